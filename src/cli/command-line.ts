@@ -4,12 +4,12 @@ import * as z from 'zod/mini';
 import { newBusinessBody } from '../wire/requests.ts';
 import { COMMANDS, type Command, type Given } from './commands.ts';
 
-/** The command line is wrong: exit code 2. Any other error is a command that failed: exit code 1. */
+/** The command line is invalid: exit code 2. Any other error means a failed command: exit code 1. */
 export class UsageError extends Error {}
 
-/** `label` is how the command line names a field: `--user` is `user_id`. */
+/** `label` is the field's name on the command line, such as `--user` for `user_id`. */
 export type Field = { name: string; label: string; schema: z.core.$ZodType };
-/** `call` is how the command is called. */
+/** `call` is the usage line of the command. */
 export type CommandLine = { command: Command; call: string; fields: Field[]; given: Given };
 
 /** The cursor parameters. They are not options: commands read all pages. */
@@ -19,7 +19,7 @@ const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
 
 const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
 
-/** The definition of a schema, without its wrappers: optional, nullable, and what a pipe does first. */
+/** Unwraps optional and nullable schemas, and returns the output side of a pipe. */
 function innerOf(schema: z.core.$ZodType): ReturnType<typeof defOf> {
   const def = defOf(schema);
   if (def.type === 'optional' || def.type === 'nullable') return innerOf(def.innerType);
@@ -31,7 +31,7 @@ export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType
   return def.type === 'object' ? def.shape : {};
 }
 
-/** Converts an argument for its schema: plain digits become a number, and `none` becomes null. */
+/** Converts an argument to the type of its schema: digits to a number, `none` to null. */
 function valueIn(schema: z.core.$ZodType, text: unknown): unknown {
   const def = innerOf(schema);
   if (def.type === 'array') return [text].flat().map((entry) => valueIn(def.element, entry));
@@ -43,7 +43,7 @@ const isRequired = ({ schema }: Field) => !accepts(schema, undefined);
 const isFlag = ({ schema }: Field) => innerOf(schema).type === 'boolean';
 const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
 
-/** Returns the error message of a field's schema as its rule. For a list, the rule of its entries. */
+/** Returns a field's rule, which is the error message of its schema. For a list, returns the rule of an entry. */
 function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
   return inWords(error?.issues[0]?.message ?? '');
@@ -51,7 +51,7 @@ function ruleOf(field: Field): string {
 const inWords = (rule: string) => rule.replace('null for', 'none for').replace(', and must appear only once', '');
 const exampleOf = (field: Field) => /(?:such as|in the format) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';
 
-/** The option that fills a field: `--user` is `user_id`, `--main-domain` is `main_domain`. */
+/** Returns the option for a field: `--user` for `user_id`, `--main-domain` for `main_domain`. */
 export const optionOf = (name: string): string =>
   `--${name.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-')}`;
 
@@ -78,7 +78,7 @@ const wordsOf = (usage: string) =>
 
 type Form = { usage: string; command: Command; taken: Field[]; options: Field[] };
 
-/** How a command is called. */
+/** Returns the usage line of a command. */
 function callOf({ usage, options }: Form): string {
   const shown = options.map((field) => {
     const option = isFlag(field) ? field.label : `${field.label} ${exampleOf(field)}`;
@@ -102,7 +102,7 @@ Commands send requests to the service at the URL in the environment variable API
 operator key in OPERATOR_KEY. To see what each option must be, add --help to a command.
 `;
 
-/** Parses a command line. Throws UsageError if it is wrong. */
+/** Parses a command line. Throws UsageError if it is invalid. */
 export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   const words = argv.slice(0, 2).join(' ');
   const end = argv.indexOf('--');
@@ -148,7 +148,7 @@ function parse(args: string[], fields: Field[]) {
   }
 }
 
-/** Validates a value. Returns the path and the rule of each error. */
+/** Returns the path and the rule of each validation error. */
 export function mistakesIn(schema: z.core.$ZodType, value: unknown): { path: PropertyKey[]; rule: string }[] {
   const issues = z.safeParse(schema, value).error?.issues ?? [];
   return issues.map(({ path, message }) => ({ path, rule: inWords(message) }));

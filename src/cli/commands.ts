@@ -1,4 +1,4 @@
-// The operator's commands. Each sends one request. Its arguments and options come from the path and the service's schema, so a new field
+// The operator's commands. Each sends one request. Its arguments and options come from the request's path and schema, so a new field
 // becomes an option automatically.
 import * as z from 'zod/mini';
 import { covers, sitesCovering } from '../core/site.ts';
@@ -34,25 +34,25 @@ export type Data = any;
 export type Command = {
   /** One sentence. */
   does: string;
-  /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Without it, the command works offline. */
+  /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Absent for commands that work offline. */
   request?: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  /** The query of GET and DELETE, the body of the others. Each field is an argument or an option. */
+  /** The query for GET and DELETE, else the body. Each field is an argument or an option. */
   input?: z.ZodMiniType;
-  /** Arguments and options that do not have the name of their field. */
+  /** Field names by argument or option, where the two differ. */
   as?: Record<string, string>;
-  /** Whether the operation takes an Idempotency-Key, so that the request can be repeated. */
+  /** The operation takes an Idempotency-Key, so the request is retry-safe. */
   takesKey?: true;
-  /** The command that shows whether it was done, if its response is lost: by default, `business show` of the business in the path. */
+  /** The command that shows whether the request took effect if its response is lost. Default: `business show` with the id in the path. */
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
   /** Whether the response consists of lines, which are printed unchanged, page by page. */
   hasLines?: true;
-  /** Formats the output. By default, the `data` of the response. */
+  /** Converts the `data` of the response to the output. Default: prints `data`. */
   shown?: (data: Data, given: Given) => unknown;
 };
 
-/** The number at the end of the secret's name (core/operator.ts). */
+/** The numbers at the end of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
 /** Keyed by usage. Several commands can share the same words with different arguments. */
@@ -164,7 +164,7 @@ export const COMMANDS: Record<string, Command> = {
     request: 'GET /usage',
     does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
     input: totalsQuery.schema,
-    // Pins the range, so all pages cover the same days past midnight.
+    // Fixes the end of the range: all pages must cover the same days, even past midnight.
     prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   },
   'usage lower ID USE=QUANTITY…': {

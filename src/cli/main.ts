@@ -1,10 +1,10 @@
-// npm run -s admin -- <command>: prints one JSON object on stdout, or an export as lines of JSON, and messages on stderr. Exits with 2 for a
-// wrong command line, 1 for a command that failed.
+// npm run -s admin -- <command>: prints one JSON object on stdout, or an export as lines of JSON, and messages on stderr. Exits with 2 for
+// an invalid command line, and with 1 for a failed command.
 import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';
 
-/** A file can have a mistake in each line. */
+/** The most lines of an error to print: an imported file can have an error on each line. */
 const MAX_LINES = 20;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 

@@ -1,6 +1,6 @@
-// The arguments of `usage lower`: uses with their new quantities. Errors name the argument.
+// Parses the arguments of `usage lower`. Errors name the argument.
 
-/** Parses `id=quantity`. The id itself can contain an equals sign. */
+/** Parses `id=quantity` arguments. An id can contain an equals sign. */
 export async function readLowered(given: Record<string, unknown>) {
   const texts = given.uses as string[];
   const uses = texts.map((text) => {

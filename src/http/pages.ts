@@ -1,4 +1,4 @@
-// Pagination. The operator's lists cover all databases, and each page comes from one.
+// Pagination. The operator's lists cover all databases, but each page comes from a single one.
 import { formatCursor } from '../core/cursor.ts';
 import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
 import { readFirstPage } from '../db/homes.ts';
@@ -22,8 +22,8 @@ export async function readPage<Row extends Verdict>(
 }
 
 /**
- * The `after` of the next page, or null on the last one. A page that is not full continues in the next database, unless all businesses of
- * the list are in one.
+ * Returns the `after` of the next page, or null on the last page. After a page that is not full, the operator's list continues in the
+ * next database, unless the list is in one (`isInOne`).
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
@@ -36,13 +36,13 @@ export function nextAfter(
 
 export const DEFAULT_PER_PAGE = 20;
 
-/** Returns the read window of a newest-first page: one extra entry shows whether there are more. */
+/** Returns the rows to read for a newest-first page. One extra row shows whether there are more. */
 export const pageBefore = (query: { limit?: string | undefined; before?: string | number | undefined }) => ({
   limit: Number(query.limit ?? DEFAULT_PER_PAGE) + 1,
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
 });
 
-/** Drops the extra entry. The next page starts after this one, or at `next`, where the search stopped. */
+/** Drops the extra entry. The next page starts after the last entry, or at `next`, where the search stopped. */
 function cutToPage<Entry extends { id: number }>(
   entries: Entry[],
   found: number,
@@ -65,7 +65,7 @@ export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { lim
   return { alerts: page, next };
 }
 
-/** Returns a page of database `number`. After its last alert, the next page starts in the next of the databases `numbers`. */
+/** Returns a page of database `number`. After its last alert, the list continues in the next database of `numbers`. */
 export function shownAllAlerts(
   row: { alerts: Json<AllAlerts['alerts']> },
   read: { limit: number },

@@ -5,10 +5,10 @@ import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env, RateLimiter } from '../env.ts';
 import { tooMany } from './errors.ts';
 
-/** A limiter runs in the Worker's location and normally takes less than a millisecond. */
+/** A limiter runs in the Worker's location and normally responds within a millisecond. */
 const TIMEOUT_MS = 500;
 
-/** Counts a request under `key`. Returns true without a binding (tests), and null (logged) if the limiter fails or times out. */
+/** Counts a request under `key`. Returns true without a binding (tests), and null, with a log entry, if the limiter fails or times out. */
 async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<boolean | null> {
   const binding = c.env[limiter];
   if (binding === undefined) return true;
@@ -35,10 +35,9 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 }
 
 /**
- * Throws if an API key is over its limit, or a token from one origin, or an operator key for one business or user, the `subject`. Tokens
- * count by origin because they are public: pages that are refused must not use up the limit of a registered page. Operator keys count
- * by subject, so that a loop over one does not stop the others. The address is checked first, so that one that is over its limit does not
- * use up the limit of a credential.
+ * Throws if a credential is over its limit. Tokens count per origin because they are public: refused pages must not use up the limit of a
+ * registered page. Operator keys count per `subject` (a business or a user), so a loop over one does not block the others. Comes
+ * after limitAddress, so an address over its limit does not use up a credential's limit.
  */
 export async function limitCredential(
   c: ContextOf<Env>,
@@ -55,15 +54,15 @@ export async function limitCredential(
 }
 
 /**
- * Limits the writes that strangers cause: a refused origin is remembered once a minute, and ten for each business. The origin is
- * checked first, so that one that keeps coming does not use up the limit of its business. While a limiter fails, nothing is remembered.
+ * Limits the writes that anyone can cause: stores each refused origin once a minute, and ten per business. Checks the origin first, so a
+ * frequent one does not use up its business's limit. Returns false if a limiter fails.
  */
 export async function mayRemember(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
   const isFirst = await isWithin(c, 'REFUSED_ORIGIN_LIMIT', `${business_id} ${origin}`);
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
-/** The key for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since one client has them all (RFC 6177 §2). */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, since one client has a whole /64 (RFC 6177 §2). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

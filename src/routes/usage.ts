@@ -40,7 +40,7 @@ import type { LoweredUses, RecordedUse, RecordedUses, UsageReport } from '../wir
 import { rangeOfReport } from './range.ts';
 import { identifiedUses, loweredUses } from './recording.ts';
 
-/** `before` is the state before the use. `counted` is undefined if the use was not counted. */
+/** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
 type Outcome = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
@@ -57,7 +57,7 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   return { before: row, counted: counted[0] };
 }
 
-/** Stores the alerts for thresholds that this use passed, after the response. The next sweep stores any that are lost. */
+/** Stores the alerts for thresholds that this use reached, after the response. The next sweep stores any that are lost. */
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
@@ -65,7 +65,7 @@ function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, qua
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => storePassedAlerts(d1, business_id, passed, now));
 }
 
-/** Turns the overflow of a day's count into a Conflict. */
+/** Converts the overflow of a day's count to a Conflict. */
 async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
   return batch.catch((error: unknown) => {
     throw isBeyondCount(error) ? beyondCount() : error;
@@ -78,7 +78,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // With only a monthly limit, compares the month: no day exceeds its month.
+    // `today` is null with only a monthly limit. The month serves as its upper bound.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
@@ -89,7 +89,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   return remaining === null ? use : { ...use, remaining };
 }
 
-/** Builds the error for a list that a limit refuses. */
+/** Returns the error for a list that a limit refuses. */
 function listRefused(
   uses: (ListedUse & { index: number })[],
   { beyond, places }: { beyond: Json<PeriodBeyond[]>; places: Json<number[]> },

@@ -1,4 +1,4 @@
-// /api/v1/user: what the operator does for one user: API keys, console links, who changed what about them, the export and the erasure.
+// /api/v1/user: the operator's endpoints for one user: API keys, console links, changes, export and erasure.
 import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
 import { formatExportCursor, type PagePosition, parseExportCursor } from '../core/export.ts';
@@ -21,21 +21,20 @@ import { newRoutes } from '../http/router.ts';
 import { consoleLinkBody, EXPIRY_RULE, exportQuery, newKeyBody, userChangesQuery } from '../wire/requests.ts';
 import type { Changes, ConsoleLink, ErasedUser, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
-/** The user in the path. */
 function userOf(c: ContextOf<Guarded>): number {
   const user_id = parseId(c.req.param('user_id') ?? '');
   if (user_id !== null) return user_id;
   throw unknownEntry('User id');
 }
 
-/** Asks the database of the user in the path. A user who is unknown has nothing there. */
+/** Returns the user in the path, and the query function of their database. For an unknown user: that of DB, where they have no rows. */
 async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
   const home = await findHome(c.get('databases'), user_id);
   return { user_id, ask: c.get('databases').askIn(home ?? 0) };
 }
 
-/** Lines of JSON, and where the next page is (RFC 8288). The last page ends with a line that says so. */
+/** Builds a response of JSON lines with a link to the next page (RFC 8288). The last page ends with an `end` line. */
 function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[], next: PagePosition | null) {
   const text = [...lines, ...(next === null ? [{ type: 'end' }] : [])]
     .map((line) => `${JSON.stringify(line)}\n`)

@@ -1,14 +1,14 @@
-// The oldest browsers for which the pages are built. esbuild refuses or rewrites syntax and CSS that they lack, and the `lib` of
-// src/page/tsconfig.json has no newer members of the language. This refuses newer constructors and static methods, such as URL.parse.
+// The oldest browsers that the pages support. esbuild rejects or rewrites syntax and CSS that they lack, and the `lib` of
+// src/page/tsconfig.json excludes newer members of the language. This file finds newer constructors and static methods, such as URL.parse.
 import bcd from '@mdn/browser-compat-data' with { type: 'json' };
 import type { CompatStatement, Identifier } from '@mdn/browser-compat-data';
 
-/** README.md promises them. They are of May to September 2024. */
+/** README.md promises these versions, released from May to September 2024. */
 export const BROWSERS = { chrome: 126, firefox: 126, safari: 18 } as const;
 type Browser = keyof typeof BROWSERS;
 const names = Object.keys(BROWSERS) as Browser[];
 
-/** For esbuild. */
+/** The browsers in the notation of esbuild, such as `chrome126`. */
 export const TARGET = names.map((browser) => `${browser}${BROWSERS[browser]}`);
 
 function isIn(browser: Browser, { support }: CompatStatement): boolean {
@@ -20,7 +20,7 @@ function isIn(browser: Browser, { support }: CompatStatement): boolean {
   );
 }
 
-/** What code uses and one of the browsers lacks: constructors, and members of global objects. */
+/** Returns the constructors and members of global objects that the code uses and at least one of the browsers lacks. */
 export function lackingFor(code: string): string[] {
   const lookUp = (name: string): Identifier | undefined => bcd.api[name] ?? bcd.javascript.builtins?.[name];
   const used = [...code.matchAll(/\b(?:new )?([A-Z]\w*)(?:\??\.(\w+))?/g)].flatMap(([text, name = '', member]) => {

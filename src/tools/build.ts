@@ -1,6 +1,6 @@
 // Builds the static files: the pages, the chart and the OpenAPI description. wrangler runs this before it bundles the Worker, and
-// vitest before the tests. For `npm run dev` it also builds a second folder, in which the page shows the demo business. That
-// folder is never deployed.
+// vitest before the tests. For `npm run dev`, it also builds a second folder whose page shows the demo business. That folder is never
+// deployed.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -13,12 +13,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
 const DEPLOYED = 'dist/assets';
 
-/** Passed from `npm run dev` to the build that wrangler runs: the folder whose page shows the demo business. */
+/** The environment variable in which `npm run dev` passes the folder for the demo page to the build that wrangler runs. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
-/** The id and token of the business, in that folder. They are known only once the service runs, so the first build does without. */
+/** The file with the id and token of the demo business. It does not exist in the first build: the service must run to create them. */
 export const demoFileIn = (folder: string): string => resolve(ROOT, folder, 'demo.json');
 
-/** Writes a file in one step, and only if it changed: a server that watches the folder never sees half a file. */
+/** Writes a file if its content changed. Writes atomically: a server that watches the folder never reads a partial file. */
 function write(path: string, content: string | Uint8Array): void {
   const bytes = Buffer.from(content);
   try {
@@ -40,7 +40,7 @@ function liveIn(folder: string): string {
   return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
 }
 
-/** The style of the chart is text in its module: minified, it is a fifth shorter. esbuild leaves spaces in custom properties. */
+/** Minifies the chart's style, a string in its module, by a fifth. Also removes the spaces that esbuild leaves in custom properties. */
 const minifiedStyle: esbuild.Plugin = {
   name: 'minified style',
   setup: ({ onLoad }) =>

@@ -1,5 +1,5 @@
-// What is served of the chart under /v1, which is a promise: its attributes, events, parts and custom properties keep their
-// meaning there. Its bytes do not: a deployment may fix the chart.
+// The chart's files under /v1. The path is a promise: the attributes, events, parts and custom properties keep their meaning. The bytes
+// can change, because a deployment may fix the chart.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { TABLES } from '../page/languages.ts';
 const TYPES = resolve(import.meta.dirname, '../page/types/usage-chart.d.ts');
 const PATH = '/v1/usage-chart.js';
 
-/** The files of the chart beside usage-chart.js, of which `code` is the content. */
+/** Returns the chart's files by path. `code` is the content of usage-chart.js. */
 export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array> {
   const types = readFileSync(TYPES);
   const words = Object.entries(TABLES).map(([language, table]) => [`v1/words/${language}.json`, JSON.stringify(table)]);
@@ -21,9 +21,7 @@ export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array
   };
 }
 
-/**
- * For pages that pin these exact bytes. Another query is another cache entry, so no browser checks old bytes against a new hash.
- */
+/** Returns path and hash for pages that pin these bytes. The query changes with them, so no browser checks cached bytes against a new hash. */
 export function pin(code: Uint8Array): { path: string; integrity: string } {
   const hash = createHash('sha384').update(code).digest('base64');
   const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);

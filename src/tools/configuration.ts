@@ -1,11 +1,10 @@
-// What a configuration of wrangler says that the tools need.
+// Reads wrangler configurations.
 import { dirname, resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
 import { numberOf } from '../core/database.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 
-/** A database that a configuration binds. */
 export type ConfiguredDatabase = {
   number: number;
   binding: string;
@@ -16,7 +15,7 @@ export type ConfiguredDatabase = {
   migrations: string;
 };
 
-/** What we read of a configuration. Its type here, because the Worker's tests do not see wrangler's. */
+/** The fields that the tools read. Declared here because wrangler's type is not visible in the Worker's tests. */
 type Config = {
   name?: string | undefined;
   account_id?: string | undefined;
@@ -43,7 +42,7 @@ export function readConfiguration(given?: string, environment?: string) {
   const file = given === undefined ? CONFIG : resolve(given);
   const config = configIn(file, environment);
   const { targetEnvironment: env, definedEnvironments = [] } = config;
-  // wrangler would take the databases of the top level, for a Worker of another name.
+  // wrangler would use the top-level databases for a Worker with another name.
   if (env && !definedEnvironments.includes(env)) throw new Error(`${file} does not define the environment ${env}.`);
   const databases = config.d1_databases.flatMap(
     ({ binding, database_name: name = '', database_id: id = null, migrations_dir = 'migrations' }) => {
@@ -58,14 +57,14 @@ export function readConfiguration(given?: string, environment?: string) {
   return { ...config, file, env, databases };
 }
 
-/** Reads a configuration. Fails with a line that says where it is wrong. */
+/** Reads a configuration. Throws a one-line error that says where it is invalid. */
 function configIn(file: string, env: string | undefined): Config {
   try {
     return unstable_readConfig({ config: file, ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
   } catch (error) {
     const { message, location } = error as Error & { location?: { line: number } };
     if (location !== undefined) throw new Error(`${file}, line ${location.line}: ${message.replace(/\n.*/s, '')}`);
-    // What can be read and is wrong: wrangler's first line names the file, and the others what is wrong in it.
+    // The file parses but is invalid: the first line of wrangler's message names the file, and the others list the errors.
     const [first, ...mistakes] = message.split('\n').map((line) => line.replace(/^[\s-]+/, ''));
     throw new Error(mistakes.length === 0 ? first : `${file}: ${mistakes.join(' ')}`);
   }

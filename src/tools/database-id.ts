@@ -1,4 +1,4 @@
-// Writes the id of a new database into wrangler.toml. wrangler itself edits only JSON.
+// Writes the id of a new database to wrangler.toml. wrangler itself edits only JSON.
 import { deepStrictEqual } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { experimental_readRawConfig } from 'wrangler';
@@ -7,20 +7,20 @@ type Block = { binding?: string; database_id?: string; preview_database_id?: str
 type RawConfig = { d1_databases?: Block[]; env?: Record<string, { d1_databases?: Block[] }> };
 
 const rawConfigIn = (file: string) => experimental_readRawConfig({ config: file }).rawConfig as RawConfig;
-/** The blocks of the databases of an environment, or of the top level. */
+/** Returns the database blocks of an environment, or of the top level. */
 const blocksOf = (config: RawConfig, env: string | undefined): Block[] =>
   (env ? config.env?.[env] : config)?.d1_databases ?? [];
 
-/** The ids for a database's block. The preview id keeps local data in the folder named after the binding. */
+/** Returns the ids for a database's block. The preview id keeps local data in the folder named after the binding. */
 const idsOf = (binding: string, id: string) => ({ database_id: id, preview_database_id: binding });
 
-/** The lines of `idsOf`, for people to copy. */
+/** Returns the ids as lines of TOML to copy. */
 export const idLines = (binding: string, id: string): string =>
   Object.entries(idsOf(binding, id))
     .map(([key, value]) => `${key} = "${value}"`)
     .join('\n');
 
-/** Returns a database id that a file contains more than once, across environments. */
+/** Returns a database id that occurs more than once in a file, across environments. */
 export function repeatedId(file: string): string | undefined {
   const config = rawConfigIn(file);
   const ids = [undefined, ...Object.keys(config.env ?? {})].flatMap((env) =>
@@ -30,8 +30,8 @@ export function repeatedId(file: string): string | undefined {
 }
 
 /**
- * Adds the id to the block of a binding, and leaves everything else as it is, byte for byte. Returns false, and changes nothing, if the
- * block is written in a way that this does not understand.
+ * Adds the id to a binding's block and keeps all other bytes. Returns false, without changes, if it cannot parse the block or write the
+ * file.
  */
 export function writeDatabaseId(file: string, env: string | undefined, binding: string, id: string): boolean {
   const before = readFileSync(file, 'utf8');
@@ -50,7 +50,7 @@ export function writeDatabaseId(file: string, env: string | undefined, binding: 
   }
 }
 
-/** The text with the id. It can be wrong for unusual TOML, such as a header within a multi-line string. */
+/** Returns the TOML with the id. Can be wrong for unusual TOML, such as a header within a multi-line string. */
 function withDatabaseId(toml: string, env: string | undefined, binding: string, id: string): string | null {
   const path = [...(env ? ['env', env] : []), 'd1_databases'].map(keyPattern).join(String.raw`\s*\.\s*`);
   const isHeader = new RegExp(String.raw`^\s*\[\[\s*${path}\s*\]\]`);

@@ -1,5 +1,5 @@
-// The demo of local development, made over HTTP: a business with three months of use and no sites, so that its token works everywhere,
-// and one for trying out domains. With several databases, a third one belongs to another user, in another database.
+// Creates the demo for local development over HTTP: a business with three months of uses and no sites, whose token works everywhere,
+// and one for trying out domains. With several databases, a third belongs to another user in another database.
 import { addDays, dayOf } from '../core/time.ts';
 import type { Service } from './service.ts';
 
@@ -10,8 +10,8 @@ const DAYS = 92;
 type Business = { id: number; name: string; token: string };
 
 /**
- * Creates what the demo lacks, and new keys, because nobody can read the old ones any more. Each port has its own
- * keys, because two servers may share a database. `other` is null if there is one database.
+ * Creates the demo businesses that are missing, and new keys, because existing keys cannot be read. Each port has its own keys,
+ * because two servers can share a database. `other` is null with one database.
  */
 export async function prepareDemo(service: Service, now: Date, port: number, hasSeveral: boolean) {
   const keyName = `npm run dev, port ${port}`;
@@ -23,7 +23,7 @@ export async function prepareDemo(service: Service, now: Date, port: number, has
   return { charts, shop, api_key, other: { ...business, api_key: await replaceKey(service, OTHER_USER, keyName) } };
 }
 
-/** The demo businesses of a user. The Idempotency-Key makes one of each if two servers start at once. */
+/** Returns a user's demo businesses, and creates missing ones. The Idempotency-Key prevents duplicates if two servers start at once. */
 async function ensureBusinesses<const Names extends string[]>(service: Service, user_id: number, names: Names) {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}`);
   const ensured: Business[] = [];
@@ -37,7 +37,7 @@ async function ensureBusinesses<const Names extends string[]>(service: Service, 
   return ensured as { [index in keyof Names]: Business };
 }
 
-/** Imports a history up to yesterday if there is no use in its days. */
+/** Imports a history up to yesterday if its days have no uses. */
 async function ensureHistory(service: Service, id: number, today: string): Promise<void> {
   const from = addDays(today, -DAYS);
   const { used } = await service.ok<{ used: { count: number }[] }>(
@@ -51,7 +51,7 @@ async function ensureHistory(service: Service, id: number, today: string): Promi
   await service.ok(`PUT /business/${id}/history`, { body: { days } });
 }
 
-/** Revokes the key with this name, and creates another. */
+/** Revokes the key with this name and creates a new one. Returns the new key. */
 async function replaceKey(service: Service, user_id: number, name: string): Promise<string> {
   const path = `/user/${user_id}/keys`;
   const { keys } = await service.ok<{ keys: { id: number; name: string; revoked_at: string | null }[] }>(`GET ${path}`);
@@ -60,7 +60,7 @@ async function replaceKey(service: Service, user_id: number, name: string): Prom
   return (await service.ok<{ api_key: string }>(`POST ${path}`, { body: { name } })).api_key;
 }
 
-/** Slow growth, quiet weekends, some noise, and now and then a day without use. */
+/** Simulates slow growth, quiet weekends, noise, and an occasional day without uses. */
 function believableCount(day: string, index: number): number {
   const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
   const weekend = [0, 6].includes(new Date(day).getUTCDay());

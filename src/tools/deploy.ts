@@ -1,18 +1,18 @@
-// npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 if that stops.
+// npm run deploy: deploys with wrangler (deployment.ts). Exits with 1 on failure.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { deploy, type Run } from './deployment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The earlier steps must not ask questions: only the upload gets a terminal. */
+/** Only the upload (`ask`) gets a terminal: the earlier steps must not ask questions. */
 const STDIO = {
   read: ['ignore', 'pipe', 'pipe'],
   show: ['ignore', 'inherit', 'inherit'],
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
-/** The list of databases of a large account. */
+/** In bytes: enough for the database list of a large account. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
 

@@ -1,5 +1,5 @@
-// What npm run deploy does (docs/deploying.md): it checks the databases that have an id, creates those that have none,
-// applies the migrations to each, and uploads the Worker. It stops at the first step that fails, with a message.
+// The steps of npm run deploy (docs/deploying.md): checks the databases that have an id, creates those without one, applies the
+// migrations to each, and uploads the Worker. Stops with a message at the first step that fails.
 import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
 
-/** Runs wrangler. Its output is captured (`read`) or shown (`show`). With `ask`, it can also ask questions. */
+/** Runs wrangler. Captures its output (`read`), shows it (`show`), or also lets wrangler ask questions (`ask`). */
 export type Run = (
   args: string[],
   mode: 'read' | 'show' | 'ask',
@@ -20,11 +20,11 @@ export type Run = (
   output: string;
 };
 type Printer = Record<'log' | 'warn', (line: string) => void>;
-/** The variables that every step gets. */
+/** The environment variables of every step. */
 type Environment = {
   CI?: string | undefined;
   CLOUDFLARE_ACCOUNT_ID?: string | undefined;
-  /** The Worker to which Workers Builds uploads, whatever the configuration says. */
+  /** The Worker that Workers Builds uploads to, regardless of the configuration. */
   WRANGLER_CI_OVERRIDE_NAME?: string | undefined;
 };
 
@@ -35,8 +35,8 @@ const NEXT =
 const UNCHANGED = 'Nothing was changed.';
 
 /**
- * Deploys the project in `root` with the arguments of npm run deploy. Throws an error with a message where it stops. Sets the account in
- * `environment`, so that every step gets the same.
+ * Deploys the project in `root` with the arguments of npm run deploy. Throws an error with a message for the user if a step fails. Sets the
+ * account in `environment`, so every step uses the same one.
  */
 export function deploy(
   root: string,
@@ -52,7 +52,7 @@ export function deploy(
   requireValid(config, folder, environment);
   const added = databases.filter(({ id }) => id === null);
   const missingIds = `${basename(file)} has no database_id for ${added.map(({ binding }) => binding).join(', ')}.`;
-  // There, the edit of the file would be lost.
+  // In CI, the edit of the file would be lost.
   if (added.length > 0 && !['', '0', 'false'].includes(environment.CI ?? ''))
     throw new Error(`${missingIds} Run npm run deploy on your own machine, and commit what it adds. ${UNCHANGED}`);
   const missing = REFUSED_LIMITS.filter((limit) => !config.ratelimits?.some(({ name }) => name === limit));
@@ -77,7 +77,7 @@ export function deploy(
   const states = readStates(databases, read, isRollback ? null : migrations);
   if (added.length > 0) requireNewNames(added, read<Listed[]>('The databases', ['d1', 'list']), missingIds);
 
-  // An option that wrangler does not know, or code that does not build, is found before anything changes.
+  // Finds options that wrangler does not know, and code that does not build, before anything changes.
   const built = isDryRun ? null : run(['deploy', ...upload, '--dry-run'], 'read');
   if (built?.isDone === false) throw new Error(`${built.output.trim()}\n${UNCHANGED}`);
 
@@ -95,7 +95,7 @@ export function deploy(
 type Read = <T>(label: string, args: string[]) => T;
 type Listed = { name: string; uuid: string };
 
-/** Reads the state of each database that has an id. Throws if one cannot be used. `migrations` are those it may have: null allows any. */
+/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` are the allowed ones: null allows any. */
 function readStates(databases: ConfiguredDatabase[], read: Read, migrations: string[] | null): Map<number, State> {
   const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
@@ -114,7 +114,7 @@ function readStates(databases: ConfiguredDatabase[], read: Read, migrations: str
   return states;
 }
 
-/** Throws if the account already has a database with the name of one that is to be created. */
+/** Throws if the account already has a database with the name of a new one. */
 function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingIds: string): void {
   const taken = added.flatMap(({ binding, name }) => {
     const found = listed.find((other) => other.name === name);
@@ -126,7 +126,7 @@ function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingI
     );
 }
 
-/** Says what `prepare` would do. */
+/** Logs what `prepare` would do. */
 function announce({ binding, name, id }: ConfiguredDatabase, state: State, migrations: string[], log: Printer['log']) {
   const applied = appliedIn(state);
   const pending = migrations.filter((migration) => !applied.includes(migration));
@@ -134,7 +134,7 @@ function announce({ binding, name, id }: ConfiguredDatabase, state: State, migra
   if (pending.length > 0) log(`Would apply to ${binding}: ${pending.join(', ')}`);
 }
 
-/** Creates a database that has no id, writes the id into the configuration, and applies the migrations. */
+/** Creates the database if it has no id, writes the id to the configuration, and applies the migrations. */
 function prepare(
   { binding, name, id }: ConfiguredDatabase,
   { file, env }: Configuration,
@@ -163,7 +163,7 @@ const OPTIONS = {
   config: { type: 'string', short: 'c' },
   env: { type: 'string', short: 'e' },
   'dry-run': { type: 'boolean' },
-  dryRun: { type: 'boolean' }, // wrangler takes it, too
+  dryRun: { type: 'boolean' }, // wrangler accepts both spellings
   rollback: { type: 'boolean' },
 } as const;
 
@@ -191,7 +191,7 @@ function optionsOf(args: string[]) {
   };
 }
 
-/** Throws an error of one line if the configuration cannot be deployed. */
+/** Throws a one-line error if the configuration cannot be deployed. */
 function requireValid(
   { file, name, databases, vars, services }: Configuration,
   folder: string,
@@ -210,7 +210,7 @@ function requireValid(
   }
   const id = repeatedId(file);
   requireThat(id === undefined, `${file} contains the database_id ${id} twice.`);
-  // What is wrong with these variables would otherwise show only in the log.
+  // Errors in these variables would otherwise appear only in the log.
   const { ALERT_URL: url, ALERT_SECRET: secret, SERVICE_NAME: called = '' } = vars;
   const isBound = services?.some(({ binding }) => binding === 'ALERTS') === true;
   requireThat(
@@ -222,7 +222,7 @@ function requireValid(
   requireThat(called === '' || isServiceName(called), `SERVICE_NAME ${SERVICE_NAME_RULE}.`);
 }
 
-/** The account to deploy to: the chosen one, or the only one of the login. */
+/** Returns the account to deploy to: the chosen one, or the login's only one. */
 function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
   if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
   // A token may not be allowed to list accounts.
@@ -236,15 +236,15 @@ function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string |
   return { id, label: name === undefined ? id : `${name} (${id})` };
 }
 
-/** All tables but those of D1 and SQLite. */
+/** Lists all tables except those of D1 and SQLite. */
 const TABLES =
   "select json_group_array(name) as names from sqlite_master where type = 'table' and substr(name, 1, 4) <> '_cf_' and name not in ('sqlite_sequence', 'd1_migrations')";
-/** `migrations` (those applied) and `homes` (the numbers of databases with owners) are JSON. */
+/** `migrations` (the applied ones) and `homes` (the numbers of databases with owners) are JSON. */
 type State = { migrations: string; first_id: number | null; last_id: number | null; homes: string };
 const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
 const appliedIn = ({ migrations }: State): string[] => JSON.parse(migrations);
 
-/** Reads the state that the checks need, with index lookups. */
+/** Returns the query for a State. It uses index lookups only. */
 function stateSql(tables: string[]): string {
   const numbers = JSON.stringify(BINDINGS.map((_, number) => number));
   const homes = `select json_group_array(value) from json_each('${numbers}') where exists (select 1 from homes where database = value)`;
@@ -274,7 +274,7 @@ function problemWith(
   return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
 }
 
-/** Why a database must have been replaced by a new one: owners are known to be in it. Null if none was. */
+/** Returns an error if a database that owners have data in was replaced by a new one, or null. */
 function lostDatabase(databases: ConfiguredDatabase[], states: Map<number, State>): string | null {
   const isNew = ({ number }: ConfiguredDatabase) => (states.get(number) ?? NEW) === NEW;
   const homes: number[] = JSON.parse((states.get(0) ?? NEW).homes);

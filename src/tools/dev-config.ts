@@ -1,5 +1,5 @@
-// The configuration for `npm run dev -- --databases N`: wrangler.toml, and a block for each database that it lacks. The file lies
-// beside wrangler.toml, so the paths in it mean the same, and so does the default folder for local data.
+// The configuration for `npm run dev -- --databases N`: wrangler.toml plus a block for each missing database. The file is in the same
+// folder as wrangler.toml, so relative paths and the default folder for local data stay the same.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BINDINGS } from '../core/database.ts';
@@ -7,7 +7,7 @@ import { readConfiguration } from './configuration.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** At least `count` databases: the bindings, and the configuration that has them, undefined if it is wrangler.toml. */
+/** Returns the bindings of at least `count` databases, and the file that configures them: undefined means wrangler.toml. */
 export function configWith(count: number) {
   const { file, databases } = readConfiguration();
   const bindings = databases.map(({ binding }) => binding);

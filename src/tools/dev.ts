@@ -13,27 +13,27 @@ import { prepareDemo } from './demo.ts';
 import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
 
-/** The slot of this run's operator key. The others are free for permanent keys in `.dev.vars`. */
+/** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
-/** What the runtime writes even for a read: logs of SQLite, and databases of its own. */
+/** The space that the runtime needs even for reads: for SQLite's logs and its own databases. */
 const ROOM_BYTES = 1024 * 1024;
-/** Another server on the same databases locks them for moments. */
+/** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;
-/** How long a start takes on a slow machine. Then a line says what is missing. */
+/** Longer than a start on a slow machine. After it, a warning is printed. */
 const START_WAIT_MS = 60_000;
 
 const { port, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
-// Checked before anything changes: a second start on the same port would replace the key of the first.
+// Checked first: a second start on the same port would replace the first one's key.
 const problem = await portProblem(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded late: this takes more than a second to load, and an error need not wait for it.
+// Loaded late: loading takes more than a second, and errors should appear immediately.
 const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
   import('./dev-config.ts'),
   import('./build.ts'),
 ]);
-// Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
+// Keeps wrangler quiet and offline. A .env file would turn these variables into variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
 const { bindings, config } = prepared();
@@ -44,7 +44,7 @@ const where = [
 
 for (const binding of bindings) migrate(binding);
 
-// The page shows the first demo business, in a folder that is not the deployed one.
+// The page with the demo business must not be in the deployed folder.
 const folder = `dist/dev-${port}`;
 const operatorKey = newOperatorKey();
 const variable = `${SLOT}:${secretTextOf('full', await sha256Hex(operatorKey))}`;
@@ -54,7 +54,7 @@ const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder
   shell,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
-// A signal to npm ends npm and its shell but does not reach this process, which only sees that its parent changed.
+// A signal to npm ends npm and its shell but does not reach this process. Its parent process changes instead.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 let [isUp, isQuiet, unprinted] = [false, false, ''];
@@ -77,14 +77,14 @@ while ((await service.send('OPTIONS /health').catch(() => null)) === null) await
 isUp = true;
 clearTimeout(late);
 
-// Hides the log of these requests unless one fails.
+// Hides the log of the demo's requests unless one fails.
 isQuiet = true;
 const demo = await preparedDemo();
 if (typeof demo !== 'string') {
   writeFileSync(demoFileIn(folder), JSON.stringify(demo.charts));
   await build(folder);
 }
-await wait(300); // wrangler's lines about these requests come late
+await wait(300); // wrangler logs these requests with a delay
 if (typeof demo === 'string') process.stdout.write(unprinted);
 isQuiet = false;
 const paste = 'paste these lines into another terminal:';
@@ -124,7 +124,7 @@ function migrate(binding: string): void {
   }
 }
 
-/** Returns the demo, or the error that prevented it. */
+/** Returns the demo, or an error message. Retries 5xx responses. */
 async function preparedDemo() {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
@@ -136,7 +136,7 @@ async function preparedDemo() {
   }
 }
 
-/** The databases to serve. What is wrong with the configuration or the folder of the databases ends this with one line. */
+/** Returns the databases to serve. Prints a one-line error and exits with 1 if the configuration or the data folder is unusable. */
 function prepared() {
   try {
     const configured = configWith(count);
@@ -147,7 +147,7 @@ function prepared() {
   }
 }
 
-/** Creates the folder if it is missing. Fails with a line that says why nothing can be written there. */
+/** Creates the folder if it is missing. Throws a one-line error if it is not writable or the disk is full. */
 function requireRoom(folder: string): void {
   const probe = join(folder, `.room-${process.pid}`);
   try {

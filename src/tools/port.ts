@@ -1,10 +1,10 @@
-// Whether `npm run dev` can listen on a port.
+// Checks whether `npm run dev` can listen on a port.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 
-/** wrangler listens on `localhost`, which is one of these addresses or both. */
+/** wrangler listens on `localhost`, which resolves to one of these addresses or both. */
 const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
@@ -26,7 +26,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
   server.close();
   await once(server, 'close');
-  // macOS and Windows allow this even if another process listens on every address.
+  // macOS and Windows allow listening on one address while another process listens on all of them.
   const socket = connect({ host, port });
   try {
     await once(socket, 'connect');
@@ -38,7 +38,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
 }
 
-/** The process that uses the port, if lsof can tell. */
+/** Returns the process that uses the port, such as ` by process 42 (node)`, or an empty string if lsof cannot tell. */
 function holderOf(port: number): string {
   const outputOf = (command: string, args: string[]) => spawnSync(command, args, { encoding: 'utf8' }).stdout ?? '';
   const [pid] = outputOf('lsof', ['-nP', '-t', `-iTCP:${port}`, '-sTCP:LISTEN']).split('\n');

@@ -1,5 +1,5 @@
-// What only a deployed service can show: Cloudflare's proxy, bindings and databases, and requests that are really concurrent. What the
-// tests prove is not repeated. Each promise makes the business that it needs, so that none depends on another.
+// Promises that only a deployed service can prove: they depend on Cloudflare's proxy, bindings and databases, or on truly concurrent
+// requests. The tests cover the rest. Each promise creates its own business, so none depends on another.
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { SCHEDULES } from '../core/schedule.ts';
@@ -9,18 +9,18 @@ import type { Call, Service } from './service.ts';
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
-/** How long what is stored after the response may take. */
+/** The time limit for data that is stored after the response. */
 const STORED_WITHIN_MS = 20_000;
-/** The purge starts every second minute, and may take half of one. The health check can be 5 seconds old, or 10. */
+/** The purge starts every two minutes and can take 30 seconds. The result of the health check can be 5 seconds old, or 10. */
 const [RUNS_WITHIN_MS, SEEN_WITHIN_MS, POLL_MS] = [170_000, 12_000, 2000];
 const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
-const MAX_MS = 20_000; // if they take longer, they may not be 1,000 in ten seconds
+const MAX_MS = 20_000; // slower requests may stay below 1,000 in ten seconds, the limit
 
 export type Business = { id: number; name: string; token: string; created_at: string };
-/** A database, by a user who is there. Once `stopped` is aborted, nothing more is awaited or created. */
+/** A database and a user whose data is in it. Once `stopped` is aborted, a check creates nothing and stops waiting. */
 export type Target = { service: Service; database: number; user_id: number; stopped: AbortSignal };
 
-/** A promise cannot be checked, because something that it needs has failed. */
+/** The promise could not be checked because a prerequisite failed. */
 export class NotVerified extends Error {}
 
 export async function create({ service, stopped, ...target }: Target, more: object = {}) {
@@ -29,14 +29,14 @@ export async function create({ service, stopped, ...target }: Target, more: obje
   return service.succeed<Business>('POST /business', { body: { ...fields, business_size: 'small', ...more } });
 }
 
-/** A new business, and what the promises ask about it. */
+/** Creates a business, and returns it with the calls that the promises make. */
 async function newBusiness(target: Target, more?: object) {
   const { data } = await create(target, more).catch(({ message }) => Promise.reject(new NotVerified(message)));
   const { send, ok } = target.service;
   const record = async (call?: Call) => (await send(`POST /business/usage/${data.id}`, call)).outcome;
   async function uses(): Promise<number> {
     const { used } = await ok<{ used: { count: number }[] }>(`GET /business/usage/${data.id}`);
-    return used.reduce((sum, { count }) => sum + count, 0); // of all days: midnight may have passed
+    return used.reduce((sum, { count }) => sum + count, 0); // all days: the test can run past midnight
   }
   return { ...data, path: `/business/${data.id}`, record, uses };
 }
@@ -45,7 +45,7 @@ function same(seen: unknown, promised: unknown): void {
   if (!isDeepStrictEqual(seen, promised)) throw new Error(`${JSON.stringify(seen)}, not ${JSON.stringify(promised)}`);
 }
 
-/** Of each database. */
+/** Promises checked on each database. */
 export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
   async 'a use is in the report as soon as it is confirmed'(target) {
     const { token, record, uses } = await newBusiness(target);
@@ -91,7 +91,7 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     const headers = { Authorization: `Bearer ${token}`, Origin: SITE };
     for (const name of ['Authorization', 'Origin'] as const) {
       const outcome = await record({ ...PUBLIC, headers: { ...headers, [name]: [headers[name], headers[name]] } });
-      // Cloudflare may refuse it with 400.
+      // Cloudflare may reject it with 400.
       if (!/^40[013]\b/.test(outcome)) throw new Error(`two ${name} headers return ${outcome}`);
     }
   },
@@ -115,7 +115,7 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
   },
 };
 
-/** Of the service as a whole. */
+/** Promises checked once for the service. */
 export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal) => Promise<void>> = {
   async 'the health check reports that every database responds'({ send }) {
     same((await send('GET /health', PUBLIC)).outcome, '200');
@@ -127,7 +127,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
       return Object.entries<string | null>(JSON.parse(text).runs);
     }
     const before = Object.fromEntries(await runs());
-    // Local schedules do not run by themselves.
+    // Schedules do not run automatically in local development.
     const isLocal = origin.startsWith('http:');
     for (const cron of isLocal ? Object.values(SCHEDULES) : [])
       await fetch(`GET /cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`, PUBLIC);

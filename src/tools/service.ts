@@ -1,22 +1,22 @@
-// An HTTP client for a service. Not based on `fetch`, which rejects ports such as 6000 and joins duplicate headers.
+// An HTTP client for the service. Not based on `fetch`, which rejects ports such as 6000 and joins duplicate headers.
 import { once } from 'node:events';
 import { request as http, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as https } from 'node:https';
 import { text } from 'node:stream/consumers';
 
 const TIMEOUT_MS = 15_000;
-/** Of a response, in an error. */
+/** The characters of a response to quote in an error. */
 const MAX_SHOWN = 300;
 
-/** `key` is the operator's if it is not given; null is none. A body that is a text is sent as it is, any other as JSON. */
+/** `key` defaults to the operator key. Null sends none. A string body is sent as is, any other as JSON. */
 export type Call = { key?: string | null; body?: unknown; headers?: OutgoingHttpHeaders };
-/** `outcome` is the status and the Error-Code, if there is one, such as `401 unauthenticated`; `data` is what is in `data`, for JSON. */
+/** `outcome` is the status and the Error-Code, if any, such as `401 unauthenticated`. `data` is the `data` of a JSON body. */
 export type Answer<T> = { outcome: string; headers: IncomingHttpHeaders; text: string; data: T };
 export type Service = ReturnType<typeof serviceAt>;
 
-/** Creates a client for an origin. Follows no redirects, so the key is sent nowhere else. */
+/** Creates a client for an origin. Does not follow redirects, which could send the key elsewhere. */
 export function serviceAt(origin: string, operatorKey: string) {
-  /** Sends a request, such as `GET /health`, whose path is below /api/v1. */
+  /** Sends a request such as `GET /health`. The path is relative to /api/v1. */
   const send = <T>(request: string, call?: Call) => fetch<T>(request.replace(' ', ' /api/v1'), call);
 
   /** Sends a request to any path. */
@@ -28,7 +28,7 @@ export function serviceAt(origin: string, operatorKey: string) {
       headers: { 'User-Agent': 'business-usage-access', ...(key && { Authorization: `Bearer ${key}` }), ...headers },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    sent.on('error', () => {}); // what comes after the response, such as for a body that nobody reads
+    sent.on('error', () => {}); // ignores errors after the response, such as for an unread request body
     try {
       const [response] = await once(sent.end(typeof body === 'string' ? body : JSON.stringify(body)), 'response');
       return await answerOf<T>(response);
@@ -39,14 +39,14 @@ export function serviceAt(origin: string, operatorKey: string) {
     }
   }
 
-  /** Sends a request that must succeed. */
+  /** Sends a request. Throws unless the status is 200. */
   async function succeed<T>(request: string, call?: Call): Promise<Answer<T>> {
     const answer = await send<T>(request, call);
     if (answer.outcome === '200') return answer;
     throw new Error(`${request} returned ${answer.outcome} ${answer.text.slice(0, MAX_SHOWN)}`);
   }
 
-  /** The data of a request that must succeed. */
+  /** Sends a request and returns its `data`. Throws unless the status is 200. */
   const ok = async <T>(request: string, call?: Call): Promise<T> => (await succeed<T>(request, call)).data;
 
   return { origin, send, fetch, succeed, ok };

@@ -1,5 +1,5 @@
-// npm run verify -- URL: checks a deployed service against its promises (promises.ts) with an operator key, prints a line for each, and
-// deletes what it created. Exits with 1 unless all pass, and with 2 if the command line or the environment is wrong.
+// npm run verify -- URL: checks the promises (promises.ts) on a deployed service with an operator key, prints a line for each, and deletes
+// what it created. Exits with 1 unless all pass, and with 2 for an invalid command line or environment.
 import { parseArgs } from 'node:util';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
@@ -7,7 +7,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
 import { serviceAt } from './service.ts';
 
-/** The time limit of a run. An older business was left by a run that was killed. */
+/** The time limit of a run. An older business is left over from a killed run. */
 const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It
@@ -41,7 +41,7 @@ const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED}
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
 process.exitCode = counts.FAILED + counts.SKIPPED === 0 && !stopped.aborted ? 0 : 1;
 
-/** Checks one promise and prints the result. A failure after a stop says nothing about the service. */
+/** Checks one promise and prints the result. Ignores a failure after a stop: the stop itself can cause it. */
 async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
@@ -51,7 +51,7 @@ async function look(name: string, check: () => Promise<void>, signal = stopped):
   console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${oneLine(error.message)}`}`);
 }
 
-/** Checks all databases concurrently. Errors name the databases. */
+/** Checks all databases concurrently. The error names the databases that failed. */
 async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
   if (places.length === 0) throw new NotVerified('no database can create a business');
   const failed: [Target, Error][] = [];
@@ -62,8 +62,8 @@ async function inEach(places: Target[], check: (target: Target) => Promise<void>
 }
 
 /**
- * Throws unless this is a service, and this the only run. The first business of a run, in DB, stays until its end: of two runs that begin
- * at once, the one whose business has the higher id stops. Then deletes what a run that was killed has left.
+ * Throws unless the origin is a service and no other run is active. Then deletes what killed runs left over. The first business of a
+ * run, in DB, exists until the run ends. If two runs start at once, the one with the higher business id stops.
  */
 async function beginAlone(): Promise<void> {
   const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
@@ -95,13 +95,13 @@ async function makeFirst(): Promise<void> {
   });
 }
 
-/** Lists a user's businesses that a run created. */
+/** Lists the user's businesses that runs created. */
 async function ownedBy({ user_id }: Target): Promise<Business[]> {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}&limit=50`);
   return businesses.filter(({ name }) => name === NAME);
 }
 
-/** Another run may have deleted it. */
+/** Ignores errors: another run may have deleted the business. */
 function remove({ id }: Business): Promise<unknown> {
   return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
 }
@@ -109,12 +109,12 @@ function remove({ id }: Business): Promise<unknown> {
 async function deleteAll(target: Target, except?: number): Promise<void> {
   const found = (await ownedBy(target)).filter(({ id }) => id !== except);
   for (const business of found) await remove(business);
-  // Not the business of another run that has begun in the meantime.
+  // Another run may have started and created a business since: ignore it.
   const still = (await ownedBy(target)).find(({ id }) => found.some((business) => business.id === id));
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
-/** Reads the command line and the environment. Prints an error on stderr and exits with 2 if one is wrong. */
+/** Reads the command line and the environment. Prints an error and exits with 2 if one is invalid. */
 function settings(): [origin: string, operatorKey: string] {
   const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {
@@ -129,7 +129,7 @@ function settings(): [origin: string, operatorKey: string] {
     if (parseCredential(`Bearer ${operatorKey}`)?.kind !== 'operator')
       throw new Error('OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits');
     const url = URL.parse(`${positionals[0]}`);
-    // Over http, the key would be sent to other machines unencrypted.
+    // Plain http would send the key to other machines unencrypted.
     const isSafe = /^(https:|http:..(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url?.href ?? '');
     if (isSafe && url?.href === `${url?.origin}/`) return [url.origin, operatorKey];
     throw new Error('URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.');
