@@ -1,34 +1,33 @@
-// Everything that is a test is a project of this file. The Worker's tests run in workerd on a real D1; what runs in Node, in a
-// browser or against a server is tested in Node. Projects of one group run together, a file on each processor, and groups one after
-// the other: a browser, and what measures, are not disturbed by the others. What is random runs for seconds, not for a count
-// (FUZZ_SECONDS), and prints the seed that repeats it (FUZZ_SEED). Slow tests have a tag: `npm test` leaves them out, and whatever runs a
-// whole project runs them. (The makers of @cloudflare/vitest-pool-workers call it @cloudflare/vitest-plugin now: package.json has an
-// alias, so that the name that people know gets what is maintained.)
+// All tests are projects of this file. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers run in
+// Node. The projects of a group run together, one file per processor, and groups run one after the other, so that other tests do not
+// disturb the browser and the measurements. Random tests run for a number of seconds (FUZZ_SECONDS) and print a seed that repeats them
+// (FUZZ_SEED). `npm test` skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin.
+// package.json maps the well-known name to the maintained package.)
 import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
 /**
- * The databases are in memory where the system has a folder there with this room: on a disk, workerd waits for each write, two fifths
- * of the time.
+ * Stores databases in memory if the system has a memory file system with enough space. On a disk, workerd spends two fifths of the time
+ * waiting for writes.
  */
 const [MEMORY, ROOM] = ['/dev/shm', 2 ** 31];
 const freeIn = ({ bavail, bsize }: { bavail: number; bsize: number }) => bavail * bsize;
 if (existsSync(MEMORY) && freeIn(statfsSync(MEMORY)) > ROOM) process.env.TMPDIR ??= MEMORY;
 
-/** A run of everything gives each random test half of what it has by hand (README.md, "Commands"). */
+/** A full run gives each random test half of its usual time (README.md, "Commands"). */
 if (process.env.CI !== undefined) process.env.FUZZ_SECONDS ??= '15';
-/** Of the environment, workerd sees only what is bound. */
+/** workerd sees only bound variables of the environment. */
 const fuzz = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('FUZZ_')));
 const workerWith = (d1Databases: string[]) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
     miniflare: { d1Databases, bindings: { ...fuzz, MIGRATIONS: await readD1Migrations('migrations') } },
   }));
-/** ONE has no tables: a test begins with those that it is about. */
+/** ONE has no tables: each test creates its own. */
 const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
 const workerOptions = {
-  // One file each: workerd would ask for their 250 modules one after the other.
+  // Bundles each package into one file. Otherwise, workerd loads their 250 modules one after the other.
   deps: {
     optimizer: {
       ssr: {
@@ -42,7 +41,7 @@ const workerOptions = {
     },
   },
   setupFiles: 'test/migrated.ts',
-  isolate: false, // workerd takes a second to start: a file gets databases of its own, not a workerd
+  isolate: false, // workerd takes a second to start, so files share it and get their own databases
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
@@ -64,17 +63,16 @@ export default defineConfig({
         description: 'Starts processes, makes many calls, or repeats a rule for each operation: not in npm test.',
       },
     ],
-    slowTestThreshold: Number.POSITIVE_INFINITY, // what is too slow meets its timeout
+    slowTestThreshold: Number.POSITIVE_INFINITY, // tests have timeouts instead
     maxWorkers: '100%',
     projects: [
       {
-        // On three databases, where one could be mistaken for another. What is about a deployment with one is in
-        // test/one-database.test.ts.
+        // Runs on three databases, to notice when one is mistaken for another. test/one-database.test.ts covers deployments with one.
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
       {
-        // The same data of all browsers (20 MB), read by Node: as JSON it would be transformed, for 20 seconds.
+        // Loads the browser data (20 MB) with Node. Transforming it as JSON would take 20 seconds.
         resolve: { alias: { '@mdn/browser-compat-data': '@mdn/browser-compat-data/forLegacyNode' } },
         test: {
           ...nodeOptions,
@@ -90,8 +88,8 @@ export default defineConfig({
           ...group(1),
           name: 'browser',
           include: ['test/browser/*.test.ts'],
-          // A browser on a busy machine is late now and then. .ci/run lists what passed only at the second try.
-          // No other project may: a use that is lost in one run of two is lost.
+          // A browser can be late on a busy machine. .ci/run lists what passed only at the second try.
+          // No other project may retry: a use that is lost in one of two runs is lost.
           retry: process.env.CI === undefined ? 0 : 1,
           globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
         },
@@ -113,7 +111,7 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
-      // It need not be alone: it measures CPU time, in turn with that of its baseline.
+      // It need not run alone: it alternates between measuring CPU time and its baseline.
       { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },
     ],
   },

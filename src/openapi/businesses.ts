@@ -1,4 +1,4 @@
-// The words of what concerns users, and all businesses.
+// Descriptions of the operations on users and on all businesses.
 import * as z from 'zod/mini';
 import { ownsRule, RECENT_RULE, usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
@@ -10,7 +10,7 @@ import type { WordsByRoute } from './paths.ts';
 import { invalidField, unknown } from './refusals.ts';
 import { jsonLines, linked, ok, orCsv } from './responses.ts';
 
-/** A business as an export has it. */
+/** A business in an export. */
 const businessLine = {
   ...{ ...fields, token: '…TUVW' },
   ...{

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description of the service, made when it is built: the Worker only serves the file. Schemas, policy and refusals
-// are those of the service, and every response of the test suite is validated against it (test/contract.ts).
+// Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, policy and refusals come from the
+// service, and the test suite validates every response against the description (test/contract.ts).
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MESSAGE_TYPE } from '../core/webhook.ts';
@@ -30,7 +30,7 @@ stored. Days are UTC.`;
 const sent = (name: string, pattern: RegExp, description: string, example: string) =>
   parameter('header', name, z.string().check(z.regex(pattern)), [description, example]);
 
-/** How alerts are sent (docs/alerts.md). Tests validate each message that they get. */
+/** The webhook that sends alerts (docs/alerts.md). Tests validate every message against it. */
 const webhooks: ZodOpenApiPathsObject = {
   [MESSAGE_TYPE]: {
     post: {
@@ -96,7 +96,7 @@ const overrideOf = (closed: boolean): ZodOpenApiOverride =>
     Object.assign(jsonSchema, createSchema(def.out, { io, opts: { override } }).schema);
   };
 
-/** The description. `closed` is for tests: then a response may have no field that is not described. */
+/** Returns the description. `closed` is for tests, which reject undescribed fields of a response. */
 export const openapi = ({ closed } = { closed: false }) =>
   createDocument(
     {

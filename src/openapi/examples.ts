@@ -1,4 +1,4 @@
-// What the examples of several operations have in common.
+// Values that the examples of several operations share.
 import { fillRange } from '../core/time.ts';
 import type * as schemas from '../wire/responses.ts';
 

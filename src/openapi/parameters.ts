@@ -17,7 +17,7 @@ const MEANINGS: Record<string, Meaning> = {
   cursor: ['The `next` of the previous page. Default: the first page.', '017'],
 };
 
-/** A parameter as its schema and `own`, or else its name, describe it. */
+/** Returns a parameter with its schema, and with `own` or, by default, the description of its name. */
 export function parameter(location: 'path' | 'query' | 'header', name: string, schema: z.ZodMiniType, own?: Meaning) {
   const [description, example] = own ?? MEANINGS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);

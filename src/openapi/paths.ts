@@ -1,5 +1,5 @@
 // The paths of the description. Path, method, parameters, body, credentials and most refusals of an operation come from its route; the
-// rest is in the files of words, one for each tag.
+// rest is in the description files, one for each tag.
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { createApp } from '../app.ts';
@@ -11,14 +11,14 @@ import { idempotencyKey, inPath, type Meaning, ORIGIN, parameter } from './param
 import { BROKEN_BODY, FAILURES, mismatch, NO_BODY, type Refused, refusalsOf, unknownParameter } from './refusals.ts';
 import { json, refusals } from './responses.ts';
 
-/** What the route of an operation cannot say. */
+/** The parts of a description that a route does not contain. */
 export type Words = {
   operationId: string;
   summary: string;
   description: string;
-  /** By name, where a parameter means something else than elsewhere. */
+  /** By name, for parameters that have a different meaning here. */
   parameters?: Record<string, Meaning>;
-  /** Its schema is the route's, as a component with this name, unless the handler reads it itself and it is given. */
+  /** The body. Its schema is the route's, as a component with this name, unless the handler parses the body and a schema is given. */
   body?: {
     description?: string;
     component?: readonly [name: string, description: string];
@@ -26,16 +26,16 @@ export type Words = {
     examples: Record<string, object>;
   };
   success: ZodOpenApiResponseObject;
-  /** Inputs that the route's schema refuses, each by the name of its example. */
+  /** Inputs that the route's schema rejects, by example name. */
   invalid?: Record<string, unknown>;
-  /** Its own refusals, besides those for invalid input. */
+  /** Additional refusals, except those for invalid input. */
   refusals?: Record<string, Refused>;
 };
 
-/** By method and path, such as `GET /api/v1/usage`. The description has them in this order. */
+/** By method and path, such as `GET /api/v1/usage`, in the order of the description. */
 export type WordsByRoute = Record<string, Words>;
 
-/** The schema of a body that is not empty. */
+/** The schema of a nonempty body. */
 const filled = (body: z.ZodMiniType) =>
   body instanceof z.ZodMiniOptional ? (body._zod.def.innerType as z.ZodMiniType) : body;
 
@@ -64,7 +64,7 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Words['par
   ];
 }
 
-/** An operation: its credentials and refusals follow from the policy of each operation it stands for. */
+/** Describes an operation. Credentials and refusals follow from the policy of each operation of the route. */
 function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApiOperationObject {
   const { operations, query = NO_QUERY, body, codeIn } = accepts;
   const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
@@ -95,11 +95,11 @@ function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApi
   };
 }
 
-/** Whether the origin of a page is compared with the registered domains. */
+/** Whether the service checks the page's origin against the registered domains. */
 const comparesOrigin = ({ operations }: Accepts) =>
   operations.some((operation) => POLICY[operation].allowsKey && POLICY[operation].resource !== 'session');
 
-/** What each guarded route accepts, and null for each public one, by method and path. */
+/** The accepted input of each route by method and path, or null for a public route. */
 function routes(): Map<string, Accepts | null> {
   const found = new Map<string, Accepts | null>();
   for (const { method, path, handler } of createApp(() => new Date(0), console).api.routes) {
@@ -109,7 +109,7 @@ function routes(): Map<string, Accepts | null> {
   return found;
 }
 
-/** The paths of all routes. Throws if a route has no words, or words have no route. */
+/** Describes the paths of all routes. Throws if a route has no description, or a description has no route. */
 export function pathsOf(
   words: WordsByRoute,
   publicOnes: Record<string, ZodOpenApiOperationObject>,

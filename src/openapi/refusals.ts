@@ -5,7 +5,7 @@ import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
 
-/** `when` says for a 404 which id does not exist. */
+/** For a 404, `when` says which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
 function refusalOf(refusal: Refusal, operation: Operation): Refused {
@@ -14,7 +14,7 @@ function refusalOf(refusal: Refusal, operation: Operation): Refused {
   return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
-/** How a field is refused. `problem` completes the sentence that starts with its name. */
+/** The refusal of a field. `problem` completes a sentence that starts with its name. */
 export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
 /** Returns the refusal of invalid input. Throws if the input is valid. */
@@ -53,13 +53,13 @@ export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sen
   return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };
 };
 
-/** What every operation can fail with, and those that ask no database. */
+/** Failures of every operation, and of those without a database. */
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalidField('body', NO_BODY_RULE) };
 export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
 
-/** A 404. `when` says which id does not exist. */
+/** Returns a 404. `when` says which id does not exist. */
 export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {
   const { status, body } = errors.unknownEntry(name);
   return { status, body, when };

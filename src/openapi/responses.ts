@@ -62,14 +62,14 @@ export const json = (schema: z.ZodMiniType, examples: Record<string, object>) =>
   'application/json': { schema, examples: examplesOf(examples) },
 });
 
-/** A success, by examples of its `data`. */
+/** A success with examples of its `data`. */
 export function ok<S extends z.ZodMiniType>(description: string, data: S, examples: Record<string, z.infer<S>>) {
   const bodies: Record<string, Success<z.infer<S>>> = {};
   for (const [name, example] of Object.entries(examples)) bodies[name] = { status: true, data: example };
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
 
-/** The same success, or a CSV file if the caller prefers one, by an example. A file that is one of several has `others`. */
+/** The same success, or a CSV file if the caller prefers it, with an example. `others` describes the link of a paged file. */
 export const orCsv = (
   { headers, content, ...response }: ReturnType<typeof ok>,
   examples: Record<string, string>,
@@ -95,7 +95,7 @@ export const linked = {
   ),
 };
 
-/** A success whose body is lines of JSON, by an example. */
+/** A success with lines of JSON, with an example. */
 export const jsonLines = (description: string, examples: Record<string, object[]>) => ({
   description,
   headers: z.object({ ...uncached, ...linked }),
@@ -116,7 +116,7 @@ export const jsonLines = (description: string, examples: Record<string, object[]
   },
 });
 
-/** What each status means. One with an id is the same for every operation: a component. */
+/** The meaning of each status. A status with an id is a component, shared by all operations. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
   400: { id: 'BadRequest', description: 'The body ended early' },
   401: { description: 'The credential is missing or not valid', headers: challenge },
@@ -137,7 +137,7 @@ const OR_UNKNOWN = ', or `business_id` is not the id of a business of the caller
 const schemaOf = (body: object) => ('errors' in body ? invalidInput : 'status' in body ? refusal : message);
 const components: Record<string, ZodOpenApiResponseObject> = {};
 
-/** One response for each status, with the bodies that come with it as examples. */
+/** Returns one response per status, with its bodies as examples. */
 export function refusals(reasons: Record<string, Refused>): Record<string, ZodOpenApiResponseObject> {
   const byStatus = Object.groupBy(Object.entries(reasons), ([, { status }]) => status);
   const responses = Object.entries(byStatus).map(([status, entries = []]) => {

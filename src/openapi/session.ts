@@ -1,4 +1,4 @@
-// The words of sessions of the console.
+// Descriptions of the operations on console sessions.
 import { MAX_SESSIONS, SESSION_HOURS } from '../core/session.ts';
 import { codeBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';

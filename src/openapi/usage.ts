@@ -1,4 +1,4 @@
-// The words of reading and recording the uses of a business.
+// Descriptions of the operations on the usage of a business.
 import * as z from 'zod/mini';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';

@@ -39,7 +39,7 @@ export type Query = { name: string; schema: z.ZodMiniObject; operatorOnly?: stri
 
 const names = new Intl.ListFormat('en');
 const choices = new Intl.ListFormat('en', { type: 'disjunction' });
-/** The rest of a sentence about a name that is not one of `known`. */
+/** Completes a sentence about a name that is not one of `known`. */
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}, which accepts ${names.format(known) || 'none'}`;
 
@@ -49,7 +49,7 @@ function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
 }
 
-/** JSON Schema for checks that are functions of ours. zod's own checks would make the Worker 0.8 KiB larger (gzipped). */
+/** JSON Schema for our own check functions. zod's checks would add 0.8 KiB to the Worker (gzipped). */
 export const DESCRIBED = new Map<unknown, object>();
 function described<S extends z.ZodMiniType>(schema: S, words: object): S {
   DESCRIBED.set(schema, words);
@@ -72,7 +72,7 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
     { type: 'string', enum: texts },
   );
 
-/** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
+/** A list of 1 to `most` entries. Checks the length first, so a million invalid entries are one error. */
 const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
@@ -93,7 +93,7 @@ const idParameter = (rule: string) =>
     }),
   );
 
-/** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
+/** The query of a list with at most `most` entries per page: `limit`, and `cursor`, the id at which the previous page ended. */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;

@@ -1,5 +1,5 @@
-// The bodies of responses, as zod schemas. The description is made of them, and the routes are typed by them (`import type`), so
-// that the two cannot drift. The Worker never loads this file.
+// Zod schemas of response bodies. The OpenAPI description uses them, and the routes import their types, so the two cannot drift. The
+// Worker never loads this file.
 import * as z from 'zod/mini';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/fields.ts';
 import { MAX_COUNT } from '../core/limits.ts';
@@ -7,7 +7,7 @@ import { ROLES } from '../core/policy.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 
-/** A component of the description: generated clients have it under this name. */
+/** Registers a component of the description. Generated clients use its name. */
 export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
   z.globalRegistry.add(schema, { id, description });
   return schema;
@@ -25,7 +25,7 @@ const time = (of: string) =>
   z.string().check(z.regex(INSTANT), z.meta({ description: `When ${of}, in UTC.`, format: 'date-time' }));
 const list = <S extends z.ZodMiniType>(description: string, entry: S) => z.array(entry).check(z.describe(description));
 
-/** The body of a success: what was asked for is its `data`. */
+/** The body of a success, with the requested `data`. */
 export const success = <S extends z.ZodMiniType>(data: S) => z.object({ status: z.literal(true), data });
 export type Success<Data> = z.infer<ReturnType<typeof success<z.ZodMiniType<Data>>>>;
 
@@ -106,7 +106,7 @@ const businessFields = {
   country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
   token: text('Token of the business. It is public: web pages contain it.'),
-  // No enum: a row that did not come from this version can have another text.
+  // Not an enum: rows from other sources can have another text.
   status: text('Usually `active`, `suspended` or `closed`. Its token works only while it is `active`.'),
   created_at: time('it was created'),
   updated_at: time('it or its list of domains was last changed'),
