@@ -23,7 +23,13 @@ class Shape {
 }
 
 type Subject = { used: readonly Day[]; before: readonly Day[]; width: number; rightToLeft: boolean };
-type Drawn = { image: Shape; unit: Unit; bars: readonly Bar[]; mark: (index: number) => { x: number; y: number } };
+type Drawn = {
+  image: Shape;
+  unit: Unit;
+  bars: readonly Bar[];
+  indexAt: (x: number) => number;
+  mark: (index: number) => { x: number; y: number };
+};
 let plot: (subject: object, words: Words) => Drawn;
 
 const SERVICE = 'https://service.example';
@@ -113,6 +119,20 @@ describe('a bar', () => {
     const [one, other] = [draw(used, 600), draw(used, 600, { rightToLeft: true })];
     expect(middles(other)).toEqual(middles(one).map((x) => 600 - x));
     expect(other.names.map(({ x }) => x)).toEqual(one.names.map(({ x }) => 600 - x));
+  });
+
+  test.each([false, true])(
+    'is found by its position, the nearest one outside all bars (right to left: %s)',
+    (rightToLeft) => {
+      const drawn = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
+      expect([-50, ...middles(drawn), 650].map(drawn.indexAt)).toEqual(rightToLeft ? [2, 0, 1, 2, 0] : [0, 0, 1, 2, 2]);
+    },
+  );
+
+  test('is marked as partial while its days are not over', () => {
+    const drawn = draw(daysFrom('2029-12-31', [5, 7]), 600);
+    const classes = drawn.image.children.map((child) => (child as Shape).attributes.class);
+    expect(classes.filter((name) => name?.startsWith('bar'))).toEqual(['bar', 'bar part']);
   });
 });
 

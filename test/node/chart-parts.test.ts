@@ -1,0 +1,169 @@
+// The pure functions of the chart: bars, ticks, tooltips, keys, and the checks of its attributes and data.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../../src/core/time.ts';
+import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from '../../src/page/scale.ts';
+import { type Words, wordsIn } from '../../src/page/words.ts';
+
+type Parts = {
+  keyStep: (key: string, forward: number) => number | undefined;
+  tooltipLines: (bar: Bar, words: Words, today: string) => string[];
+};
+type Report = { originOf: (url: string) => string | null; periodOf: (used: unknown) => object };
+let parts: Parts;
+let report: Report;
+beforeAll(async () => {
+  // A computed path hides the modules from the compiler: they need the DOM types, which the tests do not have.
+  parts = await import(['../../src/page', 'chart-parts.ts'].join('/'));
+  report = await import(['../../src/page', 'report.ts'].join('/'));
+});
+
+const english = wordsIn('en', () => null);
+const daysFrom = (first: string, length: number, count = 1): Day[] =>
+  Array.from({ length }, (_, index) => ({ date: addDays(first, index), count }));
+const datesFrom = (first: string, length: number) => daysFrom(first, length).map(({ date }) => date);
+
+describe('bars', () => {
+  test.each<
+    [unit: Unit, first: string, length: number, today: string, bars: [from: string, to: string, whole: boolean][]]
+  >([
+    [
+      'day',
+      '2026-03-01',
+      2,
+      '2026-03-02',
+      [
+        ['2026-03-01', '2026-03-01', true],
+        ['2026-03-02', '2026-03-02', false],
+      ],
+    ],
+    [
+      'week',
+      '2026-03-01',
+      9,
+      '2030-01-01',
+      [
+        ['2026-03-01', '2026-03-02', false],
+        ['2026-03-03', '2026-03-09', true],
+      ],
+    ],
+    ['week', '2026-03-01', 7, '2026-03-07', [['2026-03-01', '2026-03-07', false]]],
+    [
+      'month',
+      '2026-01-31',
+      30,
+      '2030-01-01',
+      [
+        ['2026-01-31', '2026-01-31', false],
+        ['2026-02-01', '2026-02-28', true],
+        ['2026-03-01', '2026-03-01', false],
+      ],
+    ],
+  ])('by %s from %s for %i days, with today %s', (unit, first, length, today, bars) => {
+    const built = barsBy(unit, daysFrom(first, length), [], today);
+    expect(built.map(({ from, to, whole }) => [from, to, whole])).toEqual(bars);
+    expect(built.reduce((total, { count }) => total + count, 0)).toBe(length);
+  });
+
+  test('pair each day with the compared day at the same position', () => {
+    const [rest, week] = barsBy('week', daysFrom('2025-01-01', 8), daysFrom('2024-01-03', 8, 2), '2030-01-01');
+    expect(rest?.before).toEqual({ from: '2024-01-03', to: '2024-01-03', count: 2 });
+    expect(week?.before).toEqual({ from: '2024-01-04', to: '2024-01-10', count: 14 });
+    expect(barsBy('day', daysFrom('2025-01-01', 1), [], '2030-01-01')[0]?.before).toBeUndefined();
+  });
+
+  test.each([
+    [0, 4, { x: 0.5, width: 3 }], // below 8 px, edges are not rounded
+    [1, 1, { x: 1, width: 1 }], // below 2 px, there is no gap
+    [1, 21, { x: 24, width: 16 }],
+    [0, 200, { x: 64, width: 72 }],
+  ])('bar %i in bands of %i px', (index, band, expected) => {
+    expect(barIn(index, band)).toEqual(expected);
+  });
+});
+
+describe('ticks', () => {
+  test.each([
+    [0, 4, [0]],
+    [1, 4, [0, 1]],
+    [30, 4, [0, 10, 20, 30]],
+    [31, 4, [0, 10, 20, 30, 40]],
+    [900, 4, [0, 500, 1000]],
+    [3, 0, [0, 5]],
+  ])('of counts up to %i, about %i of them', (max, most, ticks) => {
+    expect(countTicks(max, most)).toEqual(ticks);
+  });
+
+  test.each<[first: string, length: number, most: number, unit: Unit, at: number[]]>([
+    ['2026-03-01', 3, 5, 'day', [0, 1, 2]],
+    ['2026-03-01', 10, 5, 'day', [1, 3, 5, 7, 9]],
+    ['2026-03-01', 29, 5, 'day', [0, 7, 14, 21, 28]],
+    ['2026-01-01', 90, 5, 'month', [0, 31, 59]],
+    ['2025-01-01', 366, 5, 'month', [0, 90, 181, 273, 365]],
+    ['2025-01-01', 366, 2, 'month', [0, 365]],
+  ])('of days from %s for %i days, at most %i of them', (first, length, most, unit, at) => {
+    expect(dayTicks(datesFrom(first, length), most)).toEqual({ unit, at });
+  });
+});
+
+test.each<[name: string, bar: Omit<Bar, 'whole'>, lines: string[]]>([
+  ['one day', { from: '2026-03-01', to: '2026-03-01', count: 1, before: undefined }, ['1 use', 'Sun, Mar 1, 2026']],
+  [
+    'a compared week',
+    { from: '2025-01-01', to: '2025-01-07', count: 7, before: { from: '2024-01-03', to: '2024-01-09', count: 14 } },
+    ['7 uses', 'Jan 1 – 7, 2025', 'Jan 3 – 9, 2024: 14 uses'],
+  ],
+  [
+    'a week that includes today',
+    { from: '2026-03-28', to: '2026-04-03', count: 1234, before: undefined },
+    ['1,234 uses', 'Mar 28 – Apr 3, 2026 (so far)'],
+  ],
+])('the tooltip of %s', (_, bar, lines) => {
+  const shown = parts.tooltipLines({ ...bar, whole: true }, english, '2026-04-01');
+  expect(shown.map((line) => line.replace(/[\u2009\u202f]/g, ' '))).toEqual(lines);
+});
+
+test.each([
+  ['ArrowLeft', -1, 1],
+  ['ArrowRight', 1, -1],
+  ['ArrowUp', 1, 1],
+  ['ArrowDown', -1, -1],
+  ['PageUp', -7, -7],
+  ['PageDown', 7, 7],
+  ['Home', -Infinity, -Infinity],
+  ['End', Infinity, Infinity],
+  ['Enter', undefined, undefined],
+])('%s moves the mark by %d bars, and by %d in right-to-left languages', (key, leftToRight, rightToLeft) => {
+  expect([parts.keyStep(key, 1), parts.keyStep(key, -1)]).toEqual([leftToRight, rightToLeft]);
+});
+
+test.each([
+  ['https://a.example', 'https://a.example'],
+  ['https://a.example/', 'https://a.example'],
+  ['HTTPS://A.EXAMPLE:8443', 'https://a.example:8443'],
+  ['usage.example.com', null],
+  ['localhost:8787', null],
+  ['//a.example', null],
+  ['/', null],
+  ['https://', null],
+  ['https://a.example/api/v1', null],
+])('base-url %s is the origin %s', (url, origin) => {
+  expect(report.originOf(url)).toBe(origin);
+});
+
+test('data has a first and a last day, and a total', () => {
+  const used = daysFrom('2026-03-01', 3, 2);
+  expect(report.periodOf(used)).toEqual({ from: '2026-03-01', to: '2026-03-03', total: 6, used });
+});
+
+test.each([
+  [[]],
+  ['many'],
+  [undefined],
+  [{}],
+  [[{ date: '2026-13-45', count: 1 }]],
+  [[{ date: '2026-03-01' }]],
+  [[{ date: '2026-03-01', count: 1 }, null]],
+])('data other than a list of days is refused: %j', (used) => {
+  const message = 'data: used and before must be lists of { date, count }';
+  expect(() => report.periodOf(used)).toThrow(expect.objectContaining({ status: 0, message, reason: 'attributes' }));
+});
