@@ -1,5 +1,5 @@
-// <usage-chart> on other people's pages: in every state, language, direction and width, and in React and Vue. Where things stand in it,
-// and its words, are functions: test/node/chart-drawing.test.ts.
+// <usage-chart> on other people's pages: in every state, language, direction and width, and in React and Vue. Its pure functions are
+// tested in test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -14,14 +14,15 @@ import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } fr
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TODAY = dayOf(new Date());
-const NO_ORIGIN = 'base-url must be an origin, such as https://usage.example.com';
 
 const { url: service, made } = inject('owners');
-/** On day n of March 2026 there were n uses of the shop, but none on the 7th, and 10 on each day of February. */
+/** On day n of March 2026 the shop has n uses, except none on the 7th. On each day of February it has 10. */
 const { shop, silent: quiet, lively: busy } = made;
 const MARCH_TOTAL = (31 * 32) / 2 - 7;
-const DAYS = 'from="2026-03-01" to="2026-03-31"';
+const MARCH = 'from="2026-03-01" to="2026-03-31"';
+const MARCH_28 = 'from="2026-03-01" to="2026-03-28"';
 const YEAR = 'from="2025-01-01" to="2026-01-01"';
+const NOT_HERE = 'This chart cannot be shown here.';
 
 type Site = Awaited<ReturnType<typeof startSite>>;
 let registered: Site;
@@ -41,29 +42,62 @@ afterAll(() => {
 });
 
 let page: Page;
+/** What the page has requested from the service: the queries of reports, and the paths of everything else but the module. */
+const requests: string[] = [];
 const { complaints, newPage } = visitsOfFile();
 const forget = (what: RegExp) => {
   complaints.splice(0, complaints.length, ...complaints.filter((text) => !what.test(text)));
 };
 
-async function visit(url: string, options: BrowserContextOptions = {}): Promise<void> {
+type Setup = BrowserContextOptions & {
+  site?: Pick<Site, 'url'>;
+  /** The attributes of the root element. */
+  root?: string;
+  /** The state to wait for. Null: none. */
+  until?: string | null;
+  /** Runs before the page loads. */
+  before?: () => unknown;
+};
+
+/** Opens a page with this body on the registered site. */
+async function open(body: string, setup: Setup = {}): Promise<void> {
+  const { site = registered, root = 'lang="en"', until = 'loaded', before, ...options } = setup;
   page = await newPage(options);
-  await page.goto(url);
+  requests.length = 0;
+  page.on('request', (request) => {
+    const { origin, pathname, search } = new URL(request.url());
+    if (origin !== service || request.method() !== 'GET' || pathname.endsWith('/usage-chart.js')) return;
+    requests.push(pathname.startsWith('/api/') ? search : pathname);
+  });
+  await page.addInitScript(`window.events = [];
+    for (const name of ['load', 'error']) document.addEventListener(name, ({ type, detail }) => {
+      if (detail) events.push({ type, ...detail });
+    }, true)`);
+  await before?.();
+  Object.assign(site, { body, attributes: root });
+  await page.goto(site.url);
+  if (until) await state(until);
 }
 
-/** The page of the registered site, with these charts and these attributes of its root element. */
-async function visitWith(body: string, options: BrowserContextOptions = {}, attributes = 'lang="en"'): Promise<void> {
-  registered.body = body;
-  registered.attributes = attributes;
-  await visit(registered.url, options);
+const API = '**/api/**';
+const abort = (url: string) => page.route(url, (route) => route.abort());
+/** Holds requests back until the returned function is called. */
+async function hold(url: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    await promise;
+    await route.continue().catch(() => {}); // the chart may have aborted the request
+  });
+  return resolve;
 }
 
-/** What the chart has told the developer. What Chromium itself logs about failed calls is left out. */
-function told(): string[] {
+/** Returns what the chart has logged since the last call. Drops what Chromium logs about failed requests. */
+function logged(): string[] {
   const own = complaints.filter((text) => text.startsWith('<usage-chart'));
   forget(/^<usage-chart|^Failed to load resource/);
   return own;
 }
+const lineOf = (message: string, business = `${shop.id}`) => `<usage-chart business="${business}">: ${message}`;
 
 const tag = (business: BusinessRow, more = '') =>
   `<usage-chart business="${business.id}" token="${business.token}" ${more}></usage-chart>`;
@@ -73,58 +107,38 @@ const state = (name: string) => page.locator(`usage-chart [data-state=${name}]`)
 const text = (name: string) => part(name).first().innerText();
 const range = async () => (await text('range')).replaceAll('\n', ' ');
 const plot = () => page.locator('usage-chart [role=slider]');
+const aria = (name: string) => plot().getAttribute(`aria-${name}`);
+const rows = () => page.locator('usage-chart tr');
+const cells = (row: number) => rows().nth(row).locator('th, td').allTextContents();
+const events = () => page.evaluate('events') as Promise<object[]>;
+const takeEvents = () => page.evaluate('events.splice(0)') as Promise<object[]>;
+const press = async (...keys: string[]) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
 const inChart = <T>(code: string) =>
   page.evaluate(
     `(() => { const chart = document.querySelector('usage-chart'); const root = chart.shadowRoot; ${code} })()`,
   ) as Promise<T>;
-/** Runs `code`, and waits until what it changes is drawn. */
+/** Runs `code`, and waits until its changes are drawn. */
 const inFrame = (code: string) =>
   inChart(`${code}; return new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
   });`);
 const change = (name: string, value: string) =>
   inFrame(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
-/** Gives the chart data to draw: the counts of the days from `first`, and of the days from `earlier`. */
-const give = (first: string, counts: number[], earlier?: string, before: number[] = []) => {
+const setRoot = (attributes: object) =>
+  page.evaluate(`Object.assign(document.documentElement, ${JSON.stringify(attributes)})`);
+/** Sets the chart's data: one count per day from `first`, and from `earlier`. */
+const setData = (first: string, counts: number[], earlier?: string, before: number[] = []) => {
   const days = (from: string, of: number[]) => of.map((count, index) => ({ date: addDays(from, index), count }));
   const data = { used: days(first, counts), ...(earlier && { before: days(earlier, before) }) };
   return inFrame(`chart.data = ${JSON.stringify(data)}`);
 };
-/** A chart takes the place of that on the page, and in the same task runs `code`. */
-const put = (html: string, code = '') =>
-  page.evaluate(`{
-    document.querySelector('main').innerHTML = ${JSON.stringify(html)};
-    const chart = document.querySelector('usage-chart');
-    ${code}
-  }`);
-async function visitLoaded(...visited: Parameters<typeof visitWith>): Promise<void> {
-  await visitWith(...visited);
-  await state('loaded');
-}
-/** Lists the events of the charts of the next page. */
-const list = () =>
-  page.addInitScript(`window.events = [];
-    for (const name of ['load', 'error']) document.addEventListener(name, ({ type, detail }) => {
-      if (detail) events.push({ type, ...detail });
-    }, true)`);
-/** A page with a chart that waits for data. */
-async function visitEmpty(options: BrowserContextOptions = {}, attributes = 'lang="en"', style = ''): Promise<void> {
-  await visitWith(`${style}<usage-chart></usage-chart>`, options, attributes);
-  await state('loading');
-}
-/** A page with these charts, of which `events` lists the events. `before` is done before it is opened. */
-async function visitListed(body: string, before?: () => Promise<unknown>, attributes = 'lang="en"'): Promise<void> {
-  await visit('about:blank');
-  await list();
-  await before?.();
-  registered.body = body;
-  registered.attributes = attributes;
-  await page.goto(registered.url);
-}
-const abort = (url: string) => page.route(url, (route) => route.abort());
-const events = () => page.evaluate('events') as Promise<{ type: string; before?: { from: string } }[]>;
+/** Replaces what the page shows. */
+const replaceWith = (html: string) =>
+  page.evaluate(`void (document.querySelector('main').innerHTML = ${JSON.stringify(html)})`);
 
-/** Makes the window as wide, and waits until the chart is drawn for that. */
+/** Resizes the window, and waits until the chart is drawn for that. */
 async function resize(width: number, height = 900): Promise<void> {
   await page.setViewportSize({ width, height });
   const isDrawn =
@@ -132,19 +146,15 @@ async function resize(width: number, height = 900): Promise<void> {
   await eventually(() => inChart(`return innerWidth === ${width} && ${isDrawn};`)).toBe(true);
 }
 
-/** Every label on the axes, and its box. */
+type Box = { text: string; left: number; right: number; top: number; bottom: number };
+/** Returns the boxes of the axis labels. */
 const labels = () =>
-  inChart<{ text: string; left: number; right: number; top: number; bottom: number }[]>(`
-    return [...root.querySelectorAll('svg text')].map((label) => {
-      const { left, right, top, bottom } = label.getBoundingClientRect();
-      return { text: label.textContent, left, right, top, bottom };
-    });`);
+  inChart<Box[]>(`return [...root.querySelectorAll('svg text')].map((label) => (
+    { text: label.textContent, ...label.getBoundingClientRect().toJSON() }));`);
 
 async function expectNoOverlap(): Promise<void> {
   const shown = await labels();
-  const { left, right } = await inChart<{ left: number; right: number }>(
-    'return chart.getBoundingClientRect().toJSON();',
-  );
+  const { left, right } = await inChart<Box>('return chart.getBoundingClientRect().toJSON();');
   for (const [index, a] of shown.entries()) {
     expect(a.left, a.text).toBeGreaterThanOrEqual(left);
     expect(a.right, a.text).toBeLessThanOrEqual(right);
@@ -155,9 +165,9 @@ async function expectNoOverlap(): Promise<void> {
   }
 }
 
-describe('the chart on a page of a registered origin', () => {
-  test('draws as many bars as days, each as high as its count, with a table of the same numbers behind it', async () => {
-    await visitLoaded(tag(shop, DAYS));
+describe('on a registered origin, the chart', () => {
+  test('draws one bar per day, as high as its count, and a table of the same numbers', async () => {
+    await open(tag(shop, MARCH));
     expect(await bars().count()).toBe(31);
     expect(await text('total')).toBe(`${MARCH_TOTAL} uses`);
     expect(await range()).toBe('Mar 1 – 31, 2026');
@@ -166,58 +176,46 @@ describe('the chart on a page of a registered origin', () => {
     );
     expect(heights[6]).toBe(0);
     expect((heights[29] as number) / (heights[14] as number)).toBeCloseTo(2, 1);
-    const rows = page.locator('usage-chart tr');
-    expect(await rows.count()).toBe(32);
-    expect(await rows.nth(2).allTextContents()).toEqual(['Mon, Mar 2, 20262']);
-    await expectAccessible(page);
+    expect(await rows().count()).toBe(32);
+    expect(await cells(2)).toEqual(['Mon, Mar 2, 2026', '2']);
   });
 
-  test('draws again when a script changes from and to, once for both', async () => {
-    await visitLoaded(tag(shop, DAYS));
-    let calls = 0;
-    page.on('request', (request) => {
-      if (request.method() === 'GET') calls += 1;
-    });
-    const loaded = inChart(`return new Promise((resolve) => {
-      chart.addEventListener('load', ({ detail }) => resolve(detail));
-      chart.from = '2026-03-05';
-      chart.to = '2026-03-08';
-    });`);
-    expect(await loaded).toEqual({
-      from: '2026-03-05',
-      to: '2026-03-08',
-      total: 19,
-      used: [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count })),
-    });
+  test('sends one request when a script changes both from and to', async () => {
+    await open(tag(shop, MARCH));
+    requests.length = 0;
+    await takeEvents();
+    await inChart(`chart.from = '2026-03-05'; chart.to = '2026-03-08';`);
     await eventually(() => bars().count()).toBe(4);
+    const used = [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count }));
+    expect(await events()).toEqual([{ type: 'load', from: '2026-03-05', to: '2026-03-08', total: 19, used }]);
     expect(await text('total')).toBe('19 uses');
-    expect(calls).toBe(1);
+    expect(requests).toEqual(['?from=2026-03-05&to=2026-03-08']);
   });
 
-  test('shows the day under the pointer, or that the keyboard has moved to', async () => {
-    await visitLoaded(tag(shop, DAYS));
+  test('shows the day under the pointer, or the day that the keyboard selects', async () => {
+    await open(tag(shop, MARCH));
     const tip = part('tooltip');
     expect(await tip.isVisible()).toBe(false);
     await bars().nth(19).hover();
     expect(await tip.innerText()).toBe('20 uses\nFri, Mar 20, 2026');
     await page.mouse.move(0, 0);
-    await page.keyboard.press('Tab');
-    expect(await plot().getAttribute('aria-label')).toBe('Mar 1 – 31, 2026');
-    expect(await plot().getAttribute('aria-valuetext')).toBe(`${MARCH_TOTAL} uses`);
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('ArrowLeft');
-    expect(await tip.innerText()).toBe('30 uses\nMon, Mar 30, 2026');
-    expect(await plot().getAttribute('aria-valuetext')).toBe('30 uses – Mon, Mar 30, 2026');
-    await page.keyboard.press('PageUp');
-    expect(await tip.innerText()).toBe('23 uses\nMon, Mar 23, 2026');
-    await page.keyboard.press('Home');
-    expect(await tip.innerText()).toBe('1 use\nSun, Mar 1, 2026');
-    await page.keyboard.press('Escape');
+    await press('Tab');
+    expect([await aria('label'), await aria('valuetext')]).toEqual(['Mar 1 – 31, 2026', `${MARCH_TOTAL} uses`]);
+    await press('ArrowLeft', 'ArrowLeft');
+    expect(await aria('valuetext')).toBe('30 uses – Mon, Mar 30, 2026');
+    for (const [key, shown] of [
+      ['PageUp', '23 uses\nMon, Mar 23, 2026'],
+      ['Home', '1 use\nSun, Mar 1, 2026'],
+    ] as const) {
+      await press(key);
+      expect(await tip.innerText()).toBe(shown);
+    }
+    await press('Escape');
     expect(await tip.isVisible()).toBe(false);
   });
 
-  test('has a name of its own where it has a label, and no landmark', async () => {
-    await visitWith(`${tag(shop, `${DAYS} label="Orders"`)} ${tag(shop, `${DAYS} label="Visits"`)}`);
+  test('includes its label in its accessible name, and adds no landmark', async () => {
+    await open(`${tag(shop, `${MARCH} label="Orders"`)} ${tag(shop, `${MARCH} label="Visits"`)}`);
     await bars().nth(61).waitFor({ state: 'attached' });
     for (const label of ['Orders', 'Visits']) {
       const named = page.getByRole('slider', { name: `${label} – Mar 1 – 31, 2026` });
@@ -230,138 +228,117 @@ describe('the chart on a page of a registered origin', () => {
     await expectAccessible(page);
   });
 
-  test('names what is counted as the page does, and replaces any of its words', async () => {
-    await visitLoaded(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
+  test('uses the words of the page, and follows their changes', async () => {
+    await open(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
     expect(await text('total')).toBe('3 orders');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Home');
+    await press('Tab', 'Home');
     expect(await text('tooltip')).toBe('1 order\nSun, Mar 1, 2026');
     await change('unit', 'sales');
     expect(await text('total')).toBe('3 sales');
-    await inFrame(`chart.setAttribute('word-empty', 'No orders yet.');
-      chart.data = { used: [{ date: '2026-03-01', count: 0 }] }`);
+    await setData('2026-03-01', [0]);
+    await change('word-empty', 'No orders yet.');
     expect(await text('message')).toBe('No orders yet.');
-    await change('word-empty', 'Come back soon.');
-    expect(await text('message')).toBe('Come back soon.');
   });
 });
 
 describe('a comparison', () => {
-  const MARCH_28 = 'from="2026-03-01" to="2026-03-28"';
+  const PREVIOUS = '?from=2026-02-01&to=2026-02-28';
 
-  test('is a faint line, given in percent and in words too, for one more request', async () => {
-    await visitLoaded(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
-    const calls: string[] = [];
-    page.on('request', (request) => calls.push(new URL(request.url()).search));
+  test('is a faint line with the change in percent and in words, for one more request', async () => {
+    await open(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
+    requests.length = 0;
     await inChart('chart.compare = true;');
     await part('change').waitFor();
-    expect(calls).toEqual(['?from=2026-03-01&to=2026-03-28', '?from=2026-02-01&to=2026-02-28']);
+    expect(requests).toEqual(['?from=2026-03-01&to=2026-03-28', PREVIOUS]);
     expect(await page.locator('usage-chart path.before').count()).toBe(1);
     expect(await part('change').textContent()).toBe('Compared with an earlier period: +43%');
     expect(await range()).toBe('Mar 1 – 28, 2026 Feb 1 – 28, 2026: 280');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Home');
-    expect(await text('tooltip')).toBe('1 use\nSun, Mar 1, 2026\nSun, Feb 1, 2026: 10 uses');
-    expect(await plot().getAttribute('aria-valuetext')).toBe('1 use – Sun, Mar 1, 2026 – Sun, Feb 1, 2026: 10 uses');
-    const cells = (row: number) => page.locator('usage-chart tr').nth(row).locator('th, td').allTextContents();
+    await press('Tab', 'Home');
+    const lines = ['1 use', 'Sun, Mar 1, 2026', 'Sun, Feb 1, 2026: 10 uses'];
+    expect([await text('tooltip'), await aria('valuetext')]).toEqual([lines.join('\n'), lines.join(' – ')]);
     expect(await cells(0)).toEqual(['day', 'uses', 'Compared with an earlier period']);
-    expect(await cells(1)).toEqual(['Sun, Mar 1, 2026', '1', 'Sun, Feb 1, 2026: 10 uses']);
+    expect(await cells(1)).toEqual([lines[1], '1', lines[2]]);
     await expectAccessible(page);
     await inChart('chart.compare = false;');
     await part('change').waitFor({ state: 'detached' });
     expect(await page.locator('usage-chart path.before').count()).toBe(0);
   });
 
-  /** What an attribute or a property says, what the property is then, and the first day that is asked for. */
-  const COMPARED: [code: string, compare: string | null, attribute: string | null][] = [
-    ['chart.setAttribute("compare", "")', 'previous', ''], // as Vue sets an attribute without a value
-    ['chart.setAttribute("compare", "true")', 'previous', 'true'],
-    ['chart.setAttribute("compare", "previous")', 'previous', 'previous'],
-    ['chart.setAttribute("compare", "year")', 'year', 'year'],
-    ['chart.setAttribute("compare", "off")', null, 'off'],
-    ['chart.setAttribute("compare", "false")', null, 'false'],
-    ['chart.setAttribute("compare", "decade")', null, 'decade'],
-    ['chart.compare = true', 'previous', 'true'],
-    ['chart.compare = "previous"', 'previous', 'previous'],
-    ['chart.compare = "year"', 'year', 'year'],
-    ['chart.compare = ""', 'previous', ''],
-    ['chart.compare = "false"', null, 'false'], // as frameworks pass it on
-    ['chart.compare = "off"', null, 'off'],
-    ['chart.compare = false', null, null],
-    ['chart.compare = null', null, null],
-    ['chart.compare = undefined', null, null],
-  ];
-  const ASKED: Record<string, string> = {
-    previous: '?from=2026-02-01&to=2026-02-28',
-    year: '?from=2025-03-02&to=2025-03-29',
-  };
+  test.each([
+    ['previous', [PREVIOUS]],
+    ['year', ['?from=2025-03-02&to=2025-03-29']],
+    ['off', []],
+  ])('of "%s" requests those days', async (compare, compared) => {
+    await open(tag(shop, `${MARCH_28} compare="${compare}"`));
+    await eventually(events).toHaveLength(1 + compared.length);
+    expect(requests).toEqual(['?from=2026-03-01&to=2026-03-28', ...compared]);
+    expect(await page.locator('usage-chart path.before').count()).toBe(compared.length);
+  });
 
-  test('is with the days that an attribute or a property names', async () => {
-    await visitListed('');
-    const calls: string[] = [];
-    page.on('request', (request) => {
-      if (request.method() === 'GET') calls.push(new URL(request.url()).search);
-    });
-    for (const [code, compare, attribute] of COMPARED) {
-      calls.length = 0;
-      await page.evaluate('events.length = 0');
-      await put(tag(shop, MARCH_28), code);
-      const expected = ['?from=2026-03-01&to=2026-03-28', ...(compare === null ? [] : [ASKED[compare]])];
-      await eventually(events).toHaveLength(expected.length);
-      expect(calls, code).toEqual(expected);
-      expect(await inChart('return [chart.compare, chart.getAttribute("compare")];'), code).toEqual([
-        compare,
-        attribute,
-      ]);
-      await page.locator('usage-chart path.before').waitFor({ state: compare ? 'attached' : 'detached' });
+  test('is set by an attribute or a property, which reflects the value unchanged', async () => {
+    await open('', { until: null });
+    await eventually(() => page.evaluate(`customElements.get('usage-chart') !== undefined`)).toBe(true);
+    const cases: [code: string, compare: string | null, attribute: string | null][] = [
+      ['chart.setAttribute("compare", "")', 'previous', ''], // as Vue sets an attribute without a value
+      ['chart.setAttribute("compare", "true")', 'previous', 'true'],
+      ['chart.setAttribute("compare", "previous")', 'previous', 'previous'],
+      ['chart.setAttribute("compare", "year")', 'year', 'year'],
+      ['chart.setAttribute("compare", "off")', null, 'off'],
+      ['chart.setAttribute("compare", "false")', null, 'false'],
+      ['chart.setAttribute("compare", "decade")', null, 'decade'],
+      ['chart.compare = true', 'previous', 'true'],
+      ['chart.compare = "previous"', 'previous', 'previous'],
+      ['chart.compare = "year"', 'year', 'year'],
+      ['chart.compare = ""', 'previous', ''],
+      ['chart.compare = "false"', null, 'false'], // as frameworks pass it on
+      ['chart.compare = "off"', null, 'off'],
+      ['chart.compare = false', null, null],
+      ['chart.compare = null', null, null],
+      ['chart.compare = undefined', null, null],
+    ];
+    for (const [code, ...expected] of cases) {
+      const result = `(() => { const chart = document.createElement('usage-chart'); ${code};
+        return [chart.compare, chart.getAttribute('compare')]; })()`;
+      expect(await page.evaluate(result), code).toEqual(expected);
     }
   });
 
-  test('never holds the current period up: load comes twice, the second time with before', async () => {
-    let answer = () => {};
-    await visitListed(tag(shop, `${MARCH_28} compare`), () =>
-      page.route('**/api/**from=2026-02-01**', (route) => {
-        answer = () => void route.continue();
-      }),
-    );
-    await state('loaded');
+  test('does not delay the current period: load fires again, then with before', async () => {
+    let release = () => {};
+    await open(tag(shop, `${MARCH_28} compare`), {
+      before: async () => {
+        release = await hold('**/api/**from=2026-02-01**');
+      },
+    });
     expect(await bars().count()).toBe(28);
     expect(await range()).toBe('Mar 1 – 28, 2026 Feb 1 – 28, 2026');
-    const first = await events();
-    expect(first).toEqual([
-      { type: 'load', from: '2026-03-01', to: '2026-03-28', total: 399, used: expect.any(Array) },
-    ]);
-    answer();
+    const current = { type: 'load', from: '2026-03-01', to: '2026-03-28', total: 399, used: expect.any(Array) };
+    expect(await events()).toEqual([current]);
+    release();
     await part('change').waitFor();
     const before = { from: '2026-02-01', to: '2026-02-28', total: 280, used: expect.any(Array) };
-    expect(await events()).toEqual([...first, { ...first[0], before }]);
+    expect(await events()).toEqual([current, { ...current, before }]);
   });
 
-  test('that cannot be loaded leaves the chart as it is, with one load', async () => {
-    await visitListed(tag(shop, `${MARCH_28} compare`), () => abort('**/api/**from=2026-02-01**'));
-    await state('loaded');
-    await eventually(told).toEqual([`<usage-chart business="${shop.id}">: no response from ${service}`]);
+  test('that fails to load leaves the chart as it is, with one load event', async () => {
+    await open(tag(shop, `${MARCH_28} compare`), { before: () => abort('**/api/**from=2026-02-01**') });
+    await eventually(logged).toEqual([lineOf(`no response from ${service}`)]);
     expect(await bars().count()).toBe(28);
     expect(await events()).toMatchObject([{ type: 'load', total: 399 }]);
   });
 });
 
-describe('data of a script', () => {
-  const two = `{ used: [{ date: '2026-03-01', count: 3 }, { date: '2026-03-02', count: 4 }] }`;
-
-  test('are drawn without asking anybody, and without load', async () => {
-    const calls: string[] = [];
-    await visitListed('<usage-chart></usage-chart>', async () => {
-      page.on('request', (request) => calls.push(new URL(request.url()).pathname));
-      // Before the module runs, so before the element is defined.
-      await page.addInitScript(`new MutationObserver((_, observer) => {
-        const chart = document.querySelector('usage-chart');
-        if (!chart) return;
-        chart.data = ${two};
-        observer.disconnect();
-      }).observe(document, { subtree: true, childList: true })`);
+describe('data set by a script', () => {
+  test('is drawn without a request or a load event, even if it is set before the module runs', async () => {
+    await open('<usage-chart></usage-chart>', {
+      before: () =>
+        page.addInitScript(`new MutationObserver((_, observer) => {
+          const chart = document.querySelector('usage-chart');
+          if (!chart) return;
+          chart.data = { used: [{ date: '2026-03-01', count: 3 }, { date: '2026-03-02', count: 4 }] };
+          observer.disconnect();
+        }).observe(document, { subtree: true, childList: true })`),
     });
-    await state('loaded');
     expect(await bars().count()).toBe(2);
     expect(await text('total')).toBe('7 uses');
     expect(await range()).toBe('Mar 1 – 2, 2026');
@@ -371,77 +348,63 @@ describe('data of a script', () => {
       chart.business = 1; chart.token = 'bua_pk_none'; chart.setAttribute('token', 'bua_pk_none');
       chart.from = '2026-03-05'; chart.to = '2026-03-06'; chart.baseUrl = 'nowhere'`);
     expect(await page.evaluate('changes')).toBe(0);
-    expect(await events()).toEqual([]);
-    expect(calls).toEqual(['/', '/usage-chart.js']);
-    await expectAccessible(page);
+    expect([await events(), requests]).toEqual([[], []]);
   });
 
-  test('can be replaced and compared, and null asks the service again', async () => {
-    await visitListed(tag(shop, DAYS));
-    await state('loaded');
-    const calls: string[] = [];
-    page.on('request', (request) => calls.push(new URL(request.url()).search));
-    await give('1970-01-01', Array(100_000).fill(1));
+  test('can be replaced and compared, and null requests the report again', async () => {
+    await open(tag(shop, MARCH));
+    requests.length = 0;
+    await setData('1970-01-01', Array(100_000).fill(1));
     expect(await text('total')).toBe('100,000 uses');
-    await give('2026-03-01', [4, 5], '2026-02-22', [2, 1]);
+    await setData('2026-03-01', [4, 5], '2026-02-22', [2, 1]);
     expect(await part('change').textContent()).toBe('Compared with an earlier period: +200%');
     expect(await range()).toBe('Mar 1 – 2, 2026 Feb 22 – 23, 2026: 3');
     expect(await inChart('return chart.data.used.length;')).toBe(2);
-    await give(TODAY, [5], addDays(TODAY, -7), [500]);
+    await setData(TODAY, [5], addDays(TODAY, -7), [500]);
     expect(await part('change').count()).toBe(0); // no day is over
     expect(await page.locator('usage-chart path.before').count()).toBe(1);
-    expect(calls).toEqual([]);
+    expect(requests).toEqual([]);
     await inChart('chart.data = null;');
     await eventually(() => bars().count()).toBe(31);
-    expect(calls).toEqual(['?from=2026-03-01&to=2026-03-31']);
-    expect((await events()).map(({ type }) => type)).toEqual(['load', 'load']);
+    expect(requests).toEqual(['?from=2026-03-01&to=2026-03-31']);
+    expect(await events()).toMatchObject([{ type: 'load' }, { type: 'load' }]);
   });
 
-  test('that come while the service is asked are what stays', async () => {
-    let answer = () => {};
-    await visitListed(tag(shop, DAYS), () =>
-      page.route('**/api/**', (route) => {
-        answer = () => void route.continue().catch(() => {}); // the chart has given the call up
-      }),
-    );
-    await state('loading');
-    await give('2026-03-01', [1, 2, 3]);
-    answer();
+  test('replaces a request in flight', async () => {
+    let release = () => {};
+    await open(tag(shop, MARCH), {
+      until: 'loading',
+      before: async () => {
+        release = await hold(API);
+      },
+    });
+    await setData('2026-03-01', [1, 2, 3]);
+    release();
     await state('loaded');
     expect(await bars().count()).toBe(3);
     expect(await events()).toEqual([]);
   });
 
-  test('that cannot be drawn are a mistake of the developer', async () => {
-    await visitListed(tag(shop, DAYS));
-    await state('loaded');
-    for (const data of [
-      '{ used: [] }',
-      '{ used: "many" }',
-      '{}',
-      '[]',
-      '{ used: [{ date: "2026-13-45", count: 1 }] }',
-      '{ used: [{ date: "2026-03-01" }] }',
-      '{ used: [null] }',
-      `{ used: ${two}.used, before: [] }`,
-      `{ used: ${two}.used, before: "none" }`,
-    ]) {
-      await page.evaluate('events.length = 0');
+  test.each(['{ used: [] }', '{}', '{ used: [{ date: "2026-03-01", count: 3 }], before: [] }'])(
+    'is reported to the developer if it cannot be drawn, and can be corrected: %s',
+    async (data) => {
+      await open(tag(shop, MARCH));
+      await takeEvents();
       await inFrame(`chart.data = ${data}`);
       await state('refused');
-      expect(await text('message'), data).toBe('This chart cannot be shown here.');
+      expect(await text('message')).toBe(NOT_HERE);
       const message = 'data: used and before must be lists of { date, count }';
-      expect(told(), data).toEqual([`<usage-chart business="${shop.id}">: ${message}`]);
-      expect(await events(), data).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
-      await give('2026-03-01', [1, 2, 3]);
-      expect(await text('total'), data).toBe('6 uses');
-    }
-  });
+      expect(logged()).toEqual([lineOf(message)]);
+      expect(await events()).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
+      await setData('2026-03-01', [1, 2, 3]);
+      expect(await text('total')).toBe('6 uses');
+    },
+  );
 });
 
-describe('what is drawn', () => {
-  /** From now on, counts how often the picture and the table are replaced, by frame. */
-  const count = `window.frame = 0; window.images = []; window.tables = 0;
+describe('the drawing', () => {
+  /** Counts the replacements of the image, by frame, and of the table. */
+  const COUNT = `window.frame = 0; window.images = []; window.tables = 0;
     const tick = () => { frame += 1; requestAnimationFrame(tick); };
     requestAnimationFrame(tick);
     new MutationObserver((records) => {
@@ -451,9 +414,9 @@ describe('what is drawn', () => {
       }
     }).observe(root, { subtree: true, childList: true });`;
 
-  test('is drawn once a frame, however many attributes, sizes and data change', async () => {
-    await visitLoaded(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
-    await inFrame(count);
+  test('is replaced at most once per frame, whatever changes', async () => {
+    await open(tag(shop, MARCH), { viewport: { width: 1000, height: 700 } });
+    await inFrame(COUNT);
     await inFrame(`for (const unit of ['order|orders', 'sale|sales', 'visit|visits']) {
       chart.unit = unit;
       chart.label = unit;
@@ -466,310 +429,247 @@ describe('what is drawn', () => {
       chart.unit = 'ticket|tickets'`);
     await inFrame('');
     const [images, tables] = (await page.evaluate('[images, tables]')) as [number[], number];
-    expect(new Set(images).size).toBe(images.length); // at most one a frame
-    expect(images.length).toBeLessThanOrEqual(3); // with the new words, and once more with the new size
+    expect(new Set(images).size).toBe(images.length);
+    expect(images.length).toBeLessThanOrEqual(3); // once for the words, and once more for the size
     expect(tables).toBe(2);
   });
 
-  test('leaves the table as it is where only the size changes, unless a bar becomes a week', async () => {
-    await visitLoaded(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
-    await inFrame(count);
+  test('groups days by week or month on narrower screens, and replaces the table only then', async () => {
+    await open(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
+    await inFrame(COUNT);
     for (const width of [1910, 1900, 1890]) await resize(width);
     expect(await page.evaluate('[images.length >= 3, tables]')).toEqual([true, 0]);
-    expect(await bars().count()).toBe(366);
-    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026');
-    await resize(1000);
-    expect(await page.evaluate('tables')).toBe(1);
-    expect(await page.locator('usage-chart tr').count()).toBe(54);
-  });
-});
-
-describe('what a bar stands for', () => {
-  test('is a week where days would be too thin, and a month where weeks would be, and the chart says so', async () => {
-    await visitLoaded(tag(busy, YEAR), { viewport: { width: 1280, height: 800 } });
-    expect(await bars().count()).toBe(53);
-    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by week');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('End');
-    expect(await plot().getAttribute('aria-valuetext')).toContain('Dec 26, 2025 – Jan 1, 2026');
-    await page.setViewportSize({ width: 220, height: 800 });
-    await eventually(() => bars().count()).toBe(13);
-    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by month');
+    for (const [width, count, tables, by] of [
+      [1890, 366, 0, ''],
+      [1000, 53, 1, ' by week'],
+      [220, 13, 2, ' by month'],
+    ] as const) {
+      await resize(width);
+      expect([await bars().count(), await page.evaluate('tables'), await rows().count()]).toEqual([
+        count,
+        tables,
+        count + 1,
+      ]);
+      expect(await range()).toBe(`Jan 1, 2025 – Jan 1, 2026${by}`);
+    }
   });
 
-  test('is marked as incomplete if it includes today', async () => {
-    await visitLoaded(tag(busy));
-    const partial = () =>
-      inChart<number[]>(`return [...root.querySelectorAll('.bar')].flatMap(({ classList }, index) =>
-      classList.contains('part') ? [index] : []);`);
-    expect(await partial()).toEqual([29]);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('End');
+  test('marks the bar of today as incomplete', async () => {
+    await open(tag(busy));
+    const partial = `return [...root.querySelectorAll('.bar')].flatMap(({ classList }, index) =>
+      classList.contains('part') ? [index] : []);`;
+    expect(await inChart(partial)).toEqual([29]);
+    await press('Tab', 'End');
     expect(await text('tooltip')).toContain('(so far)');
-    await give(TODAY, [7]);
-    expect(await partial()).toEqual([0]);
   });
 
-  test('names its days and those that it is compared with', async () => {
-    await visitEmpty({ viewport: { width: 320, height: 700 } });
-    await give('2025-01-01', Array(364).fill(1), '2024-01-03', Array(364).fill(2));
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Home');
-    const both = ['Jan 1 – 7, 2025', 'Jan 3 – 9, 2024: 14 uses'];
-    expect(await text('tooltip')).toBe(['7 uses', ...both].join('\n'));
-    expect(await plot().getAttribute('aria-valuetext')).toBe(['7 uses', ...both].join(' – '));
-    const cells = page.locator('usage-chart tr').nth(1).locator('th, td');
-    expect(await cells.allTextContents()).toEqual([both[0], '7', both[1]]);
-  });
-
-  test('is as pale in forced colors and in print', async () => {
-    await visitEmpty({ viewport: { width: 320, height: 700 } });
+  test('shows incomplete bars as pale in forced colors and in print', async () => {
+    await open('<usage-chart></usage-chart>', { until: 'loading', viewport: { width: 320, height: 700 } });
     const look = () =>
       inChart<Record<string, string>>(`
       const [canvas, part, whole] = ['body', '.part', '.bar:not(.part)'].map((name) =>
         getComputedStyle((name === 'body' ? document : root).querySelector(name)));
       const { fill, fillOpacity, stroke, strokeDasharray } = part;
       return { fill, fillOpacity, stroke, strokeDasharray, whole: whole.fill, ink: canvas.color };`);
-    await give('2025-01-01', Array(366).fill(5));
+    await setData('2025-01-01', Array(366).fill(5));
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const media of [
-        { forcedColors: 'active', media: 'screen' },
-        { forcedColors: 'none', media: 'print' },
+      for (const [media, forcedColors] of [
+        ['screen', 'active'],
+        ['print', 'none'],
       ] as const) {
-        await page.emulateMedia({ ...media, colorScheme });
-        const { fill, fillOpacity, stroke, strokeDasharray, whole, ink } = await look();
-        expect([fillOpacity, strokeDasharray]).toEqual(['0.35', '3px, 2px']);
-        expect([stroke, whole]).toEqual([fill, fill]);
-        if (media.forcedColors === 'active') expect(fill).toBe(ink);
-        await shoot(page, `chart-part-${media.media}-${colorScheme}`);
+        await page.emulateMedia({ media, forcedColors, colorScheme });
+        const { fill, ink, ...others } = await look();
+        expect(others).toEqual({ fillOpacity: '0.35', strokeDasharray: '3px, 2px', stroke: fill, whole: fill });
+        if (forcedColors === 'active') expect(fill).toBe(ink);
+        await shoot(page, `chart-part-${media}-${colorScheme}`);
       }
     }
   });
 });
 
-describe('where there is no chart', () => {
-  test('visitors read plain words; the service’s own message goes to the console and into the event', async () => {
-    stranger.body = tag(shop, DAYS);
-    await visit('about:blank');
-    await list();
-    await page.goto(stranger.url);
-    await state('refused');
+describe('without a chart', () => {
+  test('visitors read plain words, and the service’s own message goes to the browser console and into the event', async () => {
+    await open(tag(shop, MARCH), { site: stranger, until: 'refused' });
     const refusal = `Origin ${stranger.url} is not authorized for this business.`;
-    expect(await text('message')).toBe('This chart cannot be shown here.');
+    expect(await text('message')).toBe(NOT_HERE);
     expect(await events()).toEqual([{ type: 'error', status: 403, message: refusal, reason: 'service' }]);
-    expect(told()).toEqual([`<usage-chart business="${shop.id}">: 403 ${refusal}`]);
+    expect(logged()).toEqual([lineOf(`403 ${refusal}`)]);
     expect(await bars().count()).toBe(0);
-    await expectAccessible(page);
   });
 
-  test('a mistake in the range is reported to the developer, and can be corrected', async () => {
-    await visitWith(tag(shop, 'from="2026-02-30" to="2026-03-31"'));
-    await state('refused');
-    expect(told()).toEqual([
-      `<usage-chart business="${shop.id}">: 422 from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD`,
-    ]);
+  test('a range that is not valid is reported to the developer, and can be corrected', async () => {
+    await open(tag(shop, 'from="2026-02-30" to="2026-03-31"'), { until: 'refused' });
+    expect(logged()).toEqual([lineOf('422 from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD')]);
     await change('from', '2026-03-01');
     await state('loaded');
     expect(await text('message')).toBe('');
   });
 
-  test('a visitor can try again if the service cannot be reached, at the keyboard too', async () => {
-    await visitListed(tag(shop, DAYS), () => abort('**/api/**'));
+  test('a visitor can try again if the service is unreachable, also by keyboard', async () => {
+    await open(tag(shop, MARCH), { until: 'refused', before: () => abort(API) });
     const again = page.getByRole('button', { name: 'Try again' });
     await again.waitFor();
     expect(await text('message')).toContain('This chart could not be loaded.');
-    expect(told()).toEqual([`<usage-chart business="${shop.id}">: no response from ${service}`]);
-    await expectAccessible(page);
-    await page.unroute('**/api/**');
+    expect(logged()).toEqual([lineOf(`no response from ${service}`)]);
+    await page.unroute(API);
     await again.focus();
     await page.setViewportSize({ width: 400, height: 700 });
     await inFrame('');
     await inFrame('');
     expect(await again.evaluate((button) => button.matches(':focus'))).toBe(true);
-    await page.keyboard.press('Enter');
+    await press('Enter');
     await state('loaded');
-    await page.keyboard.press('End');
+    await press('End');
     expect(await text('tooltip')).toContain('31 uses');
   });
 
-  test('being offline has words of its own, and the chart recovers by itself', async () => {
-    await visitLoaded(tag(shop, DAYS));
+  test('visitors read that they are offline, and the chart loads once they are online', async () => {
+    await open(tag(shop, MARCH));
     await page.context().setOffline(true);
     await inChart('chart.reload();');
     await state('refused');
     expect(await text('message')).toContain('You are offline.');
-    expect(told()).toEqual([`<usage-chart business="${shop.id}">: the browser is offline`]);
+    expect(logged()).toEqual([lineOf('the browser is offline')]);
     await page.context().setOffline(false);
     await state('loaded');
   });
 
-  test('a Content-Security-Policy that forbids the call is reported to the developer', async () => {
+  test('a Content-Security-Policy that blocks the request is reported to the developer', async () => {
     const { policy } = registered;
     registered.policy = policy.replace(/connect-src [^;]*/, `connect-src 'self'`);
-    await visitWith(tag(shop, DAYS));
-    await state('refused');
+    await open(tag(shop, MARCH), { until: 'refused' });
     registered.policy = policy;
-    expect(await text('message')).toBe('This chart cannot be shown here.');
-    expect(told()).toEqual([
-      `<usage-chart business="${shop.id}">: the Content-Security-Policy of this page needs connect-src ${service}`,
-    ]);
+    expect(await text('message')).toBe(NOT_HERE);
+    expect(logged()).toEqual([lineOf(`the Content-Security-Policy of this page needs connect-src ${service}`)]);
     forget(/Content Security Policy/);
   });
 
-  test('what is wrong with the attributes is reported by name', async () => {
-    await visitListed('');
-    const calls: string[] = [];
-    page.on('request', (request) => calls.push(new URL(request.url()).pathname));
-    const origins = ['usage.example.com', 'localhost:8787', '//a.example', '/', 'https://', 'https://a.example/api/v1'];
-    for (const [attributes, message] of [
-      ['token="bua_pk_none"', 'business is missing'],
-      ['business="" token="bua_pk_none"', 'business is missing'],
-      ['business="7"', 'token is missing'],
-      ['business="7" base-url="https://a.example/api/v1"', `token is missing; ${NO_ORIGIN}`],
-      ...origins.map((url) => [`business="7" token="bua_pk_none" base-url="${url}"`, NO_ORIGIN]),
-    ] as [string, string][]) {
-      await page.evaluate('events.length = 0');
-      await put(`<usage-chart ${attributes}></usage-chart>`);
+  test('each missing or invalid attribute is reported by name, without a request', async () => {
+    await open('', { until: null });
+    const origin = 'base-url must be an origin, such as https://usage.example.com';
+    for (const [business, attributes, message] of [
+      ['null', 'token="bua_pk_none"', 'business is missing'],
+      ['', 'business="" token="bua_pk_none"', 'business is missing'],
+      ['7', 'business="7"', 'token is missing'],
+      ['7', 'business="7" base-url="https://a.example/api/v1"', `token is missing; ${origin}`],
+      ['7', 'business="7" token="bua_pk_none" base-url="/"', origin],
+    ] as const) {
+      await replaceWith(`<usage-chart ${attributes}></usage-chart>`);
       await state('refused');
-      expect(await text('message'), attributes).toBe('This chart cannot be shown here.');
-      expect(await events(), attributes).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
-      const business = attributes.match(/business="(7?)"/)?.[1] ?? 'null';
-      expect(told(), attributes).toEqual([`<usage-chart business="${business}">: ${message}`]);
+      expect(await text('message'), attributes).toBe(NOT_HERE);
+      expect(await takeEvents(), attributes).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
+      expect(logged(), attributes).toEqual([lineOf(message, business)]);
     }
-    expect(calls).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
-  test('without business, token and data, the chart waits in silence', async () => {
-    await visitListed('<usage-chart></usage-chart>');
-    await state('loading');
+  test('an element without business, token and data waits for them in silence', async () => {
+    await open('<usage-chart></usage-chart>', { until: 'loading' });
     await inFrame('');
-    await inFrame(`chart.data = { used: [{ date: '2026-03-01', count: 6 }] }`);
-    await state('loaded');
+    expect([logged(), await events()]).toEqual([[], []]);
+    await setData('2026-03-01', [6]);
     expect(await text('total')).toBe('6 uses');
-    expect([told(), await events()]).toEqual([[], []]);
   });
 });
 
-test('base-url is the origin of the API, with or without a slash behind it; if it is empty, that of the module', async () => {
-  await visitWith('');
+test('base-url is the origin of the API, with or without a trailing slash, and defaults to that of the module', async () => {
+  await open('', { until: null });
   for (const url of ['', service, `${service}/`, service.toUpperCase()]) {
-    await put(tag(shop, `${DAYS} base-url="${url}"`));
+    await replaceWith(tag(shop, `${MARCH} base-url="${url}"`));
     await state('loaded');
-    expect(await bars().count()).toBe(31);
+    expect(await bars().count(), url).toBe(31);
   }
 });
 
 describe('the language', () => {
-  test('can be any of those that have words: they are loaded once, and no labels overlap', async () => {
-    await visitWith(`${tag(shop, `${DAYS} compare`)} ${tag(quiet, DAYS)}`, { viewport: { width: 320, height: 900 } });
-    await state('empty');
-    await part('change').waitFor();
-    const words: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/words/')) words.push(request.url());
+  test('can be any that has words, which each chart requests at most once, and no labels overlap', async () => {
+    await open(`${tag(shop, `${MARCH} compare`)} ${tag(quiet, MARCH)}`, {
+      until: 'empty',
+      viewport: { width: 320, height: 900 },
     });
-    for (const [language, { unit, empty }] of Object.entries(TABLES)) {
-      await page.evaluate(`document.documentElement.lang = '${language}'`);
+    await part('change').waitFor();
+    for (const [lang, { unit, empty }] of Object.entries(TABLES)) {
+      await setRoot({ lang });
       await eventually(() => part('message').nth(1).innerText()).toBe(empty);
       expect(unit.split('|')).toContain(await part('unit').first().innerText());
       await expectNoOverlap();
     }
-    expect(words.length).toBeLessThanOrEqual(2 * Object.keys(TABLES).length); // by each of two charts
-    await expectAccessible(page);
+    const words = requests.filter((path) => path.includes('/words/'));
+    expect(words.length).toBeLessThanOrEqual(2 * Object.keys(TABLES).length);
   });
 
-  test('is that of the nearest lang, or else that of the browser, and follows a change', async () => {
-    await visitWith(tag(quiet, `${DAYS} lang="fr-CA"`), { locale: 'pl-PL' }, 'lang="de"');
-    await state('empty');
+  test('is that of the nearest lang attribute, or else of the browser, and follows a change', async () => {
+    await open(tag(quiet, `${MARCH} lang="fr-CA"`), { until: 'empty', locale: 'pl-PL', root: 'lang="de"' });
     expect(await text('message')).toBe(TABLES.fr.empty);
     await inChart('chart.lang = "";');
     await eventually(() => text('message')).toBe(TABLES.de.empty);
-    await page.evaluate('document.documentElement.lang = "nl"');
-    await eventually(() => text('message')).toBe(TABLES.nl.empty);
-    await page.evaluate('document.documentElement.lang = ""');
-    await eventually(() => text('message')).toBe(TABLES.pl.empty);
+    for (const [lang, { empty }] of [
+      ['nl', TABLES.nl],
+      ['', TABLES.pl],
+    ] as const) {
+      await setRoot({ lang });
+      await eventually(() => text('message')).toBe(empty);
+    }
   });
 
-  test('whose words cannot be loaded, or that has none, leaves them English', async () => {
-    await visitListed(tag(quiet, DAYS), () => abort('**/v1/words/**'), 'lang="de"');
-    await state('empty');
+  test('falls back to English words if its own cannot be loaded or it is not valid', async () => {
+    await open(tag(quiet, MARCH), { until: 'empty', before: () => abort('**/v1/words/**'), root: 'lang="de"' });
     expect(await text('message')).toBe('Nothing in this period.');
-    told();
+    logged();
     await change('lang', 'sv');
     await eventually(range).toBe('1–31 mars 2026');
-    expect(await text('message')).toBe('Nothing in this period.');
     await change('lang', 'not a language');
     await eventually(range).toBe('Mar 1 – 31, 2026');
   });
 
-  test.each(['lang="he" dir="rtl"', 'lang="ar"'])(
-    'from right to left, time and the arrow keys run that way: %s',
-    async (attributes) => {
-      await visitLoaded(tag(shop, DAYS), {}, attributes);
-      const lefts = await inChart<number[]>(
-        `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
-      );
-      expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
-      const numbers = (await labels()).filter(({ text }) => /^[\d٠-٩]+$/.test(text));
-      expect(numbers.length).toBeGreaterThan(1);
-      for (const { left } of numbers) expect(left).toBeGreaterThan(lefts[0] as number);
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('ArrowRight'); // the leftmost: the last day
-      expect(await plot().getAttribute('aria-valuenow')).toBe('31');
-      await page.keyboard.press('ArrowRight');
-      expect(await plot().getAttribute('aria-valuenow')).toBe('30');
-      await bars().nth(4).hover();
-      expect(await plot().getAttribute('aria-valuenow')).toBe('5');
-      await expectAccessible(page);
-    },
-  );
+  test.each(['lang="he" dir="rtl"', 'lang="ar"'])('reverses the axis and the arrow keys: %s', async (root) => {
+    await open(tag(shop, MARCH), { root });
+    const lefts = await inChart<number[]>(
+      `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
+    );
+    expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+    const numbers = (await labels()).filter(({ text }) => /^[\d٠-٩]+$/.test(text));
+    expect(numbers.length).toBeGreaterThan(1);
+    for (const { left } of numbers) expect(left).toBeGreaterThan(lefts[0] as number);
+    await press('Tab', 'ArrowRight'); // from the left edge: the last day
+    expect(await aria('valuenow')).toBe('31');
+    await press('ArrowRight');
+    expect(await aria('valuenow')).toBe('30');
+    await bars().nth(4).hover();
+    expect(await aria('valuenow')).toBe('5');
+  });
 });
 
-/** Each state, and what brings it about. */
-const STATES: Record<string, { body: () => string; state: string; attributes?: string; before?: () => Promise<void> }> =
-  {
-    empty: { body: () => tag(quiet, DAYS), state: 'empty' },
-    'one-day': { body: () => tag(shop, 'from="2026-03-20" to="2026-03-20"'), state: 'loaded' },
-    'year-366-days': { body: () => tag(busy, YEAR), state: 'loaded' },
-    'trillion-uses': { body: () => tag(busy, 'from="2024-05-20" to="2024-06-10"'), state: 'loaded' },
-    'long-label': {
-      body: () =>
-        tag(
-          busy,
-          `compare label="Orders of the Tulip Shop in Rotterdam-Noord, with those of its three branches, without returns"`,
-        ),
-      state: 'loaded',
-    },
-    'right-to-left': {
-      body: () => tag(busy, 'compare label="הזמנות"'),
-      state: 'loaded',
-      attributes: 'lang="he" dir="rtl"',
-    },
-    german: {
-      body: () => tag(busy, 'compare label="Bestellungen" unit="Bestellung|Bestellungen"'),
-      state: 'loaded',
-      attributes: 'lang="de"',
-    },
-    refused: { body: () => tag({ ...shop, token: 'bua_pk_none' }, DAYS), state: 'refused' },
-    loading: {
-      body: () => tag(shop, DAYS),
-      state: 'loading',
+const STATES: Record<string, [body: string, state: string, setup?: Setup]> = {
+  empty: [tag(quiet, MARCH), 'empty'],
+  'one-day': [tag(shop, 'from="2026-03-20" to="2026-03-20"'), 'loaded'],
+  'year-366-days': [tag(busy, YEAR), 'loaded'],
+  'trillion-uses': [tag(busy, 'from="2024-05-20" to="2024-06-10"'), 'loaded'],
+  'long-label': [
+    tag(
+      busy,
+      `compare label="Orders of the Tulip Shop in Rotterdam-Noord, with those of its three branches, without returns"`,
+    ),
+    'loaded',
+  ],
+  'right-to-left': [tag(busy, 'compare label="הזמנות"'), 'loaded', { root: 'lang="he" dir="rtl"' }],
+  german: [tag(busy, 'compare label="Bestellungen" unit="Bestellung|Bestellungen"'), 'loaded', { root: 'lang="de"' }],
+  refused: [tag({ ...shop, token: 'bua_pk_none' }, MARCH), 'refused'],
+  loading: [tag(shop, MARCH), 'loading', { before: () => hold(API) }],
+  offline: [
+    tag(shop, MARCH),
+    'refused',
+    {
       before: async () => {
-        await page.route('**/api/**', () => new Promise(() => {}));
-      },
-    },
-    offline: {
-      body: () => tag(shop, DAYS),
-      state: 'refused',
-      before: async () => {
-        await abort('**/api/**');
+        await abort(API);
         await page.addInitScript(`Object.defineProperty(navigator, 'onLine', { value: false })`);
       },
     },
-  };
+  ],
+};
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützen und anderes';
-/** What reaches out of the card, and what is wider than its place. */
+/** Returns what exceeds the card, and what is wider than its own box. */
 const outside = () =>
   inChart<string[]>(`
     const card = root.querySelector('.card');
@@ -783,33 +683,29 @@ const outside = () =>
     });`);
 
 describe('in every state', () => {
-  /** By the look and the state: a chart is as high in each, with one line more for a label. */
+  /** By width and state. */
   const heights: Record<string, Record<string, number>> = {};
 
   test.each(Object.entries(STATES))(
     'the chart is accessible and fits, at any size and in any theme: %s',
-    async (name, chart) => {
-      await visit('about:blank', { deviceScaleFactor: wantsPictures ? 2 : 1 });
-      await chart.before?.();
-      registered.body = chart.body();
-      registered.attributes = chart.attributes ?? 'lang="en"';
-      await page.goto(registered.url);
-      await state(chart.state);
+    async (name, [body, until, setup]) => {
+      const isComparing = body.includes('compare');
       const settle = async () => {
-        await state(chart.state);
-        if (registered.body.includes('compare')) await part('change').waitFor();
+        await state(until);
+        if (isComparing) await part('change').waitFor();
       };
+      await open(body, { deviceScaleFactor: wantsPictures ? 2 : 1, until, ...setup });
       await settle();
       for (const width of [320, 1280, 1920]) {
         await page.setViewportSize({ width, height: 480 });
-        if (chart.state === 'loaded' || chart.state === 'empty') await resize(width, 480);
+        if (until === 'loaded' || until === 'empty') await resize(width, 480);
         heights[width] ??= {};
         heights[width][name] = await inChart('return chart.getBoundingClientRect().height;');
         await expectFits(page);
         await expectNoOverlap();
         if (name === 'long-label' || name === 'right-to-left') {
           await plot().focus();
-          for (let step = 0; step < 4; step++) await page.keyboard.press('PageUp');
+          await press('PageUp', 'PageUp', 'PageUp', 'PageUp');
         }
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
@@ -821,58 +717,54 @@ describe('in every state', () => {
       await page.setViewportSize({ width: 400, height: 700 });
       await page.evaluate(`document.querySelector('main').style.cssText = 'width: 160px; margin: 0'`);
       await change('label', LONG);
-      for (const [lang, dir] of [
-        ['en', 'ltr'],
-        ['de', 'ltr'],
-        ['pl', 'ltr'],
-        ['he', 'rtl'],
-        ['ar', 'rtl'],
+      for (const [dir, ...languages] of [
+        ['ltr', 'en', 'de', 'pl'],
+        ['rtl', 'he', 'ar'],
       ]) {
-        await page.evaluate(`Object.assign(document.documentElement, { lang: '${lang}', dir: '${dir}' })`);
-        await inFrame('');
-        await page.locator(`usage-chart [part=card][dir=${dir}]`).waitFor();
-        await settle();
-        expect(await inChart('return chart.offsetWidth;')).toBe(160);
-        expect(await outside(), lang).toEqual([]);
+        for (const lang of languages) {
+          await setRoot({ lang, dir });
+          await inFrame('');
+          await page.locator(`usage-chart [part=card][dir=${dir}]`).waitFor();
+          await settle();
+          expect(await inChart('return chart.offsetWidth;')).toBe(160);
+          expect(await outside(), lang).toEqual([]);
+        }
       }
-      told();
+      logged();
     },
   );
 
-  test('the chart is as high, and a label has one line', () => {
+  test('the chart has the same height, plus one line if it has a label', () => {
+    expect(Object.keys(heights)).toHaveLength(3);
     for (const [width, byState] of Object.entries(heights)) {
       const { 'long-label': a, 'right-to-left': b, german: c, ...plain } = byState;
       expect(new Set(Object.values(plain)).size, `${width}: ${JSON.stringify(byState)}`).toBe(1);
       expect([a, b, c]).toEqual(Array(3).fill((byState.empty as number) + 22));
     }
-    expect(Object.keys(heights).length).toBe(3);
   });
 });
 
-test('at 160 px, no tooltip overflows, with trillions, in any direction', async () => {
-  await visitEmpty(
-    { viewport: { width: 400, height: 700 } },
-    'lang="en"',
-    '<style>usage-chart { width: 160px }</style>',
-  );
+test('at 160 px, tooltips with trillions fit into the card, in both directions', async () => {
+  const body = '<style>usage-chart { width: 160px }</style><usage-chart></usage-chart>';
+  await open(body, { until: 'loading', viewport: { width: 400, height: 700 } });
   await change('label', LONG);
   await change('unit', 'Donaudampfschifffahrten');
   const trillions = Array(28).fill(1_234_567_890_123);
-  await give('2026-03-01', trillions, '2026-02-01', trillions);
+  await setData('2026-03-01', trillions, '2026-02-01', trillions);
   for (const [lang, dir] of [
     ['en', 'ltr'],
     ['de', 'ltr'],
     ['he', 'rtl'],
-  ] as const) {
-    await page.evaluate(`Object.assign(document.documentElement, { lang: '${lang}', dir: '${dir}' })`);
-    if (lang !== 'en') await eventually(() => plot().getAttribute('aria-label')).not.toContain('Mar ');
-    expect(await text('total')).toMatch(/^\D*34[.,]\d|^\D*35/); // in short: 35T
+  ]) {
+    await setRoot({ lang, dir });
+    if (lang !== 'en') await eventually(() => aria('label')).not.toContain('Mar ');
+    expect(await text('total')).toMatch(/^\D*34[.,]\d|^\D*35/); // abbreviated: 35T
     await plot().focus();
-    await page.keyboard.press('Home');
+    await press('Home');
     for (let day = 1; day <= 28; day++) {
       expect(await part('tooltip').isVisible()).toBe(true);
       expect(await outside(), `${day}`).toEqual([]);
-      await page.keyboard.press('ArrowUp');
+      await press('ArrowUp');
     }
     await shoot(page, `chart-160-${lang}`);
     await expectNoOverlap();
@@ -880,23 +772,24 @@ test('at 160 px, no tooltip overflows, with trillions, in any direction', async 
   }
 });
 
-test('the card does not change its height while a chart with every feature loads', async () => {
-  await visit('about:blank', { viewport: { width: 320, height: 480 } });
-  registered.attributes = 'lang="de"';
-  registered.body = `${tag(busy, 'compare label="Bestellungen"')}`;
-  await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
-    window.heights = [];
-    new ResizeObserver(([{ contentRect }]) => heights.push(contentRect.height)).observe(document.querySelector('usage-chart'));
-  })`);
-  await page.goto(registered.url);
+test('the card keeps its height while a chart with every feature loads', async () => {
+  await open(tag(busy, 'compare label="Bestellungen"'), {
+    viewport: { width: 320, height: 480 },
+    root: 'lang="de"',
+    before: () =>
+      page.addInitScript(`addEventListener('DOMContentLoaded', () => {
+        window.heights = [];
+        new ResizeObserver(([{ contentRect }]) => heights.push(contentRect.height)).observe(document.querySelector('usage-chart'));
+      })`),
+  });
   await part('change').waitFor();
   const heights = (await page.evaluate('heights')) as number[];
   expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 before the module has run
 });
 
 describe('a page', () => {
-  /** Serves a page: HTML, and a bundle of a program that may import React or Vue. */
-  async function startPage(html: string, program: string, headers: Record<string, string> = {}) {
+  /** Serves HTML, and the bundle of a program, which may import React or Vue. */
+  async function startPage(html: string, program = '', headers: Record<string, string> = {}) {
     const { outputFiles } = await build({
       stdin: { contents: program, resolveDir: ROOT },
       bundle: true,
@@ -906,104 +799,88 @@ describe('a page', () => {
       alias: { vue: join(ROOT, 'node_modules/vue/dist/vue.esm-bundler.js') },
       logLevel: 'error',
     });
+    const document = `<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,">${html}`;
     const { port, stop } = await listen(({ url }, response) => {
-      const script = url === '/app.js';
-      const type = `${script ? 'text/javascript' : 'text/html'}; charset=utf-8`;
-      response
-        .writeHead(200, { 'Content-Type': type, ...headers })
-        .end(
-          script
-            ? outputFiles[0]?.text
-            : `<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,">${html}`,
-        );
+      const [type, body] = url === '/app.js' ? ['text/javascript', outputFiles[0]?.text] : ['text/html', document];
+      response.writeHead(200, { 'Content-Type': `${type}; charset=utf-8`, ...headers }).end(body);
     });
     return { url: `http://localhost:${port}`, stop };
   }
-  const shown = `<script type="module" src="/app.js"></script><main id="app"></main><output></output>`;
-  const values = () => JSON.stringify({ business: busy.id, token: busy.token, from: '2025-03-01', to: '2025-03-31' });
+  const VALUES = JSON.stringify({ business: busy.id, token: busy.token, from: '2025-03-01', to: '2025-03-31' });
 
-  async function expectChart(url: string): Promise<void> {
-    await visit(url);
-    await eventually(() => bars().count()).toBe(31);
-    expect(await text('label')).toBe('Orders');
-    expect(await text('unit')).toBe('orders');
-    await part('change').waitFor();
-    await eventually(() => page.locator('output').innerText()).toMatch(/^load \d+$/);
-    await page.evaluate('change()'); // the framework renders other days
-    await eventually(() => bars().count()).toBe(5);
-    expect(told()).toEqual([]);
-  }
-
-  test('of React shows the chart, gives it properties, hears its events and changes it', async () => {
-    const { url, stop } = await startPage(
-      `<script type="module" src="${service}/v1/usage-chart.js"></script>${shown}`,
+  test.each([
+    [
+      'React',
       `import { createElement, useState } from 'react';
       import { createRoot } from 'react-dom/client';
       function App() {
         const [to, setTo] = useState('2025-03-31');
         window.change = () => setTo('2025-03-05');
-        return createElement('usage-chart', { ...${values()}, to, label: 'Orders', unit: 'order|orders', compare: true,
+        return createElement('usage-chart', { ...${VALUES}, to, label: 'Orders', unit: 'order|orders', compare: true,
           onload: ({ detail }) => { document.querySelector('output').textContent = 'load ' + detail.total; },
           onLoad: () => console.error('React calls onLoad'), onError: () => console.error('React calls onError') });
       }
       createRoot(document.getElementById('app')).render(createElement(App));`,
-    );
-    await expectChart(url);
-    stop();
-  });
-
-  test('of Vue does the same', async () => {
-    const { url, stop } = await startPage(
-      `<script type="module" src="${service}/v1/usage-chart.js"></script>${shown}`,
+    ],
+    [
+      'Vue',
       `import { createApp } from 'vue';
       const app = createApp({
-        data: () => (${values()}),
+        data: () => (${VALUES}),
         mounted() { window.change = () => { this.to = '2025-03-05'; }; },
         methods: { loaded({ detail }) { document.querySelector('output').textContent = 'load ' + detail.total; } },
         template: '<usage-chart :business :token :from :to label="Orders" unit="order|orders" compare @load="loaded" />',
       });
       app.config.compilerOptions.isCustomElement = (name) => name === 'usage-chart';
       app.mount('#app');`,
+    ],
+  ])('of %s sets properties, listens to events and changes the chart', async (_, program) => {
+    const site = await startPage(
+      `<script type="module" src="${service}/v1/usage-chart.js"></script>
+      <script type="module" src="/app.js"></script><main id="app"></main><output></output>`,
+      program,
     );
-    await expectChart(url);
-    stop();
+    await open('', { site, until: null });
+    await eventually(() => bars().count()).toBe(31);
+    expect([await text('label'), await text('unit')]).toEqual(['Orders', 'orders']);
+    await part('change').waitFor();
+    await eventually(() => page.locator('output').innerText()).toMatch(/^load \d+$/);
+    await page.evaluate('change()');
+    await eventually(() => bars().count()).toBe(5);
+    expect(logged()).toEqual([]);
+    site.stop();
   });
 
-  test('with the strictest policy runs exactly the bytes that its tag names', async () => {
-    const code = readFileSync(join(ROOT, 'dist/assets/v1/usage-chart.js'));
-    const pinned = chartTag(service, code);
+  test('with the strictest policy runs exactly the bytes that its tag pins', async () => {
+    const pinned = chartTag(service, readFileSync(join(ROOT, 'dist/assets/v1/usage-chart.js')));
     const hash = pinned.match(/integrity="([^"]+)"/)?.[1] ?? '';
-    const strict = {
-      'Content-Security-Policy': `default-src 'none'; script-src '${hash}'; connect-src ${service}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
-    };
+    const policy = `default-src 'none'; script-src '${hash}'; connect-src ${service}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
     const body = `${pinned}<main>${tag(busy, 'from="2025-03-01" to="2025-03-31"')}</main>`;
-    const { url, stop } = await startPage(body, '', strict);
-    await visit(url);
-    await state('loaded');
+    const site = await startPage(body, '', { 'Content-Security-Policy': policy });
+    await open('', { site });
     expect(await bars().count()).toBe(31);
     await bars().nth(3).hover();
     expect(await part('tooltip').isVisible()).toBe(true);
-    stop();
+    site.stop();
   });
 
-  test('whose tag names other bytes shows what is inside the element', async () => {
+  test('whose tag pins other bytes shows the fallback content of the element', async () => {
     const pinned = chartTag(service, Buffer.from('other'));
-    const { url, stop } = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`, '');
-    await visit(url);
+    const site = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`);
+    await open('', { site, until: null });
     await eventually(() => complaints.length).toBe(1);
     expect(complaints[0]).toContain('integrity');
     forget(/integrity/);
     expect(await page.locator('usage-chart').innerText()).toBe('No chart today.');
-    stop();
+    site.stop();
   });
 });
 
 test.runIf(wantsPictures)('the pictures of the README', async () => {
-  await visitWith(`<style>main { width: 860px; margin: 0 } h1 { display: none }</style>${tag(busy)}`, {
+  await open(`<style>main { width: 860px; margin: 0 } h1 { display: none }</style>${tag(busy)}`, {
     viewport: { width: 900, height: 400 },
     deviceScaleFactor: 2,
   });
-  await state('loaded');
   await bars().nth(20).hover();
   for (const [colorScheme, name] of [
     ['light', 'chart'],
