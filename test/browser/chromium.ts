@@ -1,4 +1,4 @@
-// The browser of these tests, and servers for the pages that it visits.
+// Starts Chromium, and servers for the pages that it visits.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -10,9 +10,9 @@ const SHELL = '/usr/bin/chromium-headless-shell';
 const WHOLES = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
 const installed = (paths: string[]) => paths.find((path) => existsSync(path));
 
-/** The shell has the same engine and no windows: it opens a page in two thirds of the time. */
+/** Prefers the headless shell: the same engine opens a page in two thirds of the time. */
 const CHROMIUM = process.env.CHROMIUM ?? installed([SHELL, ...WHOLES]) ?? SHELL;
-/** The shell lacks the back-forward cache. */
+/** The full browser, because the shell has no back-forward cache. */
 const WHOLE = installed(CHROMIUM.endsWith('headless-shell') ? WHOLES : [CHROMIUM]);
 export const hasWhole = WHOLE !== undefined;
 
@@ -39,24 +39,24 @@ function optionsOf(path: string, flags: string[], unset: string[] = []) {
 
 export const launch = (flags: string[] = []): Promise<Browser> => chromium.launch(optionsOf(CHROMIUM, flags));
 
-/** A whole Chromium. `unset` are flags of Playwright's own that it is started without. */
+/** Launches a full Chromium. `unset` lists the default flags of Playwright to omit. */
 export const launchWhole = (unset: string[]): Promise<Browser> => chromium.launch(optionsOf(WHOLE ?? '', [], unset));
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of this process, which all files that run in it share. It ends with the process. */
+/** Returns the browser that all test files in this process share. It ends with the process. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= launch();
   return shared;
 }
 
-/** A browser that keeps its profile in `folder`, as that of a person does. */
+/** Launches a browser with a persistent profile in `folder`. */
 export const launchProfile = async (folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, optionsOf(CHROMIUM, []));
 
 /**
- * The visits of a file of tests, each with a profile of its own. Errors and warnings in the console of a page fail the test, unless it has
- * taken them away, or `forgiven` matches them.
+ * Opens each page of a test file in a new profile. Errors and warnings in the console of a page fail the test, unless the test removes
+ * them from `complaints` or `forgiven` matches them.
  */
 export function visitsOfFile(forgiven?: RegExp) {
   const complaints: string[] = [];
@@ -72,21 +72,21 @@ export function visitsOfFile(forgiven?: RegExp) {
     });
     return open.newPage();
   }
-  /** Ends a visit; the end of a test does, too. */
+  /** Closes the profile. Runs after each test. */
   async function leave(): Promise<void> {
-    const met = complaints.splice(0).filter((text) => !forgiven?.test(text));
+    const remaining = complaints.splice(0).filter((text) => !forgiven?.test(text));
     await open?.close();
     open = undefined;
-    expect(met).toEqual([]);
+    expect(remaining).toEqual([]);
   }
   afterEach(leave);
   return { complaints, newPage, leave };
 }
 
-/** Waits for an answer as long as a machine with much to do takes. */
+/** Polls for up to 20 seconds, for a busy machine. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
-/** A server on a free port. */
+/** Starts a server on a free port. */
 export async function listen(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -97,7 +97,7 @@ export async function listen(listener: RequestListener) {
   return { port: (server.address() as AddressInfo).port, stop };
 }
 
-/** Somebody's site, of an origin of its own and with a strict policy: it shows what `body` is at the time. */
+/** Starts a site on its own origin with a strict Content-Security-Policy. Serves the current value of `body`. */
 export async function startSite(service: string) {
   const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'unsafe-inline'; img-src data:`;
   const site = { url: '', body: '', attributes: 'lang="en"', policy, stop: () => {} };

@@ -1,4 +1,4 @@
-// The setting for the tests of the console at /owner: the service with the owners that were made before, and visits in Chromium.
+// The fixture for tests of the console at /owner: the shared service with its seeded owners, and pages in Chromium.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import axe from 'axe-core';
@@ -6,23 +6,23 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { eventually, visitsOfFile } from './chromium.ts';
-import type {} from './owners.ts'; // what is provided
+import type {} from './owners.ts'; // for the types of what it provides
 
-/** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
+/** PICTURES=1 takes a screenshot of every state for review, and retakes the pictures in the documentation. */
 export const wantsPictures = process.env.PICTURES !== undefined;
 const ROOT = resolve(import.meta.dirname, '../..');
 
 type Link = { business_id?: number; role?: 'read'; minutes?: number; return_url?: string };
 export type Entry = BrowserContextOptions & {
-  /** What is done before the console starts: its clock can still be set, and its requests be answered. */
+  /** Runs before the console starts, for example to set its clock or stub its requests. */
   before?: (page: Page) => Promise<unknown>;
-  /** For how long the session lasts, as the tab knows it, if that is not 12 hours. In milliseconds. */
+  /** The session lifetime stored in the tab, in milliseconds. Defaults to the lifetime that the service returned. */
   lasts?: number;
-  /** What the tab knows of where the link of the session leads back to. */
+  /** The return URL stored in the tab. */
   returnUrl?: string | null;
 };
 
-/** The setting of a file of tests. Chromium itself logs answers that are not a success. */
+/** Creates the fixture for a test file. Ignores what Chromium itself logs about unsuccessful responses. */
 export function consoleOfFile(forgiven = /^Failed to load resource/) {
   const { url, operatorKey, made } = inject('owners');
 
@@ -35,13 +35,13 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return ((await answer.json()) as { data: Data }).data;
   }
-  /** A call of the operator's server. */
+  /** Sends a request as the operator. */
   const operate = <Data>(method: string, path: string, body?: object) => request<Data>(operatorKey, method, path, body);
-  /** The call of the owner of what is spare, from a server. */
+  /** Sends a request from the server of the owner of spare businesses. */
   const call = (method: string, path: string, body?: object) =>
     request<Details>(made.keys.spare, method, `business/${path}`, body);
 
-  /** A business of its own for a test, with these sites, and what the service says of it. */
+  /** Creates a business for one test, with these sites. `stored` and `sites` query its current state. */
   async function spare(...sites: string[]) {
     const fields = {
       user_id: made.users.spare,
@@ -59,7 +59,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     return { ...business, stored, sites: async () => (await stored()).access_list.map(({ site }) => site) };
   }
 
-  /** Pages of these origins try to use the token of a business in vain. */
+  /** Sends a request from each origin with the business's token, and expects the service to refuse it. */
   async function refuse({ id, token }: Pick<BusinessRow, 'id' | 'token'>, ...origins: string[]): Promise<void> {
     for (const Origin of origins) {
       const headers = { Authorization: `Bearer ${token}`, Origin };
@@ -67,19 +67,19 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     }
   }
 
-  /** The code of a link that nobody has used. */
+  /** Creates a console link, and returns its unused code. */
   async function newCode(link: Link = {}): Promise<string> {
     const { url: address } = await operate<{ url: string }>('POST', `user/${made.users.owner}/console-link`, link);
     return address.slice(address.indexOf('#code=') + '#code='.length);
   }
 
-  /** A key that works until `revoke`. */
+  /** Creates a key that works until `revoke` is called. */
   async function newKey() {
     const { id, api_key } = await operate<{ id: number; api_key: string }>('POST', `user/${made.users.owner}/keys`);
     return { api_key, revoke: () => operate('DELETE', `user/${made.users.owner}/keys/${id}`) };
   }
 
-  /** A session as a tab keeps it. */
+  /** Creates a session, in the format that a tab stores. */
   async function newSession(key: string): Promise<Kept> {
     type Session = { session_key: string; expires_at: string; read_only: boolean };
     const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
@@ -103,8 +103,8 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
 
   /**
-   * A visit of somebody who is signed in: the tab has a session of `key`, as after a reload. The page has a clock that a test can move
-   * on, so that nothing has to be waited for, see `armed`.
+   * Opens the console signed in: the tab has a session of `key`, as after a reload. Tests advance the page's clock instead of waiting,
+   * see `armed`.
    */
   async function enter(
     hash = '',
@@ -118,7 +118,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     await page.clock.install();
     await before?.(page);
     await page.goto(`${url}/owner${hash}`);
-    await begun.dispose(); // a page that is loaded later has what the first one has left
+    await begun.dispose(); // later loads use what the first one has stored
     return page;
   }
 
@@ -129,7 +129,7 @@ export type World = ReturnType<typeof consoleOfFile>;
 export type Spare = Awaited<ReturnType<World['spare']>>;
 type Details = { token: string; access_list: { id: number; site: string }[] };
 
-/** What the tab keeps of its session; null if there is none. */
+/** Returns the session stored in the tab, or null. */
 export const keptIn = async (page: Page): Promise<Kept | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
 type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
@@ -140,10 +140,10 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** The rules of axe that look at colors. The others find the same in every theme: none hides or shows anything. */
-const OF_COLORS = ['color-contrast', 'link-in-text-block'];
+/** The rules of axe that depend on colors. The others give the same result in every theme, because no theme hides or shows anything. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** What axe found: the rules that are broken, and the texts whose contrast it cannot decide on. */
+/** Returns an expression for the violations, including texts with low contrast that axe leaves undecided. */
 const axeWith = (rules: object) => `axe.run(document, {
   resultTypes: ['violations', 'incomplete'], ...${JSON.stringify(rules)},
 }).then(({ violations, incomplete }) => {
@@ -154,7 +154,7 @@ const axeWith = (rules: object) => `axe.run(document, {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const above = (element) => element.parentElement ?? element.getRootNode().host;
-  /** The contrast of a text in an image, such as the axis of a chart: axe leaves it open. */
+  /** Computes the contrast of a text in an image, such as the axis of a chart, which axe leaves undecided. */
   const contrastOf = (element) => {
     const { fill, color } = getComputedStyle(element);
     let place = element;
@@ -163,7 +163,7 @@ const axeWith = (rules: object) => `axe.run(document, {
     return (lighter + 0.05) / (darker + 0.05);
   };
   const low = incomplete.filter(({ id }) => id === 'color-contrast').flatMap(({ nodes }) => nodes)
-    .filter(({ target }) => elementAt(target) !== null) // a chart draws its texts anew
+    .filter(({ target }) => elementAt(target) !== null) // the chart may have replaced its texts
     .map(({ target }) => ({ target, contrast: contrastOf(elementAt(target)) }))
     .filter(({ contrast }) => !(contrast >= 4.5))
     .map(({ target, contrast }) => 'contrast of ' + contrast + ': ' + target);
@@ -171,24 +171,24 @@ const axeWith = (rules: object) => `axe.run(document, {
     id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; '))];
 })`;
 
-async function expectNothingFound(page: Page, rules: object): Promise<void> {
-  // Evaluated by the debugger, which no Content-Security-Policy forbids.
+async function expectNoViolations(page: Page, rules: object): Promise<void> {
+  // The debugger evaluates it, so no Content-Security-Policy applies.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   expect(await page.evaluate(axeWith(rules))).toEqual([]);
 }
 
-/** No rule of axe is broken, and every text whose contrast axe cannot decide on has at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
-export const expectAccessible = (page: Page) => expectNothingFound(page, {});
+/** Expects no violations. Texts whose contrast axe cannot decide need at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
+export const expectAccessible = (page: Page) => expectNoViolations(page, {});
 
-/** The same in another theme, if everything else was looked at. */
-export const expectContrast = (page: Page) => expectNothingFound(page, { runOnly: OF_COLORS });
+/** Checks only the color rules, for another theme of a page that `expectAccessible` has checked. */
+export const expectContrast = (page: Page) => expectNoViolations(page, { runOnly: COLOR_RULES });
 
-/** The page is not wider than its window, once it is drawn for that. */
+/** Expects that the page becomes no wider than its window. */
 export async function expectFits(page: Page): Promise<void> {
   await eventually(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
-/** A picture to be looked at, if pictures are wanted; of the documentation, if that has one of this name. */
+/** Takes a screenshot if PICTURES is set. Replaces the documentation's picture of this name, if there is one. */
 export async function shoot(what: Page | Locator, name: string, options: { fullPage?: boolean } = {}): Promise<void> {
   if (!wantsPictures) return;
   const image = join(ROOT, `docs/images/${name}.png`);

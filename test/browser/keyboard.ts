@@ -1,7 +1,7 @@
-// Somebody who uses the console by keyboard alone, and counts the presses and the requests. Text that is typed counts as one press.
+// Uses the console by keyboard only, and counts key presses and requests. Typing a text counts as one press.
 import type { Page, Request } from 'playwright-core';
 
-/** What the element with the focus is called. */
+/** Returns the name of the focused element. */
 const NAME = `(() => {
   const element = document.activeElement;
   const label = element.labels?.[0]?.innerText ?? '';
@@ -10,16 +10,16 @@ const NAME = `(() => {
 
 export function keyboardOn(page: Page) {
   const counts = { presses: 0, requests: 0 };
-  const underWay = new Set<Request>();
-  let askedAt = 0;
+  const pending = new Set<Request>();
+  let requestedAt = 0;
   page.on('request', (request) => {
     if (!request.url().includes('/api/')) return;
     counts.requests += 1;
-    underWay.add(request);
-    askedAt = Date.now();
+    pending.add(request);
+    requestedAt = Date.now();
   });
-  page.on('requestfinished', (request) => underWay.delete(request));
-  page.on('requestfailed', (request) => underWay.delete(request));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
   const focused = (): Promise<string> => page.evaluate(NAME);
   async function press(...keys: string[]): Promise<void> {
     for (const key of keys) await page.keyboard.press(key);
@@ -29,7 +29,7 @@ export function keyboardOn(page: Page) {
     await page.keyboard.type(text);
     counts.presses += 1;
   }
-  /** Presses Tab, or another key, until what has the focus has this name. */
+  /** Presses Tab, or another key, until an element with this name has the focus. */
   async function goTo(name: RegExp, key = 'Tab'): Promise<void> {
     const passed: string[] = [];
     for (let times = 0; times < 120; times++) {
@@ -40,12 +40,12 @@ export function keyboardOn(page: Page) {
     }
     throw new Error(`${key} does not reach ${name}, only ${passed.join(' | ')}`);
   }
-  /** Waits until every request is answered, and there was none for half a second. */
+  /** Waits until no request is pending and none was sent for half a second. */
   async function quiet(): Promise<void> {
     do await page.waitForTimeout(50);
-    while (underWay.size > 0 || Date.now() - askedAt < 500);
+    while (pending.size > 0 || Date.now() - requestedAt < 500);
   }
-  /** What was counted since the last time, and begins to count anew. */
+  /** Returns the counts since the last call, and resets them. */
   function counted() {
     const { presses, requests } = counts;
     Object.assign(counts, { presses: 0, requests: 0 });

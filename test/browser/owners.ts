@@ -1,5 +1,5 @@
-// Before the tests of the console: one server for all of them, and its owners with businesses in many states. What a test changes, it
-// makes itself, see `spare`.
+// The global setup of the console tests: one server for all of them, with owners and businesses in many states. Tests that change a
+// business create their own, see `spare`.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
@@ -11,12 +11,12 @@ import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
 import { access, businesses, changes, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
-import type {} from '../node/migrated.ts'; // what it provides
+import type {} from '../node/migrated.ts'; // for the types of what it provides
 import { startService } from '../node/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address of the server, a key of its operator, and what was made. */
+    /** The URL of the server, an operator key, and the seeded data. */
     owners: { url: string; operatorKey: string; made: Awaited<ReturnType<typeof makeOwners>> };
   }
 }
@@ -45,7 +45,7 @@ const MANY_BUSINESSES = 45;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 
-/** Plausible, and the same each time: growth, quiet weekends, a little noise. */
+/** Generates plausible counts, the same in each run: growth, quiet weekends, a little noise. */
 const counts = (days: number, scale: number) =>
   Array.from({ length: days }, (_, index) => {
     const day = addDays(dayOf(NOW), index + 1 - days);
@@ -68,7 +68,7 @@ async function makeOwners(first: LocalDatabase) {
     return createBusiness(first, fields, NOW);
   }
   const uses = (business_id: number, days: { day: string; count: number }[]) => {
-    const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // as one parameter: a statement has at most 100
+    const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // one parameter, because a statement has at most 100
     const listed = sql`select ${business_id}, value ->> 0, value ->> 1, null from json_each(${rows}) where value ->> 1 > 0`;
     return db.insert(dailyUsage).select(listed);
   };
@@ -77,7 +77,7 @@ async function makeOwners(first: LocalDatabase) {
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
 
-  await homeOf(boundTo([first], NOW), OWNER); // as the operator creates keys and links for them
+  await homeOf(boundTo([first], NOW), OWNER); // as when the operator creates a key or link
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
   for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
   await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
@@ -109,7 +109,7 @@ async function makeOwners(first: LocalDatabase) {
   const limited = await business(OWNER, 'Metered Post', 'post.example');
   await uses(limited.id, counts(20, 60));
   await db.update(businesses).set({ daily_limit: 150, monthly_limit: 5000 }).where(eq(businesses.id, limited.id));
-  /** A hundred uses on each of the last days, and this many today. */
+  /** A hundred uses on each of the previous days, and `today` uses today. */
   const steady = (today: number) => counts(20, 0).map(({ day }) => ({ day, count: day === dayOf(NOW) ? today : 100 }));
   const near = await business(OWNER, 'Night Train Records', 'night-train.example');
   await uses(near.id, steady(86));
@@ -118,7 +118,7 @@ async function makeOwners(first: LocalDatabase) {
   await uses(full.id, steady(100));
   await db.update(businesses).set({ daily_limit: 100, monthly_limit: 100 }).where(eq(businesses.id, full.id));
   for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
-  // An owner with two years of history: what the jobs of owner-jobs.test.ts are about.
+  // The owner of owner-jobs.test.ts, with two years of history.
   for (let n = 1; n < BUSY_BUSINESSES; n++) await business(BUSY, `Branch ${n}`, `branch-${n}.example`);
   const busy = await business(BUSY, 'Zürich Café', 'cafe.example');
   await uses(busy.id, counts(730, 200));
@@ -136,7 +136,7 @@ async function makeOwners(first: LocalDatabase) {
   await db.run(sql`delete from ${changes} where ${eq(changes.subject_id, busy.id)}`);
   for (let id = 1; id <= 60; id++)
     await db.run(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
-  // For the chart on other pages. March 2026 has 31 days: on day n there are n uses, but none on the 7th. February has 10 on each day.
+  // For the chart on other pages. On day n of March 2026 there are n uses, except none on the 7th. Each day of February has 10.
   const shop = await business(CHARTED, 'Tulip Shop');
   const silent = await business(CHARTED, 'Quiet Shop');
   const lively = await business(CHARTED, 'Busy Shop');
@@ -170,7 +170,7 @@ async function makeOwners(first: LocalDatabase) {
     charted: await key(CHARTED),
   };
   const users = { owner: OWNER, spare: SPARE };
-  const many = MANY_BUSINESSES; // of the key `many`
+  const many = MANY_BUSINESSES; // businesses of the key `many`
   const shops = { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively };
   return { ...shops, users, many, keys, lateCode };
 }

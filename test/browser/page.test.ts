@@ -1,4 +1,4 @@
-// The page at /, as visitors see it.
+// The page at / in a browser.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -18,24 +18,24 @@ type Site = Awaited<ReturnType<typeof startSite>>;
 let service: string;
 let server: ReturnType<typeof spawn>;
 let stranger: Site;
-/** A business without any use. */
+/** A business without uses. */
 let quiet: { id: string; token: string };
 
 beforeAll(async () => {
   const port = await freePort();
   service = `http://localhost:${port}`;
   stranger = await startSite(service);
-  // As `npm run dev` starts it.
+  // As `npm run dev` does.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', newDatabase()];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
-  let said = '';
-  server.stdout?.on('data', (chunk) => (said += chunk));
-  const shop = () => said.match(/SHOP=(\d+) SHOP_TOKEN=(\w+)/);
+  let output = '';
+  server.stdout?.on('data', (chunk) => (output += chunk));
+  const shop = () => output.match(/SHOP=(\d+) SHOP_TOKEN=(\w+)/);
   const hasDemo = async () => (await (await fetch(`${service}/`)).text()).includes('id="live" business=');
   const deadline = Date.now() + 50_000;
   while (!(shop() && (await hasDemo().catch(() => false)))) {
-    if (Date.now() > deadline) throw new Error(`npm run dev did not show its demo: ${said}`);
-    await new Promise((again) => setTimeout(again, 100));
+    if (Date.now() > deadline) throw new Error(`npm run dev did not show its demo: ${output}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
   const [, id = '', token = ''] = shop() ?? [];
   quiet = { id, token };
@@ -61,7 +61,7 @@ async function visit(url: string, options: BrowserContextOptions = {}): Promise<
 const bars = () => page.locator('usage-chart .bar');
 
 describe('the page at /', () => {
-  test('shows the demo business with nothing typed, and the tag to paste', async () => {
+  test('shows the demo business without any input, and a tag that works when pasted', async () => {
     await visit(service);
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     expect(await page.locator('#live .bar').count()).toBe(30);
@@ -79,7 +79,7 @@ describe('the page at /', () => {
     expect(await bars().count()).toBe(30);
   });
 
-  test('copies the tag, and leads to the console', async () => {
+  test('copies the tag, and links to the console', async () => {
     await visit(service);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service });
     await page.getByRole('button', { name: 'Copy' }).first().click();
@@ -89,7 +89,7 @@ describe('the page at /', () => {
     await page.getByLabel('API key').waitFor();
   });
 
-  test('as it is deployed, draws any business whose token is typed', async () => {
+  test('draws any business once its token is entered, as on a deployment without the demo', async () => {
     await visit('about:blank');
     await page.route(`${service}/`, async (route) => {
       const answer = await route.fetch();

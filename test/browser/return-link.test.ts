@@ -1,4 +1,4 @@
-// The link in the header of the console that leads back to the product (docs/embedding.md, "Sessions in the console").
+// The link in the console's header that leads back to the product (docs/embedding.md, "Sessions in the console").
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
@@ -14,19 +14,19 @@ const ROOMS = ['usage', 'domains', 'token', 'changes'] as const;
 
 const list = () => page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
 const button = (name: string) => page.getByRole('button', { name, exact: true });
-/** The addresses of the links back that are shown in the header. */
+/** Returns the URLs of the visible return links in the header. */
 const links = () =>
   page
     .locator('header .return:visible')
     .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href));
-async function comeByLink(return_url?: string): Promise<void> {
+async function openLink(return_url?: string): Promise<void> {
   page = await world.visit(`#code=${await world.newCode(return_url === undefined ? {} : { return_url })}`);
   await list();
 }
 
-describe('a link that says where it leads back to', () => {
-  test('is followed by a link to it on each view, which a reload keeps', async () => {
-    await comeByLink(PRODUCT);
+describe('a console link with a return URL', () => {
+  test('puts a return link on each view, and reloads keep it', async () => {
+    await openLink(PRODUCT);
     expect(await links()).toEqual([PRODUCT]);
     expect((await keptIn(page))?.returnUrl).toBe(PRODUCT);
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
@@ -39,8 +39,8 @@ describe('a link that says where it leads back to', () => {
     }
   });
 
-  test('leads there in the same tab, and the product does not learn from where', async () => {
-    await comeByLink(PRODUCT);
+  test('leads back in the same tab, without a referrer', async () => {
+    await openLink(PRODUCT);
     const html = '<!doctype html><title>Product</title><p>Welcome back';
     await page.route('https://product.example:8443/**', (route) =>
       route.fulfill({ contentType: 'text/html', body: html }),
@@ -54,8 +54,8 @@ describe('a link that says where it leads back to', () => {
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('is there while the console asks whether to open another one, whose own takes its place', async () => {
-    await comeByLink(PRODUCT);
+  test('keeps its return link until the user opens another link, which replaces it', async () => {
+    await openLink(PRODUCT);
     const code = await world.newCode({ return_url: 'http://localhost:3000/' });
     await page.evaluate(`void (location.hash = '#code=${code}')`);
     await page.getByText('This link opens another session.').waitFor();
@@ -69,10 +69,10 @@ describe('a link that says where it leads back to', () => {
   });
 });
 
-describe('when the session has ended, the link back is still there', () => {
+describe('the return link outlasts the session', () => {
   const IN_TAB = { returnUrl: PRODUCT };
 
-  test('by the clock', async () => {
+  test('when it expires', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: HOUR_MS });
     await list();
     await page.clock.runFor(HOUR_MS);
@@ -81,14 +81,14 @@ describe('when the session has ended, the link back is still there', () => {
     expect(await keptIn(page)).toBeNull();
   });
 
-  test('before a browser brought the tab back', async () => {
+  test('when it expired before the browser restored the tab', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('in the service', async () => {
-    await comeByLink(PRODUCT);
+  test('when the service has ended it', async () => {
+    await openLink(PRODUCT);
     const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
@@ -98,8 +98,8 @@ describe('when the session has ended, the link back is still there', () => {
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('by a sign-out, until the tab is loaded again: nothing of it is kept', async () => {
-    await comeByLink(PRODUCT);
+  test('after signing out, until a reload, because nothing stays stored', async () => {
+    await openLink(PRODUCT);
     await button('Sign out').click();
     await page.getByText('You are signed out, and the session has ended.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
@@ -109,7 +109,7 @@ describe('when the session has ended, the link back is still there', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('until another one begins that has none', async () => {
+  test('until a session without a return URL begins', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     await signIn(page, world.keys.owner);
@@ -118,9 +118,9 @@ describe('when the session has ended, the link back is still there', () => {
   });
 });
 
-describe('there is no link back', () => {
-  test('from a link without an address, nor with an API key', async () => {
-    await comeByLink();
+describe('there is no return link', () => {
+  test('for a console link without a return URL, or after signing in with an API key', async () => {
+    await openLink();
     expect(await links()).toEqual([]);
     await world.leave();
     page = await world.visit();
@@ -136,14 +136,14 @@ describe('there is no link back', () => {
     'https://user@product.example/',
     '//product.example/',
     '/',
-  ])('if the address stored in the tab is unsafe: %j', async (returnUrl) => {
+  ])('if the URL stored in the tab is unsafe: %j', async (returnUrl) => {
     page = await world.enter('#/', world.keys.owner, { returnUrl });
     await list();
     expect(await page.locator('.return').count()).toBe(0);
     expect(await page.locator('header').innerHTML()).not.toContain('product.example');
   });
 
-  test('in a tab that has a session of the version before', async () => {
+  test('in a tab with a session stored by the previous version', async () => {
     page = await world.enter('#/', world.keys.owner);
     await page.evaluate(`{
       const { returnUrl, ...session } = JSON.parse(sessionStorage.getItem('session'));

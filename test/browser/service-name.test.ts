@@ -1,4 +1,4 @@
-// The name that the operator gives the console with SERVICE_NAME (docs/operating.md, "The name in the console").
+// SERVICE_NAME, the name of the console (docs/operating.md, "The name in the console").
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../node/server.ts';
@@ -17,7 +17,7 @@ afterAll(() => service?.stop());
 
 const inHeader = (page: Page) => page.locator('header .home').innerText();
 
-test('is in the title of the document and in the header, as text', async () => {
+test('SERVICE_NAME is text in the document title and the header, and never HTML', async () => {
   const page = await visits.newPage();
   await page.goto(`${service.url}/owner`);
   await page.getByLabel('API key').waitFor();
@@ -34,7 +34,7 @@ test('is in the title of the document and in the header, as text', async () => {
   }
 });
 
-test('is “Business Usage and Access” without the variable', async () => {
+test('the name defaults to “Business Usage and Access”', async () => {
   const page = await world.visit();
   await page.getByLabel('API key').waitFor();
   const name = 'Business Usage and Access';

@@ -1,17 +1,17 @@
-// A report as CSV in a real spreadsheet program: LibreOffice (Debian: apt-get install libreoffice-calc-nogui).
+// Opens a CSV report in LibreOffice (Debian: apt-get install libreoffice-calc-nogui).
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
-import type {} from './owners.ts'; // what is provided
+import type {} from './owners.ts'; // for the types of what it provides
 
 const { SOFFICE = 'soffice' } = process.env;
 const isInstalled = spawnSync(SOFFICE, ['--version']).status === 0;
 
 type Cell = { type: string; value: string; formula: boolean };
 
-/** The cells of a CSV file as LibreOffice opens it, by row. */
+/** Returns the cells of a CSV file by row, as LibreOffice reads them. */
 function cellsOf(csv: string): Cell[][] {
   const folder = newFolder();
   writeFileSync(join(folder, 'report.csv'), csv);
@@ -31,7 +31,7 @@ function cellsOf(csv: string): Cell[][] {
   );
 }
 
-test.skipIf(!isInstalled)('a report opens with a date and a number in each row, and no formula', async () => {
+test.skipIf(!isInstalled)('a report opens with a date and a number in each row, and without formulas', async () => {
   const { url, made } = inject('owners');
   const { id, token } = made.lively;
   const report = `${url}/api/v1/business/usage/${id}?from=2024-05-31&to=2024-06-01`;
@@ -42,7 +42,7 @@ test.skipIf(!isInstalled)('a report opens with a date and a number in each row, 
     [cell('date', '2024-05-31'), cell('float', '0')],
     [cell('date', '2024-06-01'), cell('float', '1000000000000')],
   ]);
-  // What no cell of a report may be: the check finds it in this file.
+  // Proves that the check finds a formula.
   const summed = cellsOf('date,count\r\n2026-01-30,=1+1\r\n');
   expect(summed.flat().some(({ formula }) => formula)).toBe(true);
 });

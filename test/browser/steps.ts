@@ -1,10 +1,10 @@
-// What the tests of the console do again and again, on the page that is open.
+// Steps that the console tests share, on the open page.
 import type { Page, Route } from 'playwright-core';
 import { DAY_MS, dayOf } from '../../src/core/time.ts';
 import type { World } from './console.ts';
 
 type Room = 'usage' | 'domains' | 'token' | 'changes';
-/** What each view of a business shows when it is there. */
+/** Waits for what each view of a business shows once it has loaded. */
 const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
   usage: (page) => page.locator('usage-chart .bar').first().waitFor({ state: 'attached' }),
   domains: (page) => page.getByText('Would this origin pass?').waitFor(),
@@ -14,7 +14,7 @@ const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
 
 export const awaitRoom = (page: Page, room: Room): Promise<unknown> => SIGNS[room](page);
 
-/** Opens a view of a business, signed in with `key`. */
+/** Signs in with `key`, and opens a view of a business. */
 export async function openRoom(
   world: World,
   business: { id: number; name: string },
@@ -33,18 +33,18 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
   await awaitRoom(page, room);
 };
 
-/** Gives the page a clock that can be moved on. It says noon of yesterday, UTC: no day begins meanwhile, and no session ends. */
+/** Installs a clock that starts at noon yesterday, UTC, so that no day begins and no session expires during a test. */
 export const startClock = (page: Page): Promise<void> =>
   page.clock.install({ time: Date.parse(dayOf(new Date())) - DAY_MS / 2 });
 
-/** Cloudflare adds `Date` to what the Worker answers; wrangler dev does not. */
+/** Adds a `Date` header to responses. Cloudflare does so, wrangler dev does not. */
 export const withServiceClock = (page: Page) =>
   page.route('**/api/**', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
   });
 
-/** The page gets no frame until they are released: what it does with the next one, such as an effect, is late. */
+/** Holds animation frames back until they are released, which delays what runs in them, such as effects. */
 export async function holdFrames(page: Page): Promise<{ release: () => Promise<unknown> }> {
   await page.evaluate(`{
     const [request, held] = [requestAnimationFrame, []];
@@ -64,7 +64,7 @@ export const stepsOn = (at: () => Page) => ({
   dialog: () => at().getByRole('dialog'),
   shownSites: () => at().locator('.box .item:not(.removed) code').allInnerTexts(),
   done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
-  /** Where a button is now. */
+  /** Scrolls a button into view, and returns its center. */
   async middleOf(name: string | RegExp): Promise<Point> {
     await at().getByRole('button', { name, exact: true }).scrollIntoViewIfNeeded();
     const box = await at().getByRole('button', { name, exact: true }).boundingBox();
@@ -72,9 +72,9 @@ export const stepsOn = (at: () => Page) => ({
     return [box.x + box.width / 2, box.y + box.height / 2];
   },
   clickAt: (point: Point) => at().mouse.click(...point),
-  /** Longer than a button takes to be armed, by the clock of the page. */
+  /** Advances the page's clock until buttons that appeared are armed. */
   armed: () => at().clock.runFor(600),
-  /** Holds back each call of a method until it is released, and counts them. */
+  /** Holds requests with this method back until `release` decides how they continue, and counts them. */
   async hold(method: string, path = /\/api\//, accept?: string) {
     const released = Promise.withResolvers<(route: Route) => Promise<void>>();
     const held = { calls: 0, release: released.resolve };
@@ -92,7 +92,7 @@ export const stepsOn = (at: () => Page) => ({
 export const goOn = (route: Route) => route.continue();
 export const failWith = (status: number, message: string) => (route: Route) =>
   route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
-/** The service makes the change, but its answer is lost. */
+/** The service makes the change, but its response is lost. */
 export const loseAnswer = async (route: Route) => {
   await route.fetch();
   await route.abort();

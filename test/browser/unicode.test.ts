@@ -1,5 +1,5 @@
-// The site stored for a host is the origin that Chromium sends from it, for all of Unicode. workerd's URL parser has other, older
-// tables than Chromium's, and Node's has others again: so the rules run in workerd here, as they are deployed.
+// For all of Unicode, the site stored for a host is the origin that Chromium sends from it. The rules run in workerd, as deployed,
+// because the URL parsers of workerd, Chromium and Node use tables of different Unicode versions.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -20,13 +20,13 @@ const WORKER = `import { canonicalSite } from './src/core/site.ts';
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.ceil((to - from + 1) / step) }, (_, index) => String.fromCodePoint(from + index * step));
 
-// Without the *, which has a meaning of its own in a site. The planes 4 to 13 have no character and 15 and 16 only private ones, in every
-// version of Unicode: no table can differ, so a few of each block are enough.
+// Without *, which is the wildcard of a site. In every version of Unicode, planes 4 to 13 have no characters, and planes 15 and 16 only
+// private ones. No table can differ there, so samples are enough.
 const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
   ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
 ];
-/** Those that act on their neighbours: not unassigned, private, nor one of the many that stand for a word or syllable. */
+/** Characters that can affect their neighbors: neither unassigned, private, nor one of the many for words or syllables. */
 const LIVE = SCALARS.filter(
   (c) => !/[\p{Cn}\p{Co}\p{Ideographic}\p{sc=Hang}\p{sc=Egyp}\p{sc=Xsux}\p{sc=Yiii}]/u.test(c),
 );
@@ -37,22 +37,22 @@ const COMPOSED = SCALARS.filter((c) => c !== c.normalize('NFD'));
 const HANGUL = COMPOSED.filter((c) => /\p{sc=Hang}/u.test(c));
 
 const HOSTS: Record<string, () => string[]> = {
-  // What a character becomes, or whether it is refused, between letters and where a label begins.
+  // Mapped or refused, between letters and at the start of a label.
   'in a label': () => SCALARS.map((c) => `a${c}b.example`),
   'as a label': () => SCALARS.map((c) => `${c}.example`),
-  // After a letter that a mark composes with, and after itself.
-  'behind a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
-  // A label may not mix directions, and one from right to left constrains the others. U+0870 and U+10D4A are young letters.
-  'from right to left': () =>
+  // After a letter that marks compose with, and after itself.
+  'after a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
+  // A label must not mix directions, and a right-to-left label constrains the others. U+0870 and U+10D4A are recent letters.
+  'right to left': () =>
     LIVE.flatMap((c) => [
       ...[`\u05d0${c}.example`, `\u05d0${c}\u05d0.example`, `\u0628${c}1.example`, `\u0870${c}.example`],
       ...[`\u{10d4a}1${c}.example`, `${c}.\u05d0.example`, `a${c}.\u05d0.example`, `1${c}.example`, `${c}-.example`],
     ]),
-  // The same text, decomposed or half composed: a syllable of Hangul is two or three letters, or a syllable and a third letter.
+  // The same text, decomposed or partly composed: a Hangul syllable is two or three letters, or a syllable and a third letter.
   decomposed: () => COMPOSED.map((c) => `${c.normalize('NFD')}.example`),
-  'half composed': () =>
+  'partly composed': () =>
     HANGUL.map((c) => `${c.normalize('NFD').replace(/^../u, (two) => two.normalize('NFC'))}.example`),
-  // Marks in the wrong order are reordered by classes that a parser may not know. U+0345 becomes a letter in the process.
+  // Parsers reorder marks by their combining class, which may be missing from an older table. U+0345 becomes a letter in the process.
   'with two marks': () =>
     MARKS.flatMap((m) => ACCENTS.flatMap((accent) => [`e${m}${accent}.example`, `e${accent}${m}.example`])),
   'with two accents': () => LETTERS.flatMap((c) => [`${c}\u0323\u0301.example`, `${c}\u0300\u0345.example`]),
@@ -70,7 +70,7 @@ async function sitesOf(url: string, texts: string[]): Promise<(string | null)[]>
   return (await answer.json()) as (string | null)[];
 }
 
-/** As one text in both directions: the browser is handed each value of a list separately, which takes longer than to parse it. */
+/** Passes a single string each way: passing each item of a list takes longer than parsing it. */
 async function originsOf(texts: string[]): Promise<(string | null)[]> {
   const parse = (lines: string) => JSON.stringify(lines.split('\n').map((line) => URL.parse(line)?.origin ?? null));
   return JSON.parse(await page.evaluate(parse, texts.join('\n')));
@@ -105,23 +105,23 @@ afterAll(async () => {
   await miniflare?.dispose();
 });
 
-/** How many there are, and the first of them to be read. */
+/** Returns the number of hosts, and the first of them in readable notation. */
 const report = (found: typeof accepted) => [
   found.length,
   ...found.slice(0, MAX_SHOWN).map(({ text, site, origin }) => `${legible(text)}: ${site}, not ${origin}`),
 ];
 
-test('no host is stored differently from what Chromium sends', () => {
+test('every stored site equals the origin that Chromium sends', () => {
   expect(report(accepted.filter(({ site, origin }) => origin !== null && origin !== site))).toEqual([0]);
 });
 
-/** workerd knows fewer of these letters, and looks at the direction of one label at a time: the owner sees no use of such a site. */
+/** workerd knows fewer of these letters, and checks the direction of each label separately. Such a site never matches a request. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-test('no host is stored that Chromium refuses, except for some with right-to-left letters', () => {
+test('every stored host is valid in Chromium, except some with right-to-left letters', () => {
   expect(report(accepted.filter(({ text, origin }) => origin === null && !RIGHT_TO_LEFT.test(text)))).toEqual([0]);
 });
 
-test('most characters that have a meaning are accepted', () => {
+test('more than 100,000 characters are accepted', () => {
   expect(accepted.filter(({ text }) => /^https:\/\/a.b\.example$/u.test(text)).length).toBeGreaterThan(100_000);
 });

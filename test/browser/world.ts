@@ -1,4 +1,4 @@
-// The setting for the tests of the token: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
+// The fixture for tests of the token: the service behind a recording proxy, pages on several origins, and Chromium.
 import { writeFileSync } from 'node:fs';
 import { Agent, type RequestListener, request } from 'node:http';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { inject } from 'vitest';
 import { startService } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { launch, listen } from './chromium.ts';
-import type {} from './owners.ts'; // what is provided
+import type {} from './owners.ts'; // for the types of what it provides
 
 const USER = 7;
-// Names under .example are served here too, so that sites with subdomains can be visited.
+// Resolves names under .example to this machine, so tests can visit subdomains.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** What a page's script gets from the service: an answer that it can read, or a failure whose cause it cannot see. */
+/** What a page's script receives: a readable response, or a failure without a visible cause. */
 export type Heard = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>
@@ -44,7 +44,7 @@ const servePages: RequestListener = ({ url = '' }, answer) => {
   answer.writeHead(page === undefined ? 404 : 200, HTML).end(page);
 };
 
-/** A request as it passed the proxy, and the status of its answer. */
+/** A request that passed through the proxy, and the status of its response. */
 type Passed = {
   method: string;
   path: string;
@@ -52,7 +52,7 @@ type Passed = {
   status?: number | undefined;
 };
 
-/** A proxy before the service that passes everything on unchanged, even the Host header, and keeps a record. */
+/** Starts a proxy that forwards requests unchanged, including the Host header, and records them. */
 export async function startProxy(service: string, closing: (() => unknown)[]) {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
@@ -70,20 +70,20 @@ export async function startProxy(service: string, closing: (() => unknown)[]) {
     incoming.pipe(onward);
   });
   closing.push(stop, () => agent.destroy());
-  /** The calls to a path that have passed, each with the status of its answer. */
+  /** Returns the recorded requests to a path, as method and response status. */
   const exchanges = (path: string) =>
     passed.filter((call) => call.path.startsWith(path)).map(({ method, status }) => `${method} ${status}`);
   return { passed, exchanges, origin: `http://localhost:${port}` };
 }
 
-/** The service on the database in `state`, behind such a proxy. */
+/** Starts the service on the database in `state`, behind a recording proxy. */
 export async function startRecorded(state: string, closing: (() => unknown)[]) {
   const { url, stop } = await startService(state);
   closing.push(() => stop());
   return { ...(await startProxy(url, closing)), url };
 }
 
-/** Adds to `closing` what has to be closed, as it is opened. */
+/** Opens the fixture. Appends the functions that close it to `closing`. */
 export async function openWorld(closing: (() => unknown)[]) {
   const [a, b] = [await listen(servePages), await listen(servePages)];
   closing.push(a.stop, b.stop);
@@ -102,11 +102,11 @@ export async function openWorld(closing: (() => unknown)[]) {
     return ((await answer.json()) as { data: Data }).data;
   }
   const { api_key } = await call<{ api_key: string }>(operatorKey, 'POST', `/api/v1/user/${USER}/keys`);
-  /** The owner's call, from a server. */
+  /** Sends a request from the owner's server. */
   const manage = (method: string, path: string, body?: object) =>
     call<{ access_list: { id: number; site: string }[] }>(api_key, method, path, body);
 
-  /** A business of its own for each test, with these sites. */
+  /** Creates a business for one test, with these sites. */
   async function newBusiness(...sites: string[]) {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     const row = { ...fields, country_id: 1, business_size: 'small' };
@@ -116,7 +116,7 @@ export async function openWorld(closing: (() => unknown)[]) {
     return { ...business, access, usage: `/api/v1/business/usage/${business.id}` };
   }
 
-  /** Opens `url` in a profile of its own: nothing is cached from one test to the next. */
+  /** Opens `url` in a new profile, so tests share no cache. */
   async function visit(url: string): Promise<Page> {
     const page = await (await browser.newContext()).newPage();
     await page.goto(url);
@@ -139,12 +139,12 @@ export async function openWorld(closing: (() => unknown)[]) {
   };
 }
 
-/** The one frame in a page. */
+/** Returns the only frame in a page. */
 export const frameIn = (page: Page): Frame => page.mainFrame().childFrames()[0] as Frame;
 
 export type Init = { method?: string; headers?: Record<string, string>; body?: string; credentials?: 'include' };
 
-/** Has the script of a page, or of a frame in it, ask the service. */
+/** Sends a request from the script of a page or frame. */
 export function ask(page: Page | Frame, url: string, credential: string, init: Init = {}): Promise<Heard> {
   const headers = { Authorization: `Bearer ${credential}`, ...init.headers };
   type Asking = { ask: (url: string, init: Init) => Promise<Heard> };
