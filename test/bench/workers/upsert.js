@@ -1,5 +1,5 @@
 // Floor (c): one more on a counter for whoever asks, by one prepared statement.
-const SQL = `insert into daily_usage values (?, ?, 1)
+const SQL = `insert into daily_usage (business_id, day, count) values (?, ?, 1)
   on conflict (business_id, day) do update set count = count + 1 returning day as date, count`;
 
 export default {
