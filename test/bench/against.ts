@@ -4,6 +4,7 @@ import { OWN_ROWS, REPEATED, ROWS, SIZES, serviceOf } from './floors.ts';
 import type { Call } from './load.ts';
 import type { Contender } from './stage.ts';
 
+const DEPLOYED = ', with rate limits and log line';
 /** A client address, as in every call from the internet. */
 const withAddress = ({ headers, ...call }: Call): Call => ({
   ...call,
@@ -21,13 +22,7 @@ export const against = (oldCode: string, newCode: string): Scene => ({
     ...ROWS.map(([name, call]) => duel('against', name, call, ['new', 'old'])),
     ...OWN_ROWS.flatMap(([name, call]) => [
       duel('own against', name, call, ['new repeated', 'old repeated'], REPEATED),
-      duel(
-        'own against',
-        `${name}, with rate limits and log line`,
-        withAddress(call),
-        ['new deployed', 'old deployed'],
-        REPEATED,
-      ),
+      duel('own against', `${name}${DEPLOYED}`, withAddress(call), ['new deployed', 'old deployed'], REPEATED),
     ]),
   ],
 });

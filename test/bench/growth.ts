@@ -42,11 +42,8 @@ export function growth(code: string): Scene {
       ...[1, 366].map((days): Duel => {
         const name = `report: ${days} day${days === 1 ? '' : 's'} instead of ${RANGE_DAYS}`;
         const contender = nameOf(Object.keys(GROWN).indexOf('all of these'));
-        const [side, against] = [
-          { contender, call: reportOf(days) },
-          { contender, call: CALLS.report },
-        ];
-        return { table: 'growth', name, side, against };
+        const sides = { side: { contender, call: reportOf(days) }, against: { contender, call: CALLS.report } };
+        return { table: 'growth', name, ...sides };
       }),
     ],
   };

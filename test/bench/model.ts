@@ -121,13 +121,10 @@ async function throughputOf(
       if (now >= from && now < until) recorded += 1;
     }
   };
-  await Promise.all(
-    callers.map((first) =>
-      record(first).catch((error: unknown) => {
-        if (!end.aborted) throw error;
-      }),
-    ),
-  );
+  const orEnd = (error: unknown) => {
+    if (!end.aborted) throw error;
+  };
+  await Promise.all(callers.map((first) => record(first).catch(orEnd)));
   return recorded / seconds;
 }
 

@@ -65,24 +65,16 @@ export async function open(contenders: Contender[]) {
   };
 }
 
-function worker({
-  name,
-  code,
-  databases = [],
-  bindings,
-  services = {},
-  around,
-  isDeployed,
-}: Contender): V4WorkerOptions {
+function worker({ name, code, around, isDeployed, ...more }: Contender): V4WorkerOptions {
   const files = [`${around ?? 'entry'}.js`, 'quiet.js', 'replay.js'].map((file) => [file, source(file)]);
   const own = ['worker.js', 'text' in code ? code.text : source(code.file)];
   return {
     name,
     modules: [...files, own].map(([path, contents]) => ({ type: 'ESModule', path, contents })),
     compatibilityDate: compatibility_date ?? '',
-    bindings: { ...bindings, ...(isDeployed && DEPLOYED) },
-    serviceBindings: services,
-    d1Databases: Object.fromEntries(databases.map((one, number) => [BINDINGS[number], one])),
+    bindings: { ...more.bindings, ...(isDeployed && DEPLOYED) },
+    serviceBindings: more.services ?? {},
+    d1Databases: Object.fromEntries((more.databases ?? []).map((one, number) => [BINDINGS[number], one])),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
 }
@@ -93,10 +85,7 @@ export type Cost = { round_trips: number; rows_read: number; rows_written: numbe
 
 /** The cost of one call at the database. `url` must be of a `counted` contender. */
 export async function costOf(url: string, call: Call): Promise<Cost> {
-  const fresh = Object.entries(call.headers).map(([name, value]) => [
-    name,
-    value.replace('[<id>]', crypto.randomUUID()),
-  ]);
-  const { headers } = await send(url, { ...call, headers: Object.fromEntries(fresh) });
+  const sent = JSON.stringify(call.headers).replace('[<id>]', crypto.randomUUID());
+  const { headers } = await send(url, { ...call, headers: JSON.parse(sent) });
   return JSON.parse(headers.get('Bench-Cost') ?? '') as Cost;
 }

@@ -1,4 +1,4 @@
-// Floor (e): a route of Hono, and nothing else. What it answers is what the service answers, to the header.
+// Floor (e): a bare Hono route that returns the service's response, with the same headers.
 import { Hono } from 'hono';
 
 export default new Hono().all('/api/v1/business/usage/:business_id', (c) => {

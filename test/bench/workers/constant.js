@@ -1,4 +1,4 @@
-// Floor (a): a Worker that does nothing but answer. What it answers is what the service answers, to the header.
+// Floor (a): a Worker that only returns the service's response, with the same headers.
 export default {
   fetch: (_request, { ANSWER: { status, headers, body } }) => new Response(body, { status, headers }),
 };

@@ -1,4 +1,4 @@
-// Any of the others with its database counted: each answer tells in headers what it cost. Not what is timed.
+// Wraps another Worker, and reports the database cost of each call in a response header. Not used for timing.
 import './quiet.js';
 import worker from './worker.js';
 

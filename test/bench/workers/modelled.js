@@ -1,5 +1,5 @@
-// The service on databases that are stand-ins. Each runs one batch at a time, in the order in which they arrive, and takes MS for it.
-// Its results are those that the real database gave to the call with Bench-Begin, which starts with idle stand-ins.
+// Runs the service on stand-ins for databases. Each runs one batch at a time, in order of arrival, and takes MS milliseconds for it.
+// They replay the results of the real database for the call with Bench-Begin, which also resets them to idle.
 import './quiet.js';
 import { resultsOf, statement } from './replay.js';
 import worker from './worker.js';
@@ -7,7 +7,7 @@ import worker from './worker.js';
 let results;
 let standIns;
 
-/** It knows when it will be idle. No request waits for another, which workerd does not allow: each waits until its batch is done. */
+/** Tracks when it will be idle: workerd does not allow one request to wait for another, so each waits until its own batch is done. */
 function standIn(ms) {
   let idleAt = 0;
   return {

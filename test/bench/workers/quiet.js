@@ -1,5 +1,5 @@
-// Comes before a Worker: what that logs goes nowhere. On the platform, lines are gathered beside the requests; here each
-// would be written to a terminal by the process that also sends the load. As it is deployed, each is serialized at least.
+// Silences the log of the Worker imported after it. The platform collects log lines outside of requests, but here the process that sends
+// the load would print them. Contenders measured as deployed still serialize them.
 import { env } from 'cloudflare:workers';
 
 console.log = env.LIMITERS ? (line) => void JSON.stringify(line) : () => {};

@@ -1,21 +1,21 @@
-// Any of the others, with a call repeated within one request as often as it says: no socket is between them, and what the
-// database gave the first of all it gives every other at once. What is left is the Worker's own time.
+// Wraps another Worker, and repeats a call Bench-Repeat times within one request, without sockets. Replays the database results of the
+// first call, so only the Worker's own time remains.
 import './quiet.js';
 import { env } from 'cloudflare:workers';
 import { resultsOf, statement } from './replay.js';
 import worker from './worker.js';
 
-/** The platform counts in its own time. */
+/** The platform's rate limiters use no CPU time of the Worker. */
 const unreached = { limit: async () => ({ success: true }) };
 const limiters = Object.fromEntries((env.LIMITERS ?? []).map((name) => [name, unreached]));
 
-/** By method: the results of the first call. */
+/** The results of the first call, by method. */
 const replayed = new Map();
 
 export default {
   async fetch(request, env, context) {
     const { url, method, headers } = request;
-    const body = request.body && ''; // a POST arrives with a body, be it empty: to read that is work
+    const body = request.body && ''; // a POST has a body, even if empty, and reading it costs time
     if (!replayed.has(method)) replayed.set(method, await resultsOf(request, env, context));
     const results = replayed.get(method);
     const DB = { prepare: () => statement, batch: async () => results };

@@ -1,10 +1,10 @@
-// What a database gave to one call, to be given again.
+// Captures the database results of a call, to replay them.
 import worker from './worker.js';
 
-/** Prepared where nothing is asked. */
+/** A stub of a prepared statement. */
 export const statement = { bind: () => statement };
 
-/** The results of the one batch that a call runs. */
+/** Returns the results of the only batch of a call. */
 export async function resultsOf(request, env, context) {
   let results;
   const DB = {

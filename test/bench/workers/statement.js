@@ -1,4 +1,4 @@
-// Floor (b): the counts of 31 days for whoever asks, by one prepared statement.
+// Floor (b): reads the counts of 31 days with one prepared statement, without authorization.
 const SQL = 'select day as date, count from daily_usage where business_id = ? and day between ? and ?';
 
 export default {

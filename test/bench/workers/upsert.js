@@ -1,4 +1,4 @@
-// Floor (c): one more on a counter for whoever asks, by one prepared statement.
+// Floor (c): increments a counter with one prepared statement, without authorization.
 const SQL = `insert into daily_usage (business_id, day, count) values (?, ?, 1)
   on conflict (business_id, day) do update set count = count + 1 returning day as date, count`;
 

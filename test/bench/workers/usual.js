@@ -1,4 +1,4 @@
-// (d) What is usually written: one query for each question, and the report counted from the events.
+// (d) The usual implementation: one query per check, and a report that counts events.
 export default {
   async fetch(request, { DB }) {
     const { pathname, searchParams } = new URL(request.url);
