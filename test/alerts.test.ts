@@ -21,7 +21,7 @@ import {
   call,
   homes,
   homeWith,
-  inWaves,
+  inBatches,
   monthAround,
   NOW,
   newBusiness,
@@ -386,7 +386,7 @@ describe('a sweep and a response apply the same rules', () => {
     const cases = days.flatMap((today) =>
       Array.from({ length: 28 }, (_, index) => ({ today, billing_day: index + 1 })),
     );
-    await inWaves(cases, async ({ today, billing_day }) => {
+    await inBatches(cases, async ({ today, billing_day }) => {
       const business = await limited({ monthly_limit: 3, billing_day });
       const current = monthAround(today, billing_day);
       const before = monthAround(addDays(current.starts_on, -1), billing_day);
@@ -416,7 +416,7 @@ describe('a sweep and a response apply the same rules', () => {
       const first = Math.ceil(limit * 0.8);
       return [first - 1, first, limit - 1, limit, limit + 1].map((count) => ({ limit, count }));
     });
-    await inWaves(
+    await inBatches(
       cases.filter(({ count }) => count > 0),
       async ({ limit, count }) => {
         const business = await limited({ daily_limit: limit });

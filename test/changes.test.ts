@@ -21,7 +21,7 @@ import {
   callerOf,
   everything,
   homes,
-  inWaves,
+  inBatches,
   NOW,
   newBusiness,
   newKey,
@@ -958,7 +958,7 @@ describe('the steps of a change', () => {
     '$steps of $action, $before, are all done in any order: each depends on the decision alone',
     { tags: 'slow' },
     async (example) => {
-      await inWaves(orders(example.steps.slice(1)), async (order) => {
+      await inBatches(orders(example.steps.slice(1)), async (order) => {
         const { business, token, steps } = await prepared(example);
         await run(business, steps, order);
         await expectApplied(example, business, token);

@@ -62,7 +62,7 @@ function expectNone(what: string, faults: string[]): void {
 type Exchange = { method: string; path: string; answer: { status: number; headers: Headers; text: string } };
 
 /** Throws if a response does not match the description. */
-export function expectDescribed(exchange: Exchange): void {
+export function expectValidResponse(exchange: Exchange): void {
   const { method, path, answer } = exchange;
   expectNone(`${method} ${path} ${answer.status} ${answer.text}`, responseFaults(exchange));
 }
@@ -123,7 +123,7 @@ export function expectSent(headers: Record<string, string>, text: string): void 
 type Parameter = { name: string; in: string; required?: boolean; schema: Node };
 
 /** Throws if a successful request does not match the description. It may contain ignored headers. */
-export function expectAskable(call: { method: string; path: string; headers: Headers; body: string }): void {
+export function expectValidRequest(call: { method: string; path: string; headers: Headers; body: string }): void {
   const { method, path, headers, body } = call;
   const { operation } = described(method, path);
   if (!operation || operation === UNDESCRIBED) return;

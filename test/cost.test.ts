@@ -24,7 +24,7 @@ import {
   newApp,
   newBusiness,
   OPERATOR,
-  recording,
+  recordStatements,
   withBatch,
 } from './support.ts';
 
@@ -83,7 +83,7 @@ test('adding one site writes the entry, its two indexes, the business, and the c
 describe.each(ROUTES)('$method $pattern', (route) => {
   test('finds its rows by index: no statement scans a table', async () => {
     const fresh = await newBusiness({ sites: [origin] });
-    const { sent, bindings } = recording(fresh.home);
+    const { sent, bindings } = recordStatements(fresh.home);
     for (const as of [fresh.key, fresh.token, OPERATOR.full]) {
       const from = as === OPERATOR.full ? undefined : origin;
       for (const filter of route.name === 'read changes' ? ['', '?action=add_sites&search=a&from=2026-03-15'] : [''])

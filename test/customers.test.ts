@@ -16,7 +16,7 @@ import {
   type Home,
   homes,
   homeWith,
-  inWaves,
+  inBatches,
   NOW,
   newBusiness,
   newCode,
@@ -110,7 +110,7 @@ describe('creating a business', () => {
     expect((await create({ user_id, ...FIELDS })).cost).toMatchObject({ round_trips: 2 });
     const cost = async () => (await create({ user_id: newUser(), ...FIELDS })).cost;
     const first = await cost();
-    await inWaves(Array.from({ length: 100 }), () => create({ user_id: newUser(), ...FIELDS }));
+    await inBatches(Array.from({ length: 100 }), () => create({ user_id: newUser(), ...FIELDS }));
     const after = await cost();
     for (const { round_trips, rows_read, rows_written } of [first, after]) {
       expect(round_trips).toBe(2 + homes.length + 1);
@@ -340,7 +340,7 @@ describe('an Idempotency-Key', () => {
       user_id: users[index % 20] as number,
       key: `order-${Math.floor(index / 20) % 4}`,
     }));
-    const answers = await inWaves(requests, async ({ user_id, key }) => {
+    const answers = await inBatches(requests, async ({ user_id, key }) => {
       const { status, body } = await create({ user_id, ...FIELDS }, { 'Idempotency-Key': key });
       return { status, pair: `${user_id} ${key}`, id: body.data?.id as number, token: body.data?.token as string };
     });

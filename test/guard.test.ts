@@ -23,7 +23,7 @@ import {
   eachOf,
   env,
   everything,
-  inWaves,
+  inBatches,
   NOW,
   newApp,
   newBusiness,
@@ -434,7 +434,7 @@ describe('the refusal and the write agree', () => {
       };
       const before = await everything();
       const refusals = new Map(
-        await inWaves(
+        await inBatches(
           all.filter(({ status }) => status !== 200),
           async (one) => [one.example, await send(one)] as const,
         ),

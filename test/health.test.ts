@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { metered } from '../src/db/meter.ts';
 import type { Bindings } from '../src/env.ts';
-import { expectDescribed } from './contract.ts';
+import { expectValidResponse } from './contract.ts';
 import { BASE, call, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
 
 const PATH = '/api/v1/health';
@@ -39,7 +39,7 @@ function isolate(bindings: Partial<Bindings> = databases()) {
     const answer = await fetch(new Request(BASE + PATH, { method }), counting, createExecutionContext());
     const { status, headers } = answer;
     const text = await answer.text();
-    expectDescribed({ method, path: PATH, answer: { status, headers, text } });
+    expectValidResponse({ method, path: PATH, answer: { status, headers, text } });
     return { status, text, headers };
   }
   const each = (times: number) => Object.fromEntries(homes.map(({ binding }) => [binding, times]));

@@ -7,7 +7,7 @@ import {
   type CallOptions,
   call,
   homes,
-  inWaves,
+  inBatches,
   limited,
   NOW,
   newBusiness,
@@ -252,7 +252,7 @@ describe('over two years, in which billing days change at random,', () => {
   }, async () => {
     const chance = random(38);
     const pick = () => 1 + Math.floor(chance() * 28);
-    const all = await inWaves(Array.from({ length: 300 }, pick), async (billing_day) => {
+    const all = await inBatches(Array.from({ length: 300 }, pick), async (billing_day) => {
       const business = await limited({ billing_day });
       return { business, billing_day, changes: new Map<string, number>() };
     });
@@ -269,7 +269,7 @@ describe('over two years, in which billing days change at random,', () => {
     for (const day of days(addDays(FIRST, 1), addDays(LAST, 1))) {
       for (const month of await run(addDays(day, -1), noonOf(day))) lines.get(month.business_id)?.push(month);
       const changing = all.filter(() => chance() < 1 / 60);
-      await inWaves(changing, async ({ business, changes }) => {
+      await inBatches(changing, async ({ business, changes }) => {
         const wanted = pick();
         changes.set(day, wanted);
         expect((await changeOn(business, day, wanted)).status).toBe(200);
@@ -302,7 +302,7 @@ describe('over two years, in which billing days change at random,', () => {
     timeout: 300_000,
   }, async () => {
     const chance = random(39);
-    await inWaves(
+    await inBatches(
       Array.from({ length: 8 }, (_, index) => index),
       async () => {
         const business = await limited({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });

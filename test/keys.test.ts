@@ -13,7 +13,7 @@ import {
   call,
   everything,
   homes,
-  inWaves,
+  inBatches,
   newBusiness,
   newKey,
   type Scope,
@@ -80,7 +80,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   const { may, narrow, refusal } = kind;
 
   test('may act for its own businesses from servers and registered pages', async () => {
-    const told = await inWaves(
+    const told = await inBatches(
       ROUTES.filter(({ name }) => may.includes(name)),
       async (route) => {
         const { mine, sibling, strange } = await world();
@@ -109,7 +109,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
     const before = await everything();
-    const told = await inWaves(ROUTES, async (route) => {
+    const told = await inBatches(ROUTES, async (route) => {
       const lines: string[] = [];
       async function expectRefused({ id }: { id: number }, expected: { status: number; body: object }) {
         const valid = await ask(route, { id }, false, { as: key });
@@ -284,7 +284,7 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
           refusal: RECORD_ONLY,
         })),
       ].flatMap(({ routes, of, ...one }) => routes.flatMap((route) => of.map(({ id }) => ({ ...one, route, id }))));
-      const told = await inWaves(tries, async ({ as, refusal, route, id }) => {
+      const told = await inBatches(tries, async ({ as, refusal, route, id }) => {
         const { status, body } = await ask(route, { id }, false, { as });
         const right = [route.unknownBusiness, ...(refusal === null ? [] : [refusedTo(route, refusal)])];
         const got = JSON.stringify({ status, body });

@@ -8,7 +8,7 @@ import {
   type CallOptions,
   call,
   everything,
-  inWaves,
+  inBatches,
   limited,
   NOW,
   newBusiness,
@@ -48,7 +48,7 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
     });
     const one = ({ at, id }: { at: Date; id?: string }) =>
       id === undefined ? use(business, { at }) : keyed(business, id, { at });
-    const answers = await inWaves(sent, async (what) => ({ ...what, ...(await one(what)) }));
+    const answers = await inBatches(sent, async (what) => ({ ...what, ...(await one(what)) }));
     const counted = answers.filter(({ status }) => status === 200);
     return { counted, others: answers.filter(({ status }) => status !== 200) };
   }

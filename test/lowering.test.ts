@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
-import { type Business, call, inWaves, NOW, newBusiness, OPERATOR, stored, TODAY } from './support.ts';
+import { type Business, call, inBatches, NOW, newBusiness, OPERATOR, stored, TODAY } from './support.ts';
 
 type Use = { id: string; quantity: number; at?: string };
 const record = (business: Business, uses: Use[], options: { as?: string; at?: Date } = {}) =>
@@ -196,7 +196,7 @@ describe('concurrently', () => {
     await record(business, old, { at: noonOf(addDays(TODAY, -41)) });
     const ids = Array.from({ length: 60 }, (_, index) => index);
     const at = (index: number) => `${addDays(TODAY, -(index % 7))}T12:00:00Z`;
-    await inWaves(
+    await inBatches(
       ids.flatMap((index) => [
         () => record(business, [{ id: `${index}`, quantity: 100 + index, at: at(index) }]),
         () => lower(business, [{ id: `${index}`, quantity: index }]),

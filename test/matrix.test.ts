@@ -2,7 +2,7 @@
 // "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests are from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
-import { BASE, call, everything, inWaves, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
+import { BASE, call, everything, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
 /** The business in a path. All have registered a site and a wildcard, except `open`. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
@@ -229,7 +229,7 @@ test('every call is refused or allowed as the rules say', { tags: 'slow', timeou
   });
   for (const [turn, { name, caller, headers }] of credentials.entries()) {
     const before = await everything();
-    const told = await inWaves([...cells.entries()], async ([index, { route, rule, target, from }]) => {
+    const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
       // A refusal does not depend on the input, so it alternates between valid and invalid. Allowed calls get invalid input, to change nothing.

@@ -6,9 +6,9 @@ import { raiseIds } from '../src/db/ids.ts';
 import { readVerdict } from '../src/db/statement.ts';
 import { asking } from './ask.ts';
 import { undocumentedLines } from './log-lines.ts';
-import { empty, env, homes, NOW } from './support.ts';
+import { env, homes, NOW, resetDatabases } from './support.ts';
 
-await empty();
+await resetDatabases();
 const migrations = env.MIGRATIONS.flatMap(({ queries }) => queries);
 const migrated = homes.map(async (home) => {
   await home.d1.batch(migrations.map((sql) => home.d1.prepare(sql)));

@@ -18,7 +18,7 @@ import {
   everything,
   failingHalfway,
   failingWith,
-  inWaves,
+  inBatches,
   NOW,
   newBusiness,
   newKey,
@@ -173,9 +173,9 @@ describe('the rate limits', () => {
       return (await fetch(new Request(BASE + usage, { headers }), env, createExecutionContext())).status;
     };
     const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
-    expect(new Set(await inWaves(addresses, (address) => visit(address)))).toEqual(new Set([200]));
+    expect(new Set(await inBatches(addresses, (address) => visit(address)))).toEqual(new Set([200]));
     // Whenever a period begins, at least one of 2,001 requests is the 1,001st in a period.
-    const flood = await inWaves(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
+    const flood = await inBatches(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
-import { type Business, type CallOptions, call, everything, inWaves, NOW, newBusiness, TODAY } from './support.ts';
+import { type Business, type CallOptions, call, everything, inBatches, NOW, newBusiness, TODAY } from './support.ts';
 
 type Use = { id: string; at?: string };
 
@@ -339,7 +339,7 @@ describe('a bulk report', () => {
 describe('no use is lost or counted twice', () => {
   test('1,000 uses, a hundred at once, count 1,000', { tags: 'slow' }, async () => {
     const business = await newBusiness();
-    const answers = await inWaves(Array(1000).fill({ as: business.token }), (options) => use(business, options));
+    const answers = await inBatches(Array(1000).fill({ as: business.token }), (options) => use(business, options));
     const seen = answers.map(({ body }) => body.data.count).sort((a, b) => a - b);
     expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
     expect(await counts(business)).toEqual({ [TODAY]: 1000 });

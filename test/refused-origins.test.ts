@@ -11,7 +11,7 @@ import {
   call,
   env,
   everything,
-  inWaves,
+  inBatches,
   later,
   NOW,
   newBusiness,
@@ -295,7 +295,7 @@ describe('the rate limits of storing', () => {
   /** Visits from many origins, and counts the writes. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
     const writes = { batches: 0, rows_written: 0 };
-    await inWaves(origins, async (origin) => {
+    await inBatches(origins, async (origin) => {
       const { status, lines, errors, later } = await visit(business, origin, { bindings });
       expect([status, lines.length, errors]).toEqual([403, 1, []]);
       writes.batches += later.round_trips;

@@ -31,7 +31,7 @@ import {
   newBusiness,
   newCode,
   newKey,
-  recording,
+  recordStatements,
   type Scope,
   withBatch,
 } from './support.ts';
@@ -688,7 +688,7 @@ describe('the cost', () => {
   /** The query plans of the statements that a request sends. */
   async function plansOf(business: Business, method: string, options: CallOptions) {
     const { d1 } = business.home;
-    const { sent, bindings } = recording(business.home);
+    const { sent, bindings } = recordStatements(business.home);
     expect((await call(method, PATH, { ...options, bindings })).status).toBe(200);
     const plans = sent.map(({ sql, values }) =>
       d1

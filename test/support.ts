@@ -17,7 +17,7 @@ import { metered } from '../src/db/meter.ts';
 import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
-import { expectAskable, expectDescribed } from './contract.ts';
+import { expectValidRequest, expectValidResponse } from './contract.ts';
 import { logged } from './log-lines.ts';
 import type { AnyRoute } from './routes.ts';
 
@@ -83,7 +83,7 @@ const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
 /** Removes all that is stored. `reset` leaves a database as it is if nothing has asked it for ten seconds, because it is not in memory then:
  * the next file would find all that this one has stored. So each is asked first. */
-export async function empty() {
+export async function resetDatabases() {
   const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
   await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
   await reset();
@@ -126,7 +126,7 @@ export const failingHalfway = () =>
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
 /** This database in the place of all, and the statements that it is sent. */
-export function recording({ d1 }: { d1: D1Database }) {
+export function recordStatements({ d1 }: { d1: D1Database }) {
   const sent: { sql: string; values: unknown[] }[] = [];
   const prepare = (sql: string) => ({
     bind(...values: unknown[]) {
@@ -143,7 +143,7 @@ const textOf = async (response: Response) => new TextDecoder().decode(await resp
 /** Throws where an answer is not as openapi.json says. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
   const { pathname, search } = new URL(url);
-  expectDescribed({ method, path: pathname + search, answer: { status, headers, text } });
+  expectValidResponse({ method, path: pathname + search, answer: { status, headers, text } });
 }
 
 /** A service of its own at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
@@ -194,7 +194,7 @@ export type CallOptions = {
 };
 
 /** Does the work for each, a hundred at a time: with thousands at once, workerd takes several times as long. */
-export async function inWaves<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {
     results.push(...(await Promise.all(all.slice(start, start + 100).map(work))));
@@ -228,7 +228,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   const costThen = { ...cost };
   await waitOnExecutionContext(context);
   expectAnswer(request, response, text);
-  if (response.status === 200) expectAskable({ method, path, headers, body: (init.body ?? '') as string });
+  if (response.status === 200) expectValidRequest({ method, path, headers, body: (init.body ?? '') as string });
   return {
     status: response.status,
     headers: response.headers,

@@ -1,7 +1,7 @@
 // The migration that creates homes fills in those of existing owners, and leaves claimed ones unchanged.
 import { applyD1Migrations } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
-import { empty, env } from '../support.ts';
+import { env, resetDatabases } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const FILLED_IN = '0011_homes.sql';
@@ -19,7 +19,7 @@ const home = (user_id: number, database: number) =>
 const homes = async () => (await env.ONE.prepare('select user_id, database from homes order by user_id').all()).results;
 
 beforeEach(async () => {
-  await empty();
+  await resetDatabases();
   const index = env.MIGRATIONS.findIndex(({ name }) => name === FILLED_IN);
   await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
 });

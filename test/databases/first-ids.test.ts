@@ -6,13 +6,13 @@ import { beforeEach, expect, test } from 'vitest';
 import { databaseOfId } from '../../src/core/database.ts';
 import { createBusiness, createKey } from '../ask.ts';
 import { NEW_BUSINESS } from '../routes.ts';
-import { empty, env, NOW } from '../support.ts';
+import { env, NOW, resetDatabases } from '../support.ts';
 
 const home = (number: number) => ({ number, db: drizzle(env.ONE) });
 const fields = { ...NEW_BUSINESS, user_id: 1 };
 
 beforeEach(async () => {
-  await empty();
+  await resetDatabases();
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { storeMissingAlerts, storePassedAlerts } from '../../src/db/alerts.ts';
 import { leaseNextMessage } from '../../src/db/messages.ts';
-import { empty, env, NOW, TODAY } from '../support.ts';
+import { env, NOW, resetDatabases, TODAY } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const D1 = env.ONE;
@@ -24,7 +24,7 @@ const upgrade = () => applyD1Migrations(D1, env.MIGRATIONS);
 
 /** A database before the migration, with two businesses that have a limit. */
 beforeEach(async () => {
-  await empty();
+  await resetDatabases();
   const first = env.MIGRATIONS.findIndex(({ name }) => name === '0020_alert_at.sql');
   await applyD1Migrations(D1, env.MIGRATIONS.slice(0, first));
   const business = `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at,
