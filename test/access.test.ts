@@ -3,7 +3,17 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
-import { addSite, BASE, call, everything, NOW, newBusiness, STAMP } from './support.ts';
+import {
+  addSite,
+  BASE,
+  type Business,
+  type CallOptions,
+  call,
+  everything,
+  NOW,
+  newBusiness,
+  STAMP,
+} from './support.ts';
 
 type Entry = { id: number; site: string };
 const later = new Date('2026-03-16T08:30:00.123Z');
@@ -99,8 +109,7 @@ describe('the first sites', () => {
       const before = await everything();
       const body = { sites: ['https://shop.example', 'https://*.other.example'] };
       const answer = await call('POST', business.access, { as: business.key, body, origin });
-      const expected = invalid('sites', message);
-      expect(answerOf(answer)).toEqual(expected);
+      expect(answerOf(answer)).toEqual(invalid('sites', message));
       expect(await everything()).toBe(before);
     },
   );
@@ -129,8 +138,7 @@ describe('the bounds', () => {
     expect((await call('POST', business.access, { as: business.key, body: { sites: many(100) } })).status).toBe(200);
     const answer = await call('POST', business.access, { as: business.key, body: { sites: many(101) } });
     const message = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({ status: false, message, errors: { sites: [message] } });
+    expect(answerOf(answer)).toEqual(invalid('sites', message));
   });
 
   test('allow 500 sites per business and no more, all or nothing', async () => {
@@ -141,8 +149,7 @@ describe('the bounds', () => {
     const before = await everything();
     const refused = await add(['https://one.example', 'https://two.example']);
     const message = 'sites must not give the business more than 500 sites';
-    expect(refused.status).toBe(422);
-    expect(refused.body).toEqual({ status: false, message, errors: { sites: [message] } });
+    expect(answerOf(refused)).toEqual(invalid('sites', message));
     expect(await everything()).toBe(before);
     expect((await add(['https://one.example', 'https://s1.example'])).status).toBe(200);
     expect(sitesOf(await add(many(100)))).toHaveLength(500);
@@ -219,10 +226,7 @@ describe('a body', () => {
     const rule = what === 'nothing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });
-    expect(answerOf(answer)).toEqual({
-      status: 422,
-      body: { status: false, message: rule, errors: { sites: [rule] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('sites', rule));
   });
 
   test.each([
@@ -246,16 +250,21 @@ test('shows only the list of the requested business', async () => {
 });
 
 describe('removal', () => {
+  const AB = ['https://a.example', 'https://b.example'];
+  const entriesOf = async ({ access, key }: Business): Promise<Entry[]> =>
+    (await call('GET', access, { as: key })).body.data.access_list;
+  const remove = ({ access, key }: Business, id: unknown, options: CallOptions = {}) =>
+    call('DELETE', `${access}/${id}`, { as: key, ...options });
+
   const LAST =
     'access_id must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 
   test('of an entry returns the business without it and takes effect with the next request', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const list = await call('GET', business.access, { as: business.key });
-    const [first] = list.body.data.access_list as Entry[];
+    const business = await newBusiness({ sites: AB });
+    const [first] = await entriesOf(business);
     const visit = () => call('GET', business.usage, { as: business.token, origin: 'https://a.example' });
     expect((await visit()).status).toBe(200);
-    const answer = await call('DELETE', `${business.access}/${first?.id}`, { as: business.key, at: later });
+    const answer = await remove(business, first?.id, { at: later });
     expect(answer.status).toBe(200);
     expect(sitesOf(answer)).toEqual(['https://b.example']);
     expect(answer.body.data.updated_at).toBe('2026-03-16T08:30:00.123000Z');
@@ -267,20 +276,17 @@ describe('removal', () => {
 
   test('of the last entry by id is refused, because it would open the token to every site', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
-    const list = await call('GET', business.access, { as: business.key });
+    const [only] = await entriesOf(business);
     const before = await everything();
-    const answer = await call('DELETE', `${business.access}/${list.body.data.access_list[0].id}`, { as: business.key });
-    const code = answer.headers.get('Error-Code');
-    expect({ status: answer.status, code, body: answer.body }).toEqual({
-      ...{ status: 422, code: 'last_domain' },
-      body: { status: false, message: LAST, errors: { access_id: [LAST] } },
-    });
+    const answer = await remove(business, only?.id);
+    expect(answerOf(answer)).toEqual(invalid('access_id', LAST));
+    expect(answer.headers.get('Error-Code')).toBe('last_domain');
     expect(answer.lines).toMatchObject([{ status: 422, refusal: 'last_domain' }]);
     expect(await everything()).toBe(before);
   });
 
   test('of the whole list lifts the restriction, even without entries', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const business = await newBusiness({ sites: AB });
     const answer = await call('DELETE', business.access, { as: business.key, at: later });
     expect(answer.status).toBe(200);
     expect(answer.body.data).toMatchObject({ access_list: [], updated_at: '2026-03-16T08:30:00.123000Z' });
@@ -290,25 +296,25 @@ describe('removal', () => {
   });
 
   test('of the whole list rejects a parameter, which may have been meant to narrow it', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const business = await newBusiness({ sites: AB });
     const before = await everything();
-    const { status, body } = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
+    const answer = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
     const message = 'access_id is not a parameter of this operation, which accepts none';
-    expect({ status, body }).toEqual(invalid('access_id', message));
+    expect(answerOf(answer)).toEqual(invalid('access_id', message));
     expect(await everything()).toBe(before);
   });
 
   test('of an unknown entry is 404 for every id', async () => {
-    const other = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const business = await newBusiness({ user_id: other.user_id, sites: ['https://a.example', 'https://b.example'] });
-    const firstOf = async ({ access, key }: typeof other) =>
-      (await call('GET', access, { as: key })).body.data.access_list[0].id;
-    const [theirs, mine] = [await firstOf(other), await firstOf(business)];
+    const other = await newBusiness({ sites: AB });
+    const business = await newBusiness({ user_id: other.user_id, sites: AB });
+    const [theirs, mine] = [(await entriesOf(other))[0]?.id, (await entriesOf(business))[0]?.id];
+    expect([typeof theirs, typeof mine]).toEqual(['number', 'number']);
     const before = await everything();
     const written = [`0${mine}`, `+${mine}`, `-${mine}`, `${mine}.0`, `${mine}%20`];
     for (const id of [theirs, '999999999', ...written, '0', 'abc', 'null', '9007199254740993', '%00']) {
-      const answer = await call('DELETE', `${business.access}/${id}`, { as: business.key });
-      expect({ status: answer.status, text: answer.text }).toEqual({
+      const { status, text } = await remove(business, id);
+      expect({ id, status, text }).toEqual({
+        id,
         status: 404,
         text: '{"status":false,"message":"Access id is not valid"}',
       });
@@ -317,31 +323,25 @@ describe('removal', () => {
   });
 
   test('never reuses an id: a removed entry stays unknown', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const newest = (await call('GET', business.access, { as: business.key })).body.data.access_list[1].id;
-    expect((await call('DELETE', `${business.access}/${newest}`, { as: business.key })).status).toBe(200);
+    const business = await newBusiness({ sites: AB });
+    const newest = (await entriesOf(business))[1]?.id;
+    expect((await remove(business, newest)).status).toBe(200);
     await call('POST', business.access, { as: business.key, body: { sites: ['https://c.example'] } });
-    expect((await call('DELETE', `${business.access}/${newest}`, { as: business.key })).status).toBe(404);
-    expect(sitesOf(await call('GET', business.access, { as: business.key }))).toEqual([
-      'https://a.example',
-      'https://c.example',
-    ]);
+    expect((await remove(business, newest)).status).toBe(404);
+    expect((await entriesOf(business)).map(({ site }) => site)).toEqual(['https://a.example', 'https://c.example']);
   });
 
   test('of two entries at once leaves one', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const list = (await call('GET', business.access, { as: business.key })).body.data.access_list as Entry[];
-    const answers = await Promise.all(
-      list.map(({ id }) => call('DELETE', `${business.access}/${id}`, { as: business.key })),
-    );
+    const business = await newBusiness({ sites: AB });
+    const answers = await Promise.all((await entriesOf(business)).map(({ id }) => remove(business, id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
   test('lets a page remove its own site', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const list = (await call('GET', business.access, { as: business.key })).body.data.access_list as Entry[];
+    const business = await newBusiness({ sites: AB });
+    const [own] = await entriesOf(business);
     const visit = { as: business.key, origin: 'https://a.example' };
-    const answer = await call('DELETE', `${business.access}/${list[0]?.id}`, visit);
+    const answer = await remove(business, own?.id, visit);
     expect({ status: answer.status, sites: sitesOf(answer) }).toEqual({ status: 200, sites: ['https://b.example'] });
     expect((await call('DELETE', business.access, visit)).status).toBe(403);
   });

@@ -21,8 +21,12 @@ import {
   TODAY,
 } from './support.ts';
 
+const textAnswerOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
+const NOT_FOUND = { status: 404, text: '{"message":"Not Found"}' };
+const METHOD_NOT_ALLOWED = { status: 405, text: '{"message":"Method Not Allowed"}' };
+const BAD_REQUEST = { status: 400, text: '{"message":"Bad Request"}' };
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('OPTIONS', () => {
@@ -33,11 +37,8 @@ describe('OPTIONS', () => {
         origin: 'https://anywhere.example',
         headers: { 'Access-Control-Request-Method': 'DELETE', 'Access-Control-Request-Headers': 'authorization' },
       });
-      expect({ status: answer.status, text: answer.text, cost: answer.cost }).toEqual({
-        status: 204,
-        text: '',
-        cost: FREE,
-      });
+      const { status, text, cost } = answer;
+      expect({ status, text, cost }).toEqual({ status: 204, text: '', cost: FREE });
       const { headers } = answer;
       expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
       const served = METHODS.filter((name) => name === 'HEAD' || ROUTES.some(({ method }) => method === name));
@@ -52,23 +53,13 @@ describe('OPTIONS', () => {
 describe('an unknown path', () => {
   test.each([
     ...['/', '/api', '/api/v1', '/api/v1/business/1/2', '/api/v1/business/usage', '/api/v1/business/usage/'],
-    ...[
-      '/api/v1/business/usage/1//',
-      '/api/v1/business/1/access//',
-      '/api/v2/business/usage/1',
-      '/API/v1/business/usage/1',
-    ],
-    ...[
-      '/api/v1/business/usage/access/1',
-      '/api/v1/business/usage/1/2',
-      '/api/v1//business/usage/1',
-      '/api/v1/business//access',
-      '/business/usage/1',
-    ],
+    ...['/api/v1/business/usage/1//', '/api/v1/business/1/access//', '/api/v2/business/usage/1', '/business/usage/1'],
+    ...['/API/v1/business/usage/1', '/api/v1/business/usage/access/1', '/api/v1/business/usage/1/2'],
+    ...['/api/v1//business/usage/1', '/api/v1/business//access'],
   ])('such as %s is 404 for every caller', async (path) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call('GET', path, as === undefined ? {} : { as });
-      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: '{"message":"Not Found"}' });
+      expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
       expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(answer.cost).toEqual(FREE);
     }
@@ -82,8 +73,7 @@ test('`usage` is never a business id', async () => {
       const answer = await call(method, path, { as: SECRET });
       expect({ path, status: answer.status, text: answer.text }).toEqual({
         path,
-        status: 404,
-        text: '{"message":"Not Found"}',
+        ...NOT_FOUND,
       });
     }
   }
@@ -109,7 +99,7 @@ describe('one slash at the end', () => {
       ['PATCH', access],
     ] as const) {
       const answer = await call(method, `${path}/`, { as: key });
-      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: '{"message":"Not Found"}' });
+      expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
     }
     expect(await everything()).toBe(before);
   });
@@ -125,17 +115,12 @@ describe('a known path with another method', () => {
       const methods = routes
         .filter((route) => route.path === path && route.method !== 'ALL')
         .map(({ method }) => method);
-      expect({
-        path,
-        status,
-        allow: headers
-          .get('Allow')
-          ?.split(', ')
-          .filter((name) => name !== 'HEAD')
-          .sort(),
-      }).toEqual({
-        ...{ path, status: 405, allow: [...new Set(methods)].sort() },
-      });
+      const allow = headers
+        .get('Allow')
+        ?.split(', ')
+        .filter((name) => name !== 'HEAD')
+        .sort();
+      expect({ path, status, allow }).toEqual({ path, status: 405, allow: [...new Set(methods)].sort() });
     }
   });
 
@@ -153,10 +138,7 @@ describe('a known path with another method', () => {
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call(method, path, as === undefined ? {} : { as });
-      expect({ status: answer.status, text: answer.text }).toEqual({
-        status: 405,
-        text: '{"message":"Method Not Allowed"}',
-      });
+      expect(textAnswerOf(answer)).toEqual(METHOD_NOT_ALLOWED);
       expect(answer.headers.get('Allow')).toBe(allow);
       expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(answer.cost).toEqual(FREE);
@@ -206,7 +188,7 @@ describe('a body that is held back', () => {
       await body.write(new TextEncoder().encode('{"si'));
       await body.abort(new Error('Network connection lost.'));
       const { status, headers } = await answer;
-      expect({ status, text: await (await answer).text() }).toEqual({ status: 400, text: '{"message":"Bad Request"}' });
+      expect({ status, text: await (await answer).text() }).toEqual(BAD_REQUEST);
       expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
       expect(lines[0]).not.toHaveProperty('error');
@@ -220,10 +202,7 @@ test('a body that is not UTF-8 is 400 without a query, because input is never re
   const { app, lines } = newApp();
   const headers = { Authorization: `Bearer ${key}` };
   const answer = await app.fetch(new Request(BASE + access, { method: 'POST', body, headers }), {});
-  expect({ status: answer.status, text: await answer.text() }).toEqual({
-    status: 400,
-    text: '{"message":"Bad Request"}',
-  });
+  expect({ status: answer.status, text: await answer.text() }).toEqual(BAD_REQUEST);
   expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
 });
 

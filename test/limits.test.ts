@@ -53,14 +53,10 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
     return { counted, others: answers.filter(({ status }) => status !== 200) };
   }
 
+  const MIDNIGHT = [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')];
   test.each([
     ['a day', { daily_limit: 700 }, [NOW, NOW], 'today'],
-    [
-      'a month, across the end of a day',
-      { monthly_limit: 700 },
-      [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')],
-      'this month',
-    ],
+    ['a month, across the end of a day', { monthly_limit: 700 }, MIDNIGHT, 'this month'],
   ] as [string, Limits, [Date, Date], 'today' | 'this month'][])(
     'of %s',
     { tags: 'slow' },
@@ -126,10 +122,8 @@ describe('a use beyond a limit', () => {
       const limit = period === 'today' ? limits.daily_limit : limits.monthly_limit;
       for (const as of [business.key, business.token]) {
         for (const answer of [await use(business, { as }), await keyed(business, 'order-1', { as })]) {
-          expect([answer.status, answer.text]).toEqual([
-            429,
-            `{"status":false,"message":"This business has used its ${limit} uses for ${period}."}`,
-          ]);
+          const text = `{"status":false,"message":"This business has used its ${limit} uses for ${period}."}`;
+          expect([answer.status, answer.text]).toEqual([429, text]);
           expect(answer.headers.get('Retry-After')).toBe(after);
           expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
           expect(answer.lines).toMatchObject([
@@ -212,10 +206,8 @@ describe('the limit is checked last', () => {
     const business = await limited(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
-    expect(answerOf(await use(business, { as: other.key }))).toEqual({
-      status: 422,
-      body: { status: false, message: 'business id is not valid' },
-    });
+    const body = { status: false, message: 'business id is not valid' };
+    expect(answerOf(await use(business, { as: other.key }))).toEqual({ status: 422, body });
   });
 
   test.each<[string, Parameters<typeof newBusiness>[0], (business: Business) => CallOptions, string]>([
