@@ -67,11 +67,8 @@ async function world(status = 'active') {
 /** Sends valid input of a route, or input that it rejects with 422. */
 const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options: CallOptions) => {
   const { body, headers } = isBad ? route.bad : route;
-  return call(route.method, route.path(business) + ((isBad && route.bad.query) || ''), {
-    body,
-    headers,
-    ...options,
-  });
+  const path = route.path(business) + ((isBad && route.bad.query) || '');
+  return call(route.method, path, { body, headers, ...options });
 };
 
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
@@ -136,10 +133,8 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope
   test("the list has the key's businesses and says whether the key is read-only", async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
-    const shown = ({ id, token }: Business) => ({
-      id,
-      token: scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token,
-    });
+    const shownToken = (token: string) => (scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token);
+    const shown = ({ id, token }: Business) => ({ id, token: shownToken(token) });
     const fromItself = mine.id === 1 ? '' : `?after=${mine.id - 1}`; // 0 is not an id
     for (const query of ['', '?limit=50', fromItself]) {
       const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
@@ -168,20 +163,16 @@ test('requests with a record-only key cost as much as with any other key', async
 
 test('no key is both read-only and record-only', async () => {
   const business = await newBusiness();
-  const both = newKey(business, { read_only: 1, record_only: 1 });
-  await expect(both).rejects.toMatchObject({ cause: { message: expect.stringContaining('CHECK constraint failed') } });
+  const violation = { cause: { message: expect.stringContaining('CHECK constraint failed') } };
+  await expect(newKey(business, { read_only: 1, record_only: 1 })).rejects.toMatchObject(violation);
   for (const [made, other] of [
     ['read_only', 'record_only'],
     ['record_only', 'read_only'],
   ] as const) {
     const { id } = await newKey(business, { [made]: 1 });
-    const widened = business.db
-      .update(apiKeys)
-      .set({ [other]: 1 })
-      .where(eq(apiKeys.id, id));
-    await expect(widened).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('CHECK constraint failed') },
-    });
+    const values = { [other]: 1 };
+    const widened = business.db.update(apiKeys).set(values).where(eq(apiKeys.id, id));
+    await expect(widened).rejects.toMatchObject(violation);
   }
 });
 
@@ -268,21 +259,12 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
       }
       const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
       const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
+      const every = [mine, sibling, strange];
       /** The refusal of each key for each business: not allowed, or unknown. */
       const tries = [
         ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
-        ...[reader, narrow[1]].map((one) => ({
-          as: one?.key,
-          routes: writing,
-          of: [mine, sibling, strange],
-          refusal: READ_ONLY,
-        })),
-        ...recorders.map(({ key }) => ({
-          as: key,
-          routes: others,
-          of: [mine, sibling, strange],
-          refusal: RECORD_ONLY,
-        })),
+        ...[reader, narrow[1]].map((one) => ({ as: one?.key, routes: writing, of: every, refusal: READ_ONLY })),
+        ...recorders.map(({ key }) => ({ as: key, routes: others, of: every, refusal: RECORD_ONLY })),
       ].flatMap(({ routes, of, ...one }) => routes.flatMap((route) => of.map(({ id }) => ({ ...one, route, id }))));
       const told = await inBatches(tries, async ({ as, refusal, route, id }) => {
         const { status, body } = await ask(route, { id }, false, { as });
