@@ -57,7 +57,7 @@ const RULES: Record<string, Rule> = {
   'record a use': { ...records('record a use'), token: true },
   'record a use with an id': { ...records('record a use'), token: true },
   'record a quantity': records('record quantities'),
-  'report uses': records('report past uses'),
+  'report uses': records('record lists of uses'),
   'lower uses': { ...operates('lower uses'), names: 'usage', roles: ['full', 'record'] },
   'read a business': reads('read businesses'),
   'read access': reads('read access domains'),

@@ -330,7 +330,7 @@ describe('a bulk report', () => {
     const before = await everything();
     for (const body of [good, 'nonsense', '{"uses":']) {
       const answer = await use(business, { as: business.token, body });
-      expect(answerOf(answer)).toEqual(refused('A business token cannot report past uses. Use an API key.'));
+      expect(answerOf(answer)).toEqual(refused('A business token cannot record lists of uses. Use an API key.'));
     }
     expect(await everything()).toBe(before);
   });

@@ -128,7 +128,7 @@ export const OF_A_BUSINESS = (
       ...RECORDING,
       body: { uses: [{ id: 'order-1' }] },
       bad: { body: { uses: [] } },
-      cannot: 'report past uses',
+      cannot: 'record lists of uses',
     },
     {
       name: 'lower uses',

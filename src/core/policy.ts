@@ -65,7 +65,7 @@ export const POLICY = {
   record_uses: {
     ...CHANGE,
     resource: 'usage',
-    does: 'report past uses',
+    does: 'record lists of uses',
     allowsRecordKey: true,
     allowsInactive: false,
   },
