@@ -14,7 +14,7 @@ const installed = (paths: string[]) => paths.find((path) => existsSync(path));
 const CHROMIUM = process.env.CHROMIUM ?? installed([SHELL, ...WHOLES]) ?? SHELL;
 /** The full browser, because the shell has no back-forward cache. */
 const WHOLE = installed(CHROMIUM.endsWith('headless-shell') ? WHOLES : [CHROMIUM]);
-export const hasWhole = WHOLE !== undefined;
+export const hasFullChromium = WHOLE !== undefined;
 
 function optionsOf(path: string, flags: string[], unset: string[] = []) {
   if (!existsSync(path)) {
@@ -40,7 +40,8 @@ function optionsOf(path: string, flags: string[], unset: string[] = []) {
 export const launch = (flags: string[] = []): Promise<Browser> => chromium.launch(optionsOf(CHROMIUM, flags));
 
 /** Launches a full Chromium. `unset` lists the default flags of Playwright to omit. */
-export const launchWhole = (unset: string[]): Promise<Browser> => chromium.launch(optionsOf(WHOLE ?? '', [], unset));
+export const launchFullChromium = (unset: string[]): Promise<Browser> =>
+  chromium.launch(optionsOf(WHOLE ?? '', [], unset));
 
 let shared: Promise<Browser> | undefined;
 

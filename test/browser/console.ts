@@ -130,7 +130,7 @@ export type Spare = Awaited<ReturnType<World['spare']>>;
 type Details = { token: string; access_list: { id: number; site: string }[] };
 
 /** Returns the session stored in the tab, or null. */
-export const keptIn = async (page: Page): Promise<Kept | null> =>
+export const storedSession = async (page: Page): Promise<Kept | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
 type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
-import { failWith, holdFrames, openRoom, startClock, stepsOn } from './steps.ts';
+import { failWith, holdFrames, openTab, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -38,7 +38,7 @@ describe('a change', () => {
   test('says who made it, when and what, under its day', async () => {
     const business = await world.spare('https://a.example');
     await world.call('POST', `${business.id}/token`, { keep_old: '24h' });
-    page = await openRoom(world, business, 'changes');
+    page = await openTab(world, business, 'changes');
     expect(await titles()).toEqual(['Token replaced', 'Domains added', 'Business created']);
     const today = await entries().first().locator('time').getAttribute('datetime');
     const heading = page.locator('#console').getByRole('heading', { level: 3 }).first();
@@ -56,7 +56,7 @@ describe('a change', () => {
   test('folds a long list, which opens with the keyboard and stays open when the page is read again', async () => {
     const sites = Array.from({ length: 100 }, (_, n) => `https://n${n}.example`);
     const business = await world.spare(...sites);
-    page = await openRoom(world, business, 'changes');
+    page = await openTab(world, business, 'changes');
     const added = entries().first();
     expect(await added.locator('.what li li:visible').count()).toBe(5);
     await added.getByText('and 95 more').focus();
@@ -81,7 +81,7 @@ describe('narrowed', () => {
 
   async function open(): Promise<Spare> {
     const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    page = await openTab(world, business, 'changes');
     return business;
   }
 
@@ -201,7 +201,7 @@ describe('older changes', () => {
   test('are shown on request, and the focus goes on with them', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 44);
-    page = await openRoom(world, business, 'changes');
+    page = await openTab(world, business, 'changes');
     await entries().nth(19).waitFor();
     expect(await entries().count()).toBe(20);
     await button('Older').focus();
@@ -225,7 +225,7 @@ describe('older changes', () => {
   test('are read once by a double click, and again after a failure', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 22);
-    page = await openRoom(world, business, 'changes');
+    page = await openTab(world, business, 'changes');
     const held = await hold('GET');
     await button('Older').dblclick();
     await button('Loading…').click({ force: true });

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { failWith, goOn, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { failWith, goOn, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -18,7 +18,7 @@ describe('what cannot be undone', () => {
   /** A business whose last domain can be removed. */
   async function open(): Promise<Spare> {
     const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    page = await openTab(world, business, 'domains');
     await armed();
     return business;
   }
@@ -51,7 +51,7 @@ describe('what cannot be undone', () => {
     ['domains', OPENER, ACTION],
     ['token', 'Replace the token…', /^Replace, /],
   ] as const)('has its button elsewhere than the one that opened it: %s', async (room, opener, action) => {
-    page = await openRoom(world, await world.spare(A), room);
+    page = await openTab(world, await world.spare(A), room);
     for (const height of [420, 600, 900]) {
       await page.setViewportSize({ width: 700, height });
       await button(opener).scrollIntoViewIfNeeded();
@@ -116,7 +116,7 @@ describe('what cannot be undone', () => {
   test('says that it may have been done if the answer is lost, and shows the current state', async () => {
     await open();
     const held = await hold('DELETE');
-    held.release(loseAnswer);
+    held.release(loseResponse);
     await confirm();
     await dialog().getByText('The change may have been made anyway').waitFor();
     await page.unroute(/\/api\//);
@@ -127,7 +127,7 @@ describe('what cannot be undone', () => {
 
   test('the last domain of a list that was shortened elsewhere is not removed without a dialog', async () => {
     const business = await world.spare('https://a.example', 'https://b.example');
-    page = await openRoom(world, business, 'domains');
+    page = await openTab(world, business, 'domains');
     const { access_list } = await business.stored();
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
     await button('Remove https://b.example').click();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { failWith, goOn, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -18,14 +18,14 @@ const tried = () => page.getByLabel('Would this origin pass?');
 /** A business of its own with these sites, whose view is open. */
 async function open(...sites: string[]): Promise<Spare> {
   const business = await world.spare(...sites);
-  page = await openRoom(world, business, 'domains');
+  page = await openTab(world, business, 'domains');
   return business;
 }
 /** The same, with origins that were refused before. */
 async function openRefused(sites: string[], ...origins: string[]): Promise<Spare> {
   const business = await world.spare(...sites);
   await world.refuse(business, ...origins);
-  page = await openRoom(world, business, 'domains');
+  page = await openTab(world, business, 'domains');
   return business;
 }
 async function enter(text: string, into = field()): Promise<void> {
@@ -81,7 +81,7 @@ describe('a domain that is removed', () => {
 
   test.each([
     [failWith(503, 'Service Unavailable'), 'The service cannot reach its database right now.', true],
-    [loseAnswer, 'The change may have been made anyway', false],
+    [loseResponse, 'The change may have been made anyway', false],
   ])('says in its row what failed, and what is registered now', async (answer, words, isRegistered) => {
     await open(A, B);
     const held = await hold('DELETE');
@@ -262,7 +262,7 @@ describe('a domain is added', () => {
   test('with what failed beside the field, and what is registered after a lost answer', async () => {
     await open(A);
     const held = await hold('POST');
-    held.release(loseAnswer);
+    held.release(loseResponse);
     await enter('b.example');
     await page.locator('#site-problem', { hasText: 'The change may have been made anyway' }).waitFor();
     await page.locator('.box code', { hasText: B }).waitFor();
@@ -433,10 +433,10 @@ describe('origins that were refused', () => {
   });
 
   test('if there are none, a suspended business is not told that nothing is refused', async () => {
-    page = await openRoom(world, world.closed, 'domains', world.keys.owner);
+    page = await openTab(world, world.closed, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
     await world.leave();
-    page = await openRoom(world, world.quiet, 'domains', world.keys.owner);
+    page = await openTab(world, world.quiet, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe(
       'Nothing is refused while no domains are registered.',
     );
@@ -464,7 +464,7 @@ test('500 domains are filtered, by what the address says', async () => {
     const sites = Array.from({ length: 100 }, (_, n) => `https://s${part * 100 + n}.example`);
     await world.call('POST', `${business.id}/access`, { sites });
   }
-  page = await openRoom(world, business, 'domains');
+  page = await openTab(world, business, 'domains');
   await page.getByText('500 domains', { exact: true }).waitFor();
   await page.getByLabel('Filter').fill('s49');
   await page.getByText('11 of 500 match').waitFor();
@@ -486,7 +486,7 @@ test('500 domains are filtered, by what the address says', async () => {
 });
 
 test('no origin passes for a business that is not active', async () => {
-  page = await openRoom(world, world.closed, 'domains', world.keys.owner);
+  page = await openTab(world, world.closed, 'domains', world.keys.owner);
   await page.getByText('This business is suspended: its token is refused everywhere').waitFor();
   await tried().fill('https://winter.example');
   await page.getByText('No: while the business is not active, its token is refused everywhere.').waitFor();

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { goOn, holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { goOn, holdFrames, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -147,7 +147,7 @@ function watchWrites({ id }: Spare): string[] {
 async function reach({ room = 'domains', sites, before, reach, button: name }: Place): Promise<[Spare, string[]]> {
   const business = await world.spare(...sites);
   await before?.(business);
-  page = await openRoom(world, business, room);
+  page = await openTab(world, business, room);
   await reach?.();
   await button(name).waitFor();
   await armed();
@@ -201,7 +201,7 @@ describe.each(PLACES)('$place', (place) => {
   test('keeps the focus in the page with a lost answer', async () => {
     await reach(place);
     const held = await hold(methodOf(place));
-    held.release(loseAnswer);
+    held.release(loseResponse);
     await button(place.button).press('Enter');
     await page.getByText('The change may have been made anyway').first().waitFor();
     await page.locator('.refresh [aria-disabled]').waitFor({ state: 'detached' });
@@ -268,7 +268,7 @@ describe.each([
 test('all domains can be added again that were removed, also after a second attempt', async () => {
   const [business] = await reach(REMOVING_ALL);
   const held = await hold('DELETE');
-  held.release(loseAnswer);
+  held.release(loseResponse);
   await button(REMOVING_ALL.button).click();
   await dialog().getByText('No registered domains are left.').waitFor();
   await page.unroute(/\/api\//);
@@ -300,7 +300,7 @@ test('what takes the place of a button is not armed before the next frame', asyn
 describe('the focus is not lost for a frame', () => {
   test('when the row that has it was removed elsewhere', async () => {
     const business = await world.spare(A, B);
-    page = await openRoom(world, business, 'domains');
+    page = await openTab(world, business, 'domains');
     await button(`Remove ${A}`).focus();
     const entry = (await business.stored()).access_list.find(({ site }) => site === A);
     await world.call('DELETE', `${business.id}/access/${entry?.id}`);
@@ -314,7 +314,7 @@ describe('the focus is not lost for a frame', () => {
   test('when the old tokens that its button stops were stopped elsewhere', async () => {
     const business = await world.spare();
     await world.call('POST', `${business.id}/token`, { keep_old: '1h' });
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     await button('Stop it now…').focus();
     await world.call('DELETE', `${business.id}/token/former`);
     const lost = await watchFocus();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
-import { goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { goOn, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -20,7 +20,7 @@ const rotate = async ({ id }: { id: number }, keep_old: string) =>
   (await world.call('POST', `${id}/token`, { keep_old })).token;
 async function open(): Promise<Spare> {
   const business = await world.spare();
-  page = await openRoom(world, business, 'token');
+  page = await openTab(world, business, 'token');
   return business;
 }
 async function openDialog(): Promise<void> {
@@ -157,7 +157,7 @@ describe('the token is replaced', () => {
     const business = await open();
     await openDialog();
     const held = await hold('POST');
-    held.release(loseAnswer);
+    held.release(loseResponse);
     await button(KEEP).click();
     await dialog().getByText('The change may have been made anyway').waitFor();
     const { token } = await business.stored();
@@ -188,7 +188,7 @@ describe('the token is replaced', () => {
   test('a sixth old token says which one stops instead', async () => {
     const business = await world.spare();
     for (let times = 0; times < 5; times++) await rotate(business, '2h');
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     await page.getByText('5 old tokens still work').waitFor();
     await button(OPENER).click();
     await dialog()
@@ -210,7 +210,7 @@ describe('old tokens', () => {
     const business = await world.spare();
     const second = await rotate(business, '1h');
     const third = await rotate(business, '30d');
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     expect((await working()).map((line) => line.slice(0, 17))).toEqual([
       `${tail(business.token)} works until`,
       `${tail(second)} works until`,
@@ -242,9 +242,9 @@ describe('old tokens', () => {
   test('that were stopped by a request whose answer was lost are gone, and the focus is not', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     const held = await hold('DELETE');
-    held.release(loseAnswer);
+    held.release(loseResponse);
     await button('Stop it now…').click();
     await armed();
     await button(STOP).click();
@@ -259,7 +259,7 @@ describe('old tokens', () => {
   test('are not shown as working once their end has passed, by the clock of the service', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     await page.clock.runFor(1000);
     await button('Refresh').click();
     await eventually(async () => (await working())[0]).toContain('(in 59 minutes)');
@@ -273,7 +273,7 @@ describe('old tokens', () => {
   test('are shown to whoever can only read, without a button and without the token', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
-    page = await openRoom(world, business, 'token', world.keys.spareReader);
+    page = await openTab(world, business, 'token', world.keys.spareReader);
     await page.getByText('With read-only access, you do not see the whole token').waitFor();
     expect((await working()).map((line) => line.slice(0, 17))).toEqual([`${tail(business.token)} works until`]);
     expect(await page.locator('#console .room').getByRole('button').count()).toBe(0);

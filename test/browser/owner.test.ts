@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { failWith, goTo, openRoom } from './steps.ts';
+import { failWith, goTo, openTab } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -54,7 +54,7 @@ describe('signing in', () => {
 });
 
 test('a key that can only read sees everything but the token, and nothing that changes', async () => {
-  page = await openRoom(world, world.tulip, 'usage', world.keys.reader);
+  page = await openTab(world, world.tulip, 'usage', world.keys.reader);
   await page.getByText('Read-only', { exact: true }).waitFor();
   const names = () => page.locator('.room').getByRole('button').allInnerTexts();
   expect(await names()).toEqual(['Download CSV', '‹', '›']);

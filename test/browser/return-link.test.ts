@@ -1,8 +1,8 @@
 // The link in the console's header that leads back to the product (docs/embedding.md, "Sessions in the console").
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { consoleOfFile, keptIn, signIn } from './console.ts';
-import { awaitRoom, goTo } from './steps.ts';
+import { consoleOfFile, signIn, storedSession } from './console.ts';
+import { awaitTab, goTo } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -28,13 +28,13 @@ describe('a console link with a return URL', () => {
   test('puts a return link on each view, and reloads keep it', async () => {
     await openLink(PRODUCT);
     expect(await links()).toEqual([PRODUCT]);
-    expect((await keptIn(page))?.returnUrl).toBe(PRODUCT);
+    expect((await storedSession(page))?.returnUrl).toBe(PRODUCT);
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     for (const room of ROOMS) {
       await goTo(page, room);
       expect({ room, links: await links() }).toEqual({ room, links: [PRODUCT] });
       await page.reload();
-      await awaitRoom(page, room);
+      await awaitTab(page, room);
       expect({ room, links: await links() }).toEqual({ room, links: [PRODUCT] });
     }
   });
@@ -78,7 +78,7 @@ describe('the return link outlasts the session', () => {
     await page.clock.runFor(HOUR_MS);
     await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
-    expect(await keptIn(page)).toBeNull();
+    expect(await storedSession(page)).toBeNull();
   });
 
   test('when it expired before the browser restored the tab', async () => {
@@ -89,7 +89,7 @@ describe('the return link outlasts the session', () => {
 
   test('when the service has ended it', async () => {
     await openLink(PRODUCT);
-    const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
+    const headers = { Authorization: `Bearer ${(await storedSession(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await page.getByText('You have been signed out.').waitFor();

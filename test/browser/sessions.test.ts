@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
-import { eventually, hasWhole, launchProfile, launchWhole } from './chromium.ts';
-import { consoleOfFile, keptIn, signIn } from './console.ts';
+import { eventually, hasFullChromium, launchFullChromium, launchProfile } from './chromium.ts';
+import { consoleOfFile, signIn, storedSession } from './console.ts';
 import { failWith, goOn, goTo, stepsOn, withServiceClock } from './steps.ts';
 import { startProxy } from './world.ts';
 
@@ -123,7 +123,7 @@ describe('a session from a key', () => {
     expect(sent).toEqual(['POST /api/v1/session']);
     expect(await readable()).not.toContain(key);
     expect(await wayIn()).toBe(`Key …${key.slice(-4)}`);
-    const kept = await keptIn(page);
+    const kept = await storedSession(page);
     expect(kept).toEqual({
       key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
       endsAt: expect.any(Number),
@@ -141,7 +141,7 @@ describe('a session from a key', () => {
     await page.keyboard.insertText(world.keys.owner); // not by a script, which would have the key, too
     await page.keyboard.press('Enter');
     await list();
-    const session = (await keptIn(page))?.key ?? '';
+    const session = (await storedSession(page))?.key ?? '';
     expect([await heapHas(session), await heapHas(world.keys.owner)]).toEqual([true, false]);
   });
 
@@ -160,13 +160,13 @@ describe('a session from a key', () => {
     const other = await page.context().newPage();
     await other.goto(`${world.url}/owner#/${world.tulip.id}`);
     await other.getByLabel('API key').waitFor();
-    expect(await keptIn(other)).toBeNull();
+    expect(await storedSession(other)).toBeNull();
     expect(await other.locator('body').innerText()).not.toContain('Tulip');
   });
 
   test('ends on the server at sign-out, and in the tab', async () => {
     await enterTulip();
-    const key = (await keptIn(page))?.key;
+    const key = (await storedSession(page))?.key;
     expect(await statusOf(key)).toBe(200);
     await button('Sign out').click();
     await says(SIGNED_OUT);
@@ -195,11 +195,11 @@ describe('a session from a key', () => {
   test('is left at once if the service cannot be told, which is said', async () => {
     for (const fail of [(route: Route) => route.abort(), failWith(503, 'Service Unavailable')]) {
       await enterList();
-      const kept = await keptIn(page);
+      const kept = await storedSession(page);
       const held = await hold('DELETE');
       await button('Sign out').click();
       await says('You are signed out here. Ending the session…');
-      expect(await keptIn(page)).toBeNull();
+      expect(await storedSession(page)).toBeNull();
       held.release(fail);
       await says(
         `You are signed out here, but the service could not be reached: the session expires at ${clock(kept?.endsAt ?? 0)}.`,
@@ -218,13 +218,13 @@ describe('a session from a key', () => {
     await says(SIGNED_OUT, copy);
     await page.getByRole('link', { name: '← Businesses' }).click();
     await says(ENDED);
-    expect(await keptIn(page)).toBeNull();
+    expect(await storedSession(page)).toBeNull();
     expect(await readable()).not.toContain('Tulip');
   });
 
   test('that was ended elsewhere is over also when only the report is asked for', async () => {
     await enterTulip();
-    const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
+    const headers = { Authorization: `Bearer ${(await storedSession(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
     await page.getByLabel('Days', { exact: true }).selectOption('Last 364 days');
     await says(ENDED);
@@ -243,7 +243,7 @@ describe('a session from a key', () => {
 
   test('says its end five minutes before, and is over then, with what was being typed', async () => {
     page = await world.enter(`#/${world.tulip.id}/domains`, world.keys.owner, { lasts: HOUR_MS });
-    const { endsAt = 0 } = (await keptIn(page)) ?? {};
+    const { endsAt = 0 } = (await storedSession(page)) ?? {};
     await page.getByLabel('Add one or more domains').fill('half.a.na');
     await page.clock.runFor(HOUR_MS - 6 * 60_000);
     expect(await page.locator('.near-end').count()).toBe(0);
@@ -259,7 +259,7 @@ describe('a session from a key', () => {
     await page.keyboard.type('me.example'); // not into the field for a key
     expect(await page.getByLabel('API key').inputValue()).toBe('');
     expect(await readable()).not.toMatch(/Tulip|half|me\.example/);
-    expect(await keptIn(page)).toBeNull();
+    expect(await storedSession(page)).toBeNull();
     expect(await page.title()).toBe('Sign in · Business Usage and Access');
   });
 
@@ -280,7 +280,7 @@ describe('a session from a key', () => {
     });
     await says(OVER);
     expect(paths.filter((path) => path.startsWith('/api/'))).toEqual([]);
-    expect(await keptIn(page)).toBeNull();
+    expect(await storedSession(page)).toBeNull();
   });
 
   test('shows nothing any more of a view that was just opened when it ended', async () => {
@@ -310,7 +310,7 @@ describe('a link', () => {
     const code = await world.newCode();
     page = await world.visit(link(code));
     await list();
-    const kept = await keptIn(page);
+    const kept = await storedSession(page);
     expect(kept).toMatchObject({ readOnly: false, tail: null });
     expect(await wayIn()).toBe(`Link …${kept?.key.slice(-4)}`);
     expect(page.url()).toBe(`${world.url}/owner`);
@@ -360,7 +360,7 @@ describe('a link', () => {
     await page.goto('about:blank');
     await page.goto(`${world.url}/owner${link(await world.newCode())}`);
     await button('Sign out').waitFor();
-    expect(await keptIn(page)).toMatchObject({ tail: null });
+    expect(await storedSession(page)).toMatchObject({ tail: null });
   });
 
   test('that is opened in two tabs at once lets one in, and tells the other', async () => {
@@ -420,7 +420,7 @@ describe('a link', () => {
     await answered;
     expect((await ended).status()).toBe(200);
     expect(await statusOf(late)).toBe(401);
-    expect(await statusOf((await keptIn(page))?.key)).toBe(200);
+    expect(await statusOf((await storedSession(page))?.key)).toBe(200);
     await tulip();
   });
 
@@ -477,7 +477,7 @@ describe('a link', () => {
   test('for a minute says its end from the start, and then how to get back', async () => {
     page = await world.visit(link(await world.newCode({ minutes: 1 })));
     await list();
-    const endsAt = (await keptIn(page))?.endsAt ?? 0;
+    const endsAt = (await storedSession(page))?.endsAt ?? 0;
     const back = 'open the console again from where you got this link.';
     await says(`Your session ends at ${clock(endsAt)}. Unsaved text will be lost. To continue, ${back}`);
     await page.clock.install({ time: endsAt - 30_000 });
@@ -507,7 +507,7 @@ describe('a link', () => {
   test('says how to get back at sign-out', async () => {
     page = await world.visit(link(await world.newCode()));
     await list();
-    const key = (await keptIn(page))?.key;
+    const key = (await storedSession(page))?.key;
     await button('Sign out').click();
     await says(`${SIGNED_OUT} Open the console again from where you got this link.`);
     expect(await statusOf(key)).toBe(401);
@@ -519,7 +519,7 @@ describe('a link in a tab that somebody is signed in to', () => {
 
   test.each(waysToOpen)('asks first when it is opened %s, and spends nothing', async (_, openLink) => {
     await enterTulip();
-    const kept = await keptIn(page);
+    const kept = await storedSession(page);
     const code = await ofTulip();
     const sent: string[] = [];
     page.on('request', (request) => {
@@ -532,12 +532,12 @@ describe('a link in a tab that somebody is signed in to', () => {
     expect(await page.title()).toBe('Open another session? · Business Usage and Access');
     const shown = await readable();
     for (const word of [code, 'Tulip', world.tulip.token]) expect(shown).not.toContain(word);
-    expect(await keptIn(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(kept);
     expect(sent).toEqual([]);
     await page.keyboard.press('Enter');
     await list();
     expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
-    expect(await keptIn(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(kept);
     expect(await statusOfCode(code)).toBe(200);
   });
 
@@ -545,7 +545,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     'takes its place when that is wanted, opened %s: the earlier session ends',
     async (_, openLink) => {
       await enterTulip();
-      const earlier = (await keptIn(page))?.key;
+      const earlier = (await storedSession(page))?.key;
       const code = await ofTulip();
       const told = ending();
       await openLink(code);
@@ -553,7 +553,7 @@ describe('a link in a tab that somebody is signed in to', () => {
       await page.locator('.key', { hasText: 'Link' }).waitFor();
       expect((await told).status()).toBe(200);
       expect(await statusOf(earlier)).toBe(401);
-      expect(await statusOf((await keptIn(page))?.key)).toBe(200);
+      expect(await statusOf((await storedSession(page))?.key)).toBe(200);
       expect(await readable()).not.toContain(code);
       await tulip();
     },
@@ -562,7 +562,7 @@ describe('a link in a tab that somebody is signed in to', () => {
   test('by another link asks, too, and names that one as the changes do', async () => {
     page = await world.visit(link(await world.newCode()));
     await list();
-    const tail = (await keptIn(page))?.key.slice(-4);
+    const tail = (await storedSession(page))?.key.slice(-4);
     await withinThePage(world.lateCode);
     await asks(`link …${tail}`);
     await openIt();
@@ -594,7 +594,7 @@ describe('a link in a tab that somebody is signed in to', () => {
 
   test('does not open in the first half second, nor by a click that began elsewhere', async () => {
     await enterList();
-    const kept = await keptIn(page);
+    const kept = await storedSession(page);
     await page.clock.pauseAt(Date.now() + 60_000);
     await withinThePage(await ofTulip());
     await asks(keyWay(world.keys.owner));
@@ -605,7 +605,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     await page.clock.runFor(100);
     await opener.dispatchEvent('click', { detail: 2 });
     await asks(keyWay(world.keys.owner));
-    expect(await keptIn(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(kept);
     await opener.click();
     await page.locator('.key', { hasText: 'Link' }).waitFor();
     await page.clock.resume();
@@ -643,7 +643,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     await says(OVER);
     await fromAnotherSite(await ofTulip());
     await tulip();
-    expect(await keptIn(page)).toMatchObject({ tail: null });
+    expect(await storedSession(page)).toMatchObject({ tail: null });
   });
 
   test('asks without storage, too, and the earlier session ends', async () => {
@@ -659,10 +659,10 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 });
 
-describe.skipIf(!hasWhole)('what the back-forward cache brings back', () => {
+describe.skipIf(!hasFullChromium)('what the back-forward cache brings back', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await launchWhole(['--disable-back-forward-cache']);
+    browser = await launchFullChromium(['--disable-back-forward-cache']);
   });
   afterAll(() => browser?.close());
 
@@ -747,7 +747,7 @@ test('no file of a profile has an API key, nor a code that works, and no request
   await button('Open the link', tab).click();
   await tab.locator('.key', { hasText: 'Link' }).waitFor();
   await list(tab);
-  const { key: session } = (await keptIn(tab)) ?? {};
+  const { key: session } = (await storedSession(tab)) ?? {};
   const other = await context.newPage();
   await other.goto(`${origin}/owner${link(late)}`);
   await says(SPENT, other);

@@ -3,34 +3,34 @@ import type { Page, Route } from 'playwright-core';
 import { DAY_MS, dayOf } from '../../src/core/time.ts';
 import type { World } from './console.ts';
 
-type Room = 'usage' | 'domains' | 'token' | 'changes';
+type Tab = 'usage' | 'domains' | 'token' | 'changes';
 /** Waits for what each view of a business shows once it has loaded. */
-const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
+const SIGNS: Record<Tab, (page: Page) => Promise<unknown>> = {
   usage: (page) => page.locator('usage-chart .bar').first().waitFor({ state: 'attached' }),
   domains: (page) => page.getByText('Would this origin pass?').waitFor(),
   token: (page) => page.getByRole('heading', { name: /^Token/ }).waitFor(),
   changes: (page) => page.locator('.entry').first().waitFor(),
 };
 
-export const awaitRoom = (page: Page, room: Room): Promise<unknown> => SIGNS[room](page);
+export const awaitTab = (page: Page, tab: Tab): Promise<unknown> => SIGNS[tab](page);
 
 /** Signs in with `key`, and opens a view of a business. */
-export async function openRoom(
+export async function openTab(
   world: World,
   business: { id: number; name: string },
-  room: Room,
+  tab: Tab,
   key = world.keys.spare,
 ): Promise<Page> {
-  const page = await world.enter(`#/${business.id}/${room}`, key);
+  const page = await world.enter(`#/${business.id}/${tab}`, key);
   await page.getByRole('heading', { name: business.name, level: 1 }).waitFor();
-  await awaitRoom(page, room);
+  await awaitTab(page, tab);
   return page;
 }
 
-export const goTo = async (page: Page, room: Room): Promise<void> => {
-  const name = `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
+export const goTo = async (page: Page, tab: Tab): Promise<void> => {
+  const name = `${tab.charAt(0).toUpperCase()}${tab.slice(1)}`;
   await page.getByRole('navigation', { name: 'Business views' }).getByRole('link', { name }).click();
-  await awaitRoom(page, room);
+  await awaitTab(page, tab);
 };
 
 /** Installs a clock that starts at noon yesterday, UTC, so that no day begins and no session expires during a test. */
@@ -93,7 +93,7 @@ export const goOn = (route: Route) => route.continue();
 export const failWith = (status: number, message: string) => (route: Route) =>
   route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
 /** The service makes the change, but its response is lost. */
-export const loseAnswer = async (route: Route) => {
+export const loseResponse = async (route: Route) => {
   await route.fetch();
   await route.abort();
 };

@@ -8,12 +8,12 @@ import {
   expectAccessible,
   expectContrast,
   expectFits,
-  keptIn,
   type Spare,
   shoot,
+  storedSession,
   wantsPictures,
 } from './console.ts';
-import { awaitRoom, failWith, holdFrames, loseAnswer, stepsOn } from './steps.ts';
+import { awaitTab, failWith, holdFrames, loseResponse, stepsOn } from './steps.ts';
 
 // A chart says in the log of the browser, too, that there is no report.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
@@ -156,7 +156,7 @@ test('whatever Tab reaches shows that it has the focus, and nothing covers it', 
   for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
     if (room === '') await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     else await page.evaluate(`location.hash = '#/${world.tulip.id}/${room}'`);
-    if (room !== '') await awaitRoom(page, room);
+    if (room !== '') await awaitTab(page, room);
     await settle();
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 640 });
@@ -385,7 +385,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await spare('token');
     await openDialog('Replace the token…');
     await page.getByLabel('Stop the old token now').check();
-    await page.route(/\/token$/, loseAnswer);
+    await page.route(/\/token$/, loseResponse);
     await armed();
     await button('Replace, and stop the old one now').click();
     await dialog().getByText('The token has been replaced.').waitFor();
@@ -433,7 +433,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'link-over': async () => {
     page = await world.visit(`#code=${await world.newCode({ minutes: 1 })}`);
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-    await page.clock.install({ time: ((await keptIn(page))?.endsAt ?? 0) - 30_000 });
+    await page.clock.install({ time: ((await storedSession(page))?.endsAt ?? 0) - 30_000 });
     await page.reload();
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.clock.fastForward(30_000);
@@ -477,7 +477,7 @@ test.runIf(wantsPictures)('the pictures of the documentation', async () => {
     viewport: { width: 1040, height: 1010 },
     deviceScaleFactor: 2,
   });
-  await awaitRoom(page, 'usage');
+  await awaitTab(page, 'usage');
   await settle();
   await page.mouse.click(2, 2); // takes the focus away from the title
   for (const [scheme, name] of [

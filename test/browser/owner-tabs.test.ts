@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { TABS } from '../../src/page/owner/tabs.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { goTo, openRoom, startClock, stepsOn } from './steps.ts';
+import { goTo, openTab, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -15,7 +15,7 @@ const focused = () => page.evaluate('document.activeElement?.textContent?.trim()
 const title = (room: string) => `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
 
 test('each view has an address, which a reload, Back and a copied link find', async () => {
-  page = await openRoom(world, world.tulip, 'usage', world.keys.owner);
+  page = await openTab(world, world.tulip, 'usage', world.keys.owner);
   const address = () => page.evaluate('location.hash');
   expect(await address()).toBe(`#/${world.tulip.id}/usage`);
   for (const room of ['domains', 'token', 'changes'] as const) {
@@ -34,7 +34,7 @@ test('each view has an address, which a reload, Back and a copied link find', as
 });
 
 test('the first Tab offers to skip to what is shown', async () => {
-  page = await openRoom(world, world.tulip, 'domains', world.keys.owner);
+  page = await openTab(world, world.tulip, 'domains', world.keys.owner);
   await page.reload();
   await page.getByText('Would this origin pass?').waitFor();
   await page.mouse.click(2, 2); // where Tab begins
@@ -49,7 +49,7 @@ describe('the head of a business', () => {
   test('counts the refused origins that were not dismissed, and what was dismissed belongs to the session', async () => {
     const business = await world.spare('https://a.example');
     await world.refuse(business, 'https://b.example', 'https://c.example');
-    page = await openRoom(world, business, 'token');
+    page = await openTab(world, business, 'token');
     await page.getByRole('link', { name: '2 refused origins' }).click();
     await eventually(focused).toBe('Recently refused');
     await button('Dismiss https://c.example').click();
@@ -65,7 +65,7 @@ describe('the head of a business', () => {
   });
 
   test('says that a limit is reached, or how much of it is used', async () => {
-    page = await openRoom(world, world.limited, 'token', world.keys.owner);
+    page = await openTab(world, world.limited, 'token', world.keys.owner);
     const mark = page.locator('.business-name .mark');
     const answer = async (fields: object) => {
       await page.route(/\/business\/\d+$/, async (route) => {
