@@ -17,7 +17,7 @@ const stored = ({ db, id }: Business) =>
     .from(refusedOrigins)
     .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
 
-/** Holds writes after the response until `release`, or makes them fail. Only the request's own batch has the permission. */
+/** Holds writes after the response until `release`, or makes them fail. The SQL of the request's own batch contains the permission. */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

@@ -305,7 +305,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('gives the same business to an import that is repeated', async () => {
+  test('returns the same business for a repeated import', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
     const first = await create(body, KEY);
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
@@ -850,7 +850,7 @@ describe('the keys of a user', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('can be created for a user who is new, who gets a home', async () => {
+  test('can be created for a new user, who gets a home', async () => {
     const user_id = newUser();
     const { body } = await send('POST', path(user_id));
     const made = await create({ user_id, ...FIELDS });

@@ -52,6 +52,6 @@ test('starts a session with an API key or with a code, and ends it', async () =>
     read_only: false,
     return_url: null,
   });
-  // @ts-expect-error: a mistyped field is not a code.
+  // @ts-expect-error: `Code` is not a known field.
   expect((await clientOf().$post({ json: { Code: 'x' } })).status).toBe(401);
 });

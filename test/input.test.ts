@@ -254,7 +254,7 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
 );
 
 test('the cases cover every operation that takes a body', () => {
-  // A code comes without a credential. test/sessions.test.ts covers its refusal.
+  // Excludes starting a session with a code, which needs no credential: test/sessions.test.ts covers it.
   const taking = ROUTES.filter(
     (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
   );

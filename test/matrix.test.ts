@@ -24,7 +24,7 @@ type From = keyof typeof ORIGINS;
 const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 type Role = 'full' | 'read' | 'record';
-/** A valid credential, the businesses it has access to, and the paths that lead to a database without it. */
+/** A valid credential, the businesses it has access to, and the paths that are routed to a database without the credential. */
 type Caller = { kind: 'key' | 'session' | 'token' | 'operator'; role: Role; knows: Target[]; unfoundAt?: Target[] };
 const key = (role: Role, knows = OWN): Caller => ({ kind: 'key', role, knows });
 const session = (role: Role, knows = OWN): Caller => ({ kind: 'session', role, knows });

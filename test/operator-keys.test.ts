@@ -57,7 +57,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is refused from a page without a query, whatever else applies', tagsOf(route), async () => {
+  test('is refused from a page before any database query', tagsOf(route), async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const origins = ['https://shop.example', 'https://evil.example', 'null', BASE, ''];
     const fetched = ['same-origin', 'same-site', 'cross-site', 'none', 'anything'];

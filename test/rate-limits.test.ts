@@ -45,7 +45,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
   });
 });
 
-test('the log line of a request over a limit has the limiter and the caller as the request names them', async () => {
+test('the log line of a rate-limited request names the limiter, and the caller as given in the request', async () => {
   const { id, usage, key } = await newBusiness();
   const bindings = { ADDRESS_LIMIT: faulty(async () => ({ success: false })) };
   const base = { method: 'GET', route: '/api/v1/business/usage/:business_id', status: 429, refusal: 'rate_limited' };

@@ -1,42 +1,42 @@
-// Every route that the guard protects, and how it answers. A route that is missing here fails the test that walks the app.
+// Every guarded route and its responses. A test fails if a route of the app is missing here.
 import type { Action } from '../src/core/change.ts';
 
 export type AnyRoute = Route | Unnamed;
 export type Route = {
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As the app registers it. */
+  /** The pattern in the app. */
   pattern: string;
   path: (business: { id: string | number; user_id?: number; name?: string }) => string;
-  /** The status with which a granted call is answered; 200 unless told. */
+  /** The status of a granted call. 200 by default. */
   granted?: 404;
-  /** A body, and headers, with which it succeeds. */
+  /** A valid body and headers. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Input that is refused with 422. */
+  /** Input that is rejected with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
-  /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. `each`: it asks every
-   * database, and names those that fail. */
+  /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each`: queries every database,
+   * and names those that fail. */
   round_trips?: 2 | 5 | 'each';
-  /** What an API key is told, or null where it may. */
+  /** The refusal of an API key, or null if it is allowed. */
   keyRefusal: string | null;
-  /** What a business token is told, or null where it may. */
+  /** The refusal of a business token, or null if it is allowed. */
   tokenRefusal: string | null;
-  /** What an operator key is told, if it may not. */
+  /** The refusal of an operator key, if it is not allowed. */
   operatorRefusal?: string;
-  /** What a session key is told, if it may not. */
+  /** The refusal of a session key, if it is not allowed. */
   sessionRefusal?: string;
-  /** Whether it changes or records something, which a key that can only read may not. */
+  /** Whether it changes or records something, which a read-only key may not. */
   writes: boolean;
-  /** Whether a key that can only record may do it. */
+  /** Whether a record-only key may do it. */
   allowsRecordKey: boolean;
-  /** What the list of changes says of it, or null if it is no change. */
+  /** Its action in the list of changes, or null if it is not a change. */
   action: Action | null;
-  /** What the owner of a business that is not active is told, or null where he may. */
+  /** The refusal of the owner of an inactive business, or null if the owner is allowed. */
   inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
 };
-/** A route whose path names no business. */
+/** A route without a business in its path. */
 type Unnamed = Omit<Route, 'unknownBusiness'> & { unknownBusiness: null };
 
 const USER = 800_000;
@@ -49,14 +49,14 @@ export const NEW_BUSINESS = {
   business_size: 'small',
 };
 
-/** A route as it is written below: what it has in common with most others is left out. */
+/** A row of the tables below. Omits the values that most routes share. */
 type Row = Partial<Omit<Route, 'name' | 'method' | 'pattern'>> & {
   name: string;
   /** Its method, and its path below /api/v1. */
   on: `${Route['method']} /${string}`;
-  /** What a business token is told that it cannot do. */
+  /** The verb phrase in the refusal of a business token. */
   cannot?: string;
-  /** What only the operator can do. */
+  /** The verb phrase in the refusal of everyone but the operator. */
   only?: string;
 };
 
@@ -67,7 +67,7 @@ function routeOf({ on, cannot, only, ...row }: Row): AnyRoute {
   return {
     method,
     pattern,
-    // An entry or a key that nobody has.
+    // An entry or key that does not exist.
     path: ({ id, user_id = USER }) => {
       const values: Record<string, string | number> = { business_id: id, user_id };
       return pattern.replace(/:(\w+)/g, (_, name) => `${values[name] ?? 999_999_999}`);
@@ -91,7 +91,7 @@ function unknownOn(path: string): Route['unknownBusiness'] | null {
   return path.startsWith('/business/:') ? { status: 401, body: { status: false, message: 'Id is not valid' } } : null;
 }
 
-/** What the guard does not protect: it depends on no credential. */
+/** Routes without the guard. They need no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
 const RECORDING = {
@@ -137,7 +137,7 @@ export const OF_A_BUSINESS = (
       bad: { body: { uses: [{ id: 'order-1' }] } },
       only: 'lower uses',
       allowsRecordKey: true,
-      action: null, // nobody has recorded this use
+      action: null, // this use was never recorded
     },
     { name: 'read a business', on: 'GET /business/:business_id', cannot: 'read businesses' },
     { name: 'read access', on: 'GET /business/:business_id/access', cannot: 'read access domains' },
@@ -152,7 +152,7 @@ export const OF_A_BUSINESS = (
     {
       name: 'remove a site',
       on: 'DELETE /business/:business_id/access/:access_id',
-      granted: 404, // said of an entry that nobody has, once everything else is granted
+      granted: 404, // for an unknown entry, once everything else is granted
       cannot: 'change access domains',
       action: 'remove_sites',
     },
@@ -205,7 +205,7 @@ export const OF_A_BUSINESS = (
     {
       name: 'import a history',
       on: 'PUT /business/:business_id/history',
-      // It replaces: a business of these tests can have any days.
+      // Replaces, because a business of these tests can have any days.
       body: { days: [{ date: '2020-02-29', count: 120 }], replace: true },
       bad: { body: { days: [{ date: '2021-02-29', count: 120 }] } },
       only: 'import histories',
@@ -256,7 +256,7 @@ const OF_NO_BUSINESS = [
   {
     name: 'revoke a key',
     on: 'DELETE /user/:user_id/keys/:key_id',
-    granted: 404, // said of a key that nobody has, once everything else is granted
+    granted: 404, // for an unknown key, once everything else is granted
     bad: { query: '?limit=5' },
     only: 'revoke API keys',
     action: 'revoke_key',
@@ -271,7 +271,7 @@ const OF_NO_BUSINESS = [
   {
     name: 'erase a user',
     on: 'DELETE /user/:user_id',
-    path: () => `/api/v1/user/${USER + 1}`, // who is unknown, so each of the three databases is asked
+    path: () => `/api/v1/user/${USER + 1}`, // unknown, so all three databases are queried
     round_trips: 5,
     bad: { body: {} },
     only: 'erase users',
@@ -317,8 +317,8 @@ const OF_NO_BUSINESS = [
 
 export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];
 
-/** Those that change or record something when nothing of what they need was there before, and so are not safe to repeat. */
+/** Routes that create something new each time, so a retry is not safe. */
 export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];
 
-/** Those that fail if a database does. */
+/** Routes that fail if a database fails. */
 export const FAILING = ROUTES.filter(({ round_trips }) => round_trips !== 'each');

@@ -104,7 +104,7 @@ describe('an API key starts a session', () => {
     expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
   });
 
-  test('with a body of white space, and from a page of any site', async () => {
+  test('with a whitespace-only body, and from a page of any site', async () => {
     const { key } = await newBusiness({ sites: [SHOP] });
     for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
       expect((await start(key, options)).status, JSON.stringify(options)).toBe(200);

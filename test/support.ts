@@ -1,4 +1,4 @@
-// What the tests share: the service at a fixed time, calls that tell what they cost, and makers of businesses and keys.
+// Fixtures that the tests share: the service at a fixed time, calls that return their cost, and factories for businesses and keys.
 
 import { createExecutionContext, type D1Migration, reset, waitOnExecutionContext } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
@@ -25,17 +25,17 @@ import type { AnyRoute } from './routes.ts';
 export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]; ONE: D1Database };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
-/** NOW, as it is stored and answered. */
+/** NOW as a stored timestamp. */
 export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-/** `npm test` has these rows of a table over all routes: one that reads, one that records, one that changes, and one of the operator. */
+/** The routes that `npm test` runs in tables over all routes: a read, a recording, a change and an operator's. */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
-/** The options of a test of this route. */
+/** The test options for this route. */
 export const tagsOf = (route: { name: string }) => (isQuick(route) ? {} : { tags: 'slow' });
-/** `describe.each` or `test.each`, with those options. */
+/** `describe.each` or `test.each` with these options. */
 export const eachOf =
   <R extends { name: string }>(kind: typeof describe | typeof test, routes: readonly R[]) =>
   (name: string, run: (route: R) => void | Promise<void>) => {
@@ -45,14 +45,14 @@ export const eachOf =
     (kind as typeof test).each(others)(name, { tags: 'slow' }, run);
   };
 
-/** Operator keys of each role, and the secrets that the Worker has of them. */
+/** An operator key of each role, and the secrets of the Worker for them. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
 export const OPERATOR_SECRETS = {
   OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(OPERATOR.full)),
   OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(OPERATOR.record)),
 };
 
-/** The month in which a day is, if months always begin on `billing_day`: by another way than the service goes, day by day. */
+/** The month that contains a day, if months always begin on `billing_day`. Computed day by day, unlike in the service. */
 export function monthAround(day: string, billing_day: number) {
   const begins = (day: string) => Number(day.slice(8)) === billing_day;
   let [starts_on, next] = [day, addDays(day, 1)];
@@ -75,32 +75,32 @@ const bound = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
   return d1 === undefined ? [] : [{ number, binding, name: binding, d1, db: drizzle(d1) }];
 });
 export type Home = (typeof bound)[number];
-/** The databases of this run: three, or one for the fuzzer (vitest.config.ts). Users take turns. */
+/** The databases of this run: three, or one for the fuzzer (vitest.config.ts). Users are assigned round-robin. */
 export const homes = bound as [Home, ...Home[]];
-/** The database in which a business, key or entry with this id is. */
+/** The database of a business, key or entry with this id. */
 export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
-/** Removes all that is stored. `reset` leaves a database as it is if nothing has asked it for ten seconds, because it is not in memory then:
- * the next file would find all that this one has stored. So each is asked first. */
+/** Deletes all data. `reset` skips databases that were idle for ten seconds, because they are no longer in memory, so this queries each
+ * one first. */
 export async function resetDatabases() {
   const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
   await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
   await reset();
 }
 
-/** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. Returns the number of the home. */
+/** Claims a token and, for a new user, a home. Throws if another user has the token. Returns the number of the home. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
   const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
   if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');
   return home;
 }
 
-/** The databases as the Worker gets them, or what a test puts in front of each. */
+/** The Worker's databases, each wrapped by a test. */
 export const databases = (wrap = (d1: D1Database) => d1) =>
   Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
 
-/** A database whose batches go through `run`, and whose statements are prepared by it unless told. */
+/** A database whose batches go through `run`. */
 export const withBatch = (
   d1: D1Database,
   run: (batch: () => Promise<D1Result[]>, statements: D1PreparedStatement[]) => Promise<unknown>,
@@ -110,7 +110,7 @@ export const withBatch = (
     prepare,
     batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements), statements),
   }) as unknown as D1Database;
-/** The databases, whose batches all fail like this, before they ran or after; or only those of one. */
+/** Databases whose batches fail like this, before or after they run. With `only`, those of one database. */
 export const failingWith = (message: string, when: 'before' | 'after' = 'before', only?: Home) =>
   databases((d1) => {
     const failing = withBatch(d1, async (batch) => {
@@ -119,13 +119,13 @@ export const failingWith = (message: string, when: 'before' | 'after' = 'before'
     });
     return only === undefined || only.d1 === d1 ? failing : d1;
   });
-/** The databases, whose batches fail at a last statement of their own. */
+/** Databases whose batches fail at an additional last statement. */
 export const failingHalfway = () =>
   databases((d1) => {
     const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
-/** This database in the place of all, and the statements that it is sent. */
+/** Databases that all use this one, and the statements that it receives. */
 export function recordStatements({ d1 }: { d1: D1Database }) {
   const sent: { sql: string; values: unknown[] }[] = [];
   const prepare = (sql: string) => ({
@@ -137,16 +137,16 @@ export function recordStatements({ d1 }: { d1: D1Database }) {
   return { sent, bindings: databases(() => withBatch(d1, (batch) => batch(), prepare)) };
 }
 
-/** (Without the warning of workerd, which does not know that lines of JSON are text.) */
+/** Reads a body. Avoids workerd's warning that application/x-ndjson is not text. */
 const textOf = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
 
-/** Throws where an answer is not as openapi.json says. */
+/** Throws if a response does not match openapi.json. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
   const { pathname, search } = new URL(url);
   expectValidResponse({ method, path: pathname + search, answer: { status, headers, text } });
 }
 
-/** A service of its own at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
+/** Creates a service at a fixed time that checks its responses against openapi.json, with its log lines for requests and failures. */
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
@@ -154,7 +154,7 @@ export function newApp(at: Date = NOW) {
     log: (line) => lines.push(logged(line)),
     error: (line) => errors.push(logged(line)),
   });
-  /** With the bindings that a test is about. Without a context of the test, what is done behind the response is done here. */
+  /** Sends a request with these bindings. Without a context, waits for the work after the response. */
   async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
     const context = given ?? createExecutionContext();
     const answer = await app.fetch(request, bindings as Bindings, context);
@@ -165,14 +165,14 @@ export function newApp(at: Date = NOW) {
   return { app: { ...app, fetch }, lines, errors };
 }
 
-/** All calls share one service, whose routes are built once. A call has its own time, and its own lines of the log. */
+/** All calls share one service, so that its routes are built once. Each call has its own time and log lines. */
 const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
 const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
   log: (line) => ofCall.getStore()?.lines.push(logged(line)),
   error: (line) => ofCall.getStore()?.errors.push(logged(line)),
 });
 
-/** A request to that service, at this time. It logs to `lines` and `errors`. */
+/** Sends a request to that service at this time. It logs to `lines` and `errors`. */
 export const serve = (
   request: Request,
   bindings: Partial<Bindings>,
@@ -185,15 +185,15 @@ export type CallOptions = {
   as?: string | undefined;
   origin?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** Sent as JSON, unless it is a string, which is sent as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   body?: unknown;
-  /** When the request begins; NOW unless told. */
+  /** When the request starts. NOW by default. */
   at?: Date | undefined;
-  /** Instead of those that the service has, or beside them. */
+  /** Override or extend the service's bindings. */
   bindings?: object | undefined;
 };
 
-/** Does the work for each, a hundred at a time: with thousands at once, workerd takes several times as long. */
+/** Runs the work for each item, a hundred at a time. With thousands at once, workerd is several times slower. */
 export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {
@@ -202,7 +202,7 @@ export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promi
   return results;
 }
 
-/** One request, through the whole service: the answer, and what it cost at the database. */
+/** Sends one request through the whole service. Returns the response and its database cost. */
 export async function call(method: string, path: string, options: CallOptions = {}) {
   const headers = new Headers(options.headers);
   if (options.as !== undefined) headers.set('Authorization', `Bearer ${options.as}`);
@@ -235,7 +235,7 @@ export async function call(method: string, path: string, options: CallOptions = 
     text,
     body: response.headers.get('Content-Type') === 'application/json' && text !== '' ? JSON.parse(text) : null,
     cost: costThen,
-    /** What came behind the response. */
+    /** The cost of the work after the response. */
     later: {
       round_trips: cost.round_trips - costThen.round_trips,
       rows_written: cost.rows_written - costThen.rows_written,
@@ -245,7 +245,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   };
 }
 
-/** A request that succeeds: what the route takes, unless told. */
+/** Sends a valid request of a route. `options` override its input. */
 export const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
   call(route.method, route.path(business), {
     body: route.body,
@@ -255,7 +255,7 @@ export const ask = (route: AnyRoute, business: { id: number | string }, options:
 
 let user = 1000;
 
-/** Its place in the list is that of the fields of a business as it is shown. */
+/** In the order of the fields of a business in responses. */
 const INSERT_BUSINESS = `insert into businesses
   (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
@@ -264,7 +264,7 @@ const INSERT_SITES = `insert into access (business_id, site, created_at, updated
 const INSERT_HOME = 'insert into homes (user_id, database) values (?, ?) on conflict do nothing';
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
 
-/** A business of a user of its own, with a home and an API key of that user. `sites` are stored as they are given. */
+/** Creates a business for a new user with a home and an API key. `sites` are stored unchanged. */
 export async function newBusiness(
   fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
 ) {
@@ -295,7 +295,7 @@ export async function newBusiness(
   await claimed;
   const id = made?.results[0]?.id ?? 0;
   const usage = `/api/v1/business/usage/${id}`;
-  // Not enumerable: tests compare what a business has with rows and answers.
+  // Not enumerable, because tests compare a business with rows and responses.
   const business = { id, ...row, key, usage, access: `/api/v1/business/${id}/access` };
   return Object.defineProperties(business, { home: { value: home }, db: { value: db } }) as typeof business & {
     home: Home;
@@ -304,10 +304,10 @@ export async function newBusiness(
 }
 export type Business = Awaited<ReturnType<typeof newBusiness>>;
 
-/** What a key may do less than its owner: for one business, and to read only or to record only. */
+/** The restrictions of a narrow key: one business, read-only, record-only. */
 export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1; expires_on?: string };
 
-/** A key of the owner of a business, its id and how changes name it. */
+/** Creates a key for the owner of a business. Returns its id and its name in changes. */
 export async function newKey(
   { user_id, home }: { user_id: number; home: Home },
   scope: Scope & { ends_at?: string; session_of?: number } = {},
@@ -331,7 +331,7 @@ export async function newKey(
 export const newSession = (owner: { user_id: number; home: Home }) =>
   newKey(owner, { ends_at: formatTimestamp(later(86_400_000)) });
 
-/** The code of a console link for the owner of a business, which works for two minutes and whose session lasts an hour, unless told. */
+/** Creates the code of a console link for the owner of a business. By default, it works for two minutes and its session lasts an hour. */
 export async function newCode(
   { user_id, home }: { user_id: number; home: Home },
   fields: Partial<typeof codes.$inferInsert> = {},
@@ -343,7 +343,7 @@ export async function newCode(
   return code;
 }
 
-/** Stores a site as it is given; the id of its entry. */
+/** Stores a site unchanged. Returns the id of its entry. */
 export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
@@ -351,7 +351,7 @@ export async function addSite(business_id: number, site: string): Promise<number
   return made?.id ?? 0;
 }
 
-/** Stores a token that a business had before, behind its others; until the end of the next day, unless told. */
+/** Stores a former token of a business after its others. By default, it expires at the end of the next day. */
 export async function addFormerToken(
   { id, db, home }: { id: number; db: Home['db']; home: Home },
   expires_at = '2026-03-17T00:00:00.000000Z',
@@ -366,7 +366,7 @@ export async function setCount(business_id: number, day: string, count: number) 
   await homeWith(business_id).db.insert(dailyUsage).values({ business_id, day, count });
 }
 
-/** A business with these limits, as its row has them. */
+/** Creates a business with these columns, such as limits. */
 export async function limited(
   limits: Partial<typeof businesses.$inferInsert>,
   fields: Parameters<typeof newBusiness>[0] = {},
@@ -376,17 +376,17 @@ export async function limited(
     await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
   return business;
 }
-/** What is counted of a business, by day. */
+/** The counts of a business by day. */
 export async function stored({ db, id }: Business): Promise<Record<string, number>> {
   const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
   return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
 }
 
-/** The tables, except the one that is written after responses only. */
+/** The tables, except the one that only work after responses writes. */
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** For each table, the statement that gives its rows in a few long texts: D1 returns them much faster than rows, up to 2 MB each. */
+/** For each table, a statement that returns its rows in a few long texts of up to 2 MB, which is much faster in D1 than rows. */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
@@ -398,8 +398,7 @@ const DUMPS = `
 let statements: Promise<string[]> | undefined;
 
 /**
- * Everything that is stored, except what is written after responses, and when a home was last claimed: equal before and after a refused
- * request.
+ * All stored data, except writes after responses and when a home was last claimed. A refused request must not change it.
  */
 export async function everything(): Promise<string> {
   statements ??= env.DB.prepare(DUMPS)

@@ -97,7 +97,7 @@ describe('alert_at', () => {
     expect(await limitsOf(business)).toMatchObject({ alert_at: [30] });
   });
 
-  test('is listed in the changes as a list if it differs', async () => {
+  test('appears in the changes as a list, only if it changed', async () => {
     const business = await newBusiness();
     for (const alert_at of [[80, 100], [50, 80], [50, 80], [100]]) await change(business, { alert_at });
     await change(business, { name: 'B "quoted"', daily_limit: 5, alert_at: [80, 100] });

@@ -67,7 +67,7 @@ export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (p
     shape,
   ),
 );
-/** Reads such a page of one user, for the operator. */
+/** Reads such a page for one user's businesses, for the operator. */
 export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
 );

@@ -76,7 +76,7 @@ function isNext(permission: Permission, $: Values, { business_id, key }: Sorted,
 /** Columns of a table with rows of businesses. `key` sorts the rows of a business. */
 type Sorted = Record<'business_id' | 'key', Column>;
 
-/** Selects a page of a table with rows of businesses. */
+/** Selects a page of a table whose rows belong to businesses. */
 const rowsOf =
   <T extends SQLiteTable & { business_id: Column }>(table: T, key: SQLiteColumn, start: Start) =>
   (permission: Permission, $: Values) =>

@@ -43,7 +43,7 @@ export async function fetchReport(
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
-  // A page learns only from an event that its own policy has blocked a request, and the event comes after the failure.
+  // Only an event tells a page that its own policy blocked a request, and it fires after the fetch has failed.
   let isBlocked = false;
   const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
     if (disposition === 'enforce' && blockedURI.startsWith(base)) isBlocked = true;

@@ -7,7 +7,7 @@ import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
 import { holdFrames, stepsOn } from './steps.ts';
 
-// The service does not have the businesses of `serve`: their charts say so.
+// The service does not have the businesses of `serve`, so their charts log errors, which are allowed here.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
 let page: Page;
 const { button, armed } = stepsOn(() => page);

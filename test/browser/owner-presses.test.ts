@@ -198,7 +198,7 @@ describe.each(PLACES)('$place', (place) => {
     expect(writes).toEqual(place.writes);
   });
 
-  test('keeps the focus in the page with a lost answer', async () => {
+  test('keeps the focus on the page when the response is lost', async () => {
     await reach(place);
     const held = await hold(methodOf(place));
     held.release(loseResponse);

@@ -185,7 +185,7 @@ describe('the token is replaced', () => {
     expect(await working()).toHaveLength(2);
   });
 
-  test('a sixth old token says which one stops instead', async () => {
+  test('the dialog says which old token stops when there would be six', async () => {
     const business = await world.spare();
     for (let times = 0; times < 5; times++) await rotate(business, '2h');
     page = await openTab(world, business, 'token');

@@ -164,7 +164,7 @@ describe('a session from a key', () => {
     expect(await other.locator('body').innerText()).not.toContain('Tulip');
   });
 
-  test('ends on the server at sign-out, and in the tab', async () => {
+  test('ends at sign-out, on the server and in the tab', async () => {
     await enterTulip();
     const key = (await storedSession(page))?.key;
     expect(await statusOf(key)).toBe(200);
@@ -283,7 +283,7 @@ describe('a session from a key', () => {
     expect(await storedSession(page)).toBeNull();
   });
 
-  test('shows nothing any more of a view that was just opened when it ended', async () => {
+  test('shows nothing of a view that was still opening when the session ended', async () => {
     await enterTulip();
     const held = await hold('DELETE');
     const asked: string[] = [];
@@ -341,7 +341,7 @@ describe('a link', () => {
     expect(seen).toBe(`${world.url}/owner`);
   });
 
-  test('is refused if its code is late, unknown, cut off, missing, or something else', async () => {
+  test('is refused if its code is expired, unknown, truncated, missing or malformed', async () => {
     page = await world.visit();
     const codes = [world.lateCode, `0${'x'.repeat(33)}`, (await world.newCode()).slice(0, 12), '', '%00<script>"ü'];
     for (const code of codes) {

@@ -69,8 +69,8 @@ async function look(name: string, looks = TWO_LOOKS): Promise<void> {
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
     await expectFits(page);
     if (wantsPictures) {
-      // A window as high as the page: Chromium photographs more than a window as if there were no finger. What is over the page is
-      // photographed with the window only.
+      // Resizes the window to the height of the page, because full-page screenshots turn off touch emulation. Overlays are captured at the
+      // normal window size.
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       if (!isOver) await page.setViewportSize({ width, height: Math.max(900, height) });
       await shoot(page, `${name}-${width}-${scheme}`);

@@ -51,7 +51,7 @@ describe('values', () => {
     expect(givenBy('access', 'check', '1', '--', '--help')).toEqual({ ID: 1, ORIGIN: '--help' });
   });
 
-  test('are null for none, but only where the field is nullable', () => {
+  test('are null for `none`, but only if the field is nullable', () => {
     expect(givenBy('business', 'update', '1', '--daily-limit', 'none', '--name', 'none')).toEqual({
       ...{ ID: 1, daily_limit: null, name: 'none' },
     });

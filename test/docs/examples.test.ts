@@ -43,7 +43,7 @@ test('the lines for a back end in README.md have created a business and changed 
   expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
 });
 
-test('with -fOJ, the example of a report as CSV is saved as a file that the service names, and a refusal is not', async () => {
+test('with -fOJ, the CSV report is saved under the name from the service, and a refusal is not saved', async () => {
   const { command = '', printed = '' } = examplesIn(API).find((example) => example.command.includes('text/csv')) ?? {};
   const folder = newFolder();
   const saving = `cd '${folder}'\n${command.replace('curl', 'curl -fOJ')}`;

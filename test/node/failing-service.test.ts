@@ -12,7 +12,7 @@ type Attempt = { path?: string; origin?: string; key?: string; requestId?: strin
 /** Responds to one attempt. */
 type Step = (response: ServerResponse, attempt: Attempt) => void;
 
-/** Returns the sent `X-Request-Id` with a dash, which tells the two apart. */
+/** Echoes `X-Request-Id` with a dash appended, to tell the response's id from the request's. */
 const answers =
   (status: number, body: unknown, headers: Record<string, string> = {}): Step =>
   (response, { requestId }) =>

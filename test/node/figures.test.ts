@@ -119,7 +119,7 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
     range.to = addDays(range.from, below(daysIn(range) + 3)); // sometimes beyond today
     const history = new Map<string, number>();
     const scale = [1, 3, 50, 4000][round % 4] as number;
-    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // a new business, too
+    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // sometimes a new business
     for (let day = begin; day <= today; day = addDays(day, 1)) if (below(4) > 0) history.set(day, below(scale + 1));
     const count = (day: string) => history.get(day) ?? 0;
     const readBy = (from: string, to: string) => {

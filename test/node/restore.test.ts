@@ -1,6 +1,5 @@
-// docs/restoring.md, "Restoring a database": every row of its table, played on copies of local databases. What each row says has
-// happened happens after the copy was made; then the copy is put back, and the row is followed with the commands and requests it names.
-// And "Backups": its commands, on local databases in place of those at Cloudflare.
+// Plays every row of the table in docs/restoring.md, "Restoring a database", on copies of local databases: the event of the row happens
+// after the copy, the copy is restored, and the row's commands and requests follow. Also runs the commands of "Backups" on local databases.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,14 +25,14 @@ const ROWS = tableIn(RESTORING, 'Since then', 'The restore', 'Repeat').map(([sin
 });
 
 let opened: Awaited<ReturnType<typeof openDatabases>>;
-/** The commands that were run and the methods that were requested. */
+/** The commands and request methods that ran. */
 let played: string[] = [];
 
 const NOW = new Date('2026-03-15T12:00:00.000Z');
 
 const SERVICE = 'https://service.example/api/v1';
 
-/** `npm run admin -- …args`, against the service on these databases. */
+/** Runs `npm run admin -- …args` against the service on these databases. */
 async function runOn({ all }: Databases, ...args: (string | number)[]) {
   played.push(args.slice(0, 2).join(' '));
   vi.stubGlobal('fetch', (url: URL, init: RequestInit) => serve(all, new Request(url, init)));
@@ -48,12 +47,12 @@ const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
 const secrets = { OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(KEY)) };
 
-/** While what happened is repeated, only the operator is let in. */
+/** Only the operator has access while the events are repeated. */
 let only: { OPERATOR_ONLY?: '1' } = {};
 
 const bound = (all: LocalDatabase[]) => Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client]));
 
-/** The response of the service, once it has done what it does after it. */
+/** Returns the service's response after its later work is done. */
 async function serve(all: LocalDatabase[], request: Request): Promise<Response> {
   const bindings = { ...secrets, ...only, ...bound(all) };
   const later: Promise<unknown>[] = [];
@@ -142,15 +141,15 @@ function importDays({ id }: Owner, csv: string, ...options: string[]) {
   return run('usage', 'import', id, file, ...options);
 }
 
-/** One row. What shows it is looked at twice: `restored` is what it shows behind the restore, and `right` once all is repeated. */
+/** One row. `look` runs twice: it must return `restored` after the restore, and `right` after everything is repeated. */
 type Play<Before, Since> = {
   before?: (owner: Owner) => Promise<Before>;
   since: (owner: Owner, before: Before) => Promise<Since>;
   shown: (owner: Owner, since: Since, before: Before) => Promise<unknown>;
   restored: unknown;
-  /** If it is not what happened, once more. */
+  /** The repair, if it differs from repeating the event. */
   repeat?: (owner: Owner, since: Since, before: Before) => Promise<unknown>;
-  /** What comes by itself, once requests are let in again. */
+  /** Events that happen automatically once requests are admitted again. */
   later?: (owner: Owner) => Promise<unknown>;
   right: unknown;
 };
@@ -271,7 +270,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: [200, 200, 1],
     right: [401, 401, expect.stringContaining('Id is not valid')],
   }),
-  // The only row that creates something after the copy, so the ids that are lost are the next ones.
+  // The only row that creates something after the copy, so the lost ids are the next ones.
   'a business or a key was created': play({
     since: newOwner,
     shown: async (_, lost) => {
@@ -295,7 +294,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
       await use(owner);
       expect((await use(owner)).status).toBe(429);
     },
-    // The count, and a use behind it.
+    // The count, and one more use.
     shown: async (owner) => [await countOf(owner), (await use(owner)).status],
     restored: [1, 200],
     repeat: async (owner) => {
@@ -363,7 +362,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
   }),
 };
 
-/** These are about more than the rows of one owner, and have tests of their own below. */
+/** These concern more than one owner's rows and have their own tests below. */
 const MIGRATION = 'a migration was applied';
 const CLAIM = 'an owner or an imported token came to any database (only if you restore `DB`)';
 
@@ -371,7 +370,7 @@ test('every row of the table is played, and no other', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
 });
 
-/** The first words of a command, or the method of a request, as `played` has them. */
+/** The first words of a command, or the method of a request, as in `played`. */
 const headOf = (code: string) => /^[A-Z]+(?= )|^\S+ \S+/.exec(code)?.[0];
 
 describe('since the time that is restored,', () => {
@@ -455,7 +454,7 @@ test(`since the time that is restored, ${MIGRATION}`, async () => {
   });
   const copy = newFolder();
   cpSync(state, copy, { recursive: true });
-  /** What npm run deploy runs for each database, with --remote. */
+  /** The command that npm run deploy runs for each database with --remote. */
   const migrate = () =>
     execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state], {
       cwd: ROOT,
@@ -500,7 +499,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     expect(await claims(databases)).toEqual(claimed);
     return linesOf(databases.first, save);
   });
-  // Only DB is restored. Its file is the one that a state with one database has.
+  // Restores only DB. Its file is that of a state with one database.
   const files = { cwd: newDatabase(), exclude: (name: string) => name.endsWith('metadata.sqlite') };
   const [file = ''] = globSync('v3/d1/*/*.sqlite', files);
   for (const name of globSync(`${file}*`, { cwd: state })) rmSync(join(state, name));
@@ -512,7 +511,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     expect((await run('business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
     const taken = (await Promise.all(databases.all.map((database) => linesOf(database, take)))).flat();
 
-    // What happens if something is created first, and how it is mended.
+    // The damage if something is created first, and its repair.
     const newKey = () => run('key', 'create', '--user', 7);
     const { id: strayKey } = await newKey();
     expect(strayKey).toBe(1); // of DB
@@ -546,7 +545,7 @@ const [backUp = '', restore = ''] = (() => {
   );
 })();
 
-/** In place of gpg and npx: nothing is encrypted, and wrangler is that of this project. */
+/** Replaces gpg and npx: encrypts nothing, and runs this project's wrangler. */
 const PROGRAMS = `npx() { "$@"; }
   gpg() { case "$*" in *--decrypt*) cat "\${!#}";; *) cp "\${!#}" "\${!#}.gpg";; esac; }`;
 const shellIn = (folder: string, script: string) =>
@@ -557,7 +556,7 @@ const shellIn = (folder: string, script: string) =>
     stdio: 'pipe',
   });
 
-/** A checkout whose databases are where wrangler keeps them. */
+/** A checkout with its databases in wrangler's folder. */
 function checkoutOf(config: string) {
   const folder = newFolder();
   const state = join(folder, '.wrangler/state');
@@ -567,7 +566,7 @@ function checkoutOf(config: string) {
   return { folder, where: { config: join(folder, 'wrangler.toml'), 'persist-to': state } };
 }
 
-/** All that is stored, by table, and how each table and index is defined. */
+/** All rows by table, and the definitions of tables and indexes. */
 async function contentOf({ db: { $client } }: LocalDatabase) {
   const rows = async (query: string) => (await $client.prepare(query).all()).results;
   const schema = await rows(
@@ -591,7 +590,7 @@ test('a backup of each database, loaded into a new one, has everything, and the 
       .bind(...values)
       .run();
 
-  // Every table gets rows: from the service, and by SQL where it leaves none.
+  // Every table gets rows, from the service or by SQL.
   const owner = await newOwner();
   const session = await sessionOf(owner);
   const parent = `${'a'.repeat(59)}.`.repeat(4);
@@ -642,7 +641,7 @@ test('a backup of each database, loaded into a new one, has everything, and the 
     cpSync(join(old.folder, `${binding}.sql.gpg`), join(lost.folder, `${binding}.sql.gpg`));
     const commands = restore.replaceAll('DB', binding);
     if (binding === 'DB') {
-      // What the second command is for.
+      // The purpose of the second command.
       expect(() => shellIn(lost.folder, commands.replace('--file DB-cut.sql', '--file DB.sql'))).toThrow('too long');
     }
     shellIn(lost.folder, commands);

@@ -71,7 +71,7 @@ const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 export const signInWithKey = (key: string): Promise<StoredSession> =>
   sessionFrom(clientWith(bearer(key)).session.$post(), key.slice(-4));
 
-/** Begins the session of a link, whose code works only once. */
+/** Starts a session from a console link, whose code works only once. */
 export const signInWithCode = (code: string): Promise<StoredSession> =>
   sessionFrom(clientWith(null).session.$post({ json: { code } }), null);
 
