@@ -499,7 +499,9 @@ describe('without a chart', () => {
 
   test('a range that is not valid is reported to the developer, and can be corrected', async () => {
     await open(tag(shop, 'from="2026-02-30" to="2026-03-31"'), { until: 'refused' });
-    expect(logged()).toEqual([lineOf('422 from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD')]);
+    expect(logged()).toEqual([
+      lineOf('422 from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'),
+    ]);
     await change('from', '2026-03-01');
     await state('loaded');
     expect(await text('message')).toBe('');
