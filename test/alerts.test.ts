@@ -156,7 +156,7 @@ describe('a threshold that a response reached', () => {
     expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
   });
 
-  test('is not stored for a deleted business or one of npm run verify', async () => {
+  test('is not stored for a deleted business or one created by npm run verify', async () => {
     const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     for (const { home, id } of await Promise.all(checked)) {

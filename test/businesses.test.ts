@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('shows each business as elsewhere, with the uses of 30 days', async () => {
+test('shows each business as other operations do, with its uses in the last 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);

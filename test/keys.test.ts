@@ -102,7 +102,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   });
 
   // test/matrix.test.ts covers every origin and inactive businesses.
-  test('is refused anything else before origin and input, alike for all unknown businesses', async () => {
+  test('is refused every other operation before origin and input are checked, alike for all unknown businesses', async () => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
     const before = await everything();

@@ -179,7 +179,7 @@ describe('the rate limits', () => {
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
 
-  test('count openapi.json against its address', async () => {
+  test("count requests for openapi.json against the client's address", async () => {
     const { binding } = limiter(1);
     const read = () => send({ ADDRESS_LIMIT: binding }, { 'CF-Connecting-IP': '192.0.2.1' }, '/api/v1/openapi.json');
     expect([(await read()).status, (await read()).status]).toEqual([200, 429]);

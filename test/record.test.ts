@@ -116,7 +116,7 @@ describe('an Idempotency-Key', () => {
     expect([await counts(first), await counts(second)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 1 }]);
   });
 
-  test('of a page does not block the same key of a server', async () => {
+  test('from a page does not block the same key from a server', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1', { as: business.token });
     expect((await keyed(business, 'order-1', { as: business.key })).body.data.count).toBe(2);

@@ -147,7 +147,7 @@ describe('as CSV', () => {
     if (csv) expect(answer.text).toBe('date,count\r\n2026-03-01,0\r\n2026-03-02,7\r\n');
   });
 
-  test('is not the format of a refusal', async () => {
+  test('does not apply to refusals, which are JSON', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { Accept: 'text/csv' };
     for (const [query, options, status] of [

@@ -32,7 +32,7 @@ export const isDay = (text: string): boolean =>
 /** ISO 8601 in UTC with seconds, any number of fractional digits and Z. */
 export const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
-/** Parses an instant to milliseconds since 1970, without finer digits. Null if it is invalid. */
+/** Parses an instant to milliseconds since 1970, truncating finer digits. Null if it is invalid. */
 export function parseInstant(text: string): number | null {
   if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return null;
   return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);

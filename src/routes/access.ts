@@ -17,7 +17,7 @@ import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
-/** Lists the stored origins that would be refused now, last seen first. */
+/** Lists the stored origins that would be refused now, most recently seen first. */
 function refusedOriginsResponse(
   c: ContextOf<Guarded>,
   row: { sites: Json<string[]>; refused: Json<RefusedOrigins['refused']> },

@@ -13,7 +13,7 @@ type FieldErrors = Record<string, string[]>;
 /** The maximum of the service. */
 const PER_PAGE = 50;
 
-/** A failed call. `status` is 0 if no response came: a change may have been made or not. */
+/** A failed call. `status` is 0 if there was no response: a change may or may not have been made. */
 export class Failure extends Error {
   readonly status: number;
   /** From `Retry-After`. */

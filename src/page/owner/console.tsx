@@ -26,7 +26,7 @@ import { endedWords, expiredWords, isSpent, nearExpiryWords, refusedLinkWords, s
 
 const LOADING_ROWS = 6;
 
-/** `retry` opens a link that failed. */
+/** `retry` tries again to open a link that failed. */
 type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; retry?: () => void };
 /** A link was opened during a session. */
 type Confirming = { is: 'confirming'; attempt: number; stored: StoredSession };
