@@ -104,7 +104,7 @@ async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): P
   return failed;
 }
 
-/** Returns the receiver. Null if there is none, or if its settings are invalid, which is logged without the values. */
+/** Returns the receiver, or null if none is configured or its settings are invalid. Logs invalid settings without their values. */
 function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: ErrorLog): Receiver | null {
   if (ALERTS === undefined && ALERT_URL === undefined && ALERT_SECRET === '') return null;
   const secret = parseSecret(ALERT_SECRET);

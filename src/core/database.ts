@@ -55,7 +55,7 @@ export function startOfNextDatabase(after: number, isBound: (binding: Binding) =
 }
 
 /**
- * Returns the number of the only database in which a credential is looked up: the one that it names. An imported token names none, so it is
+ * Returns the number of the database to look a credential up in. A credential names its own. An imported token names none, so it is
  * looked up in the database of the business in the path, or in DB if that one is not bound. Null if the credential names an unbound database.
  */
 export function databaseFor(

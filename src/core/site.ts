@@ -54,7 +54,7 @@ export function canonicalSite(text: string): Site {
 export const isRegistrable = (origin: string): boolean =>
   !origin.includes('*') && canonicalSite(origin).site === origin;
 
-const NO_WILDCARD =
+const INVALID_WILDCARD =
   'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*';
 const INVALID = 'must have a valid host, and any port must be from 1 to 65535';
 const DISGUISED = 'must not contain invisible or full-width characters in its host';
@@ -91,7 +91,7 @@ function wildcard(scheme: string, authority: string): Site {
   const anyPort = LOOPBACK_HOSTS.find((host) => authority.toLowerCase() === `${host}:*`);
   if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
   const rest = authority.slice('*.'.length);
-  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(NO_WILDCARD);
+  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(INVALID_WILDCARD);
   const { site, problem } = literal(scheme, rest);
   if (site === undefined) return wrong(problem);
   const { hostname } = new URL(site);

@@ -35,7 +35,7 @@ export function billingMonth(business: Billed, day: SQLWrapper) {
   };
 }
 
-/** Today's billing day and its pending change, which is null if there is none. */
+/** Today's billing day, and the pending change of it, if any. */
 export function billingDayOf(business: Billed) {
   const { changes_on, billing_day: changed } = billingChanges;
   const isPending = sql`${changes_on} > ${$call.today}`;

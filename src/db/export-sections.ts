@@ -48,7 +48,7 @@ type ReadSection = {
 function section<Q extends BuiltQuery>(
   define: (permission: Permission, $: Values) => Q,
   lineOf: (row: RowOf<Q>) => object,
-  parseCursor: ((row: RowOf<Q>) => RowPosition) | null,
+  positionOf: ((row: RowOf<Q>) => RowPosition) | null,
   limit = ROWS,
 ): ReadSection {
   const read = statement(NAMES, define);
@@ -57,7 +57,7 @@ function section<Q extends BuiltQuery>(
     page(found) {
       const rows = found as RowOf<Q>[];
       const last = rows.length < limit ? undefined : rows.at(-1);
-      return { lines: rows.map(lineOf), last: last === undefined || parseCursor === null ? null : parseCursor(last) };
+      return { lines: rows.map(lineOf), last: last === undefined || positionOf === null ? null : positionOf(last) };
     },
   };
 }

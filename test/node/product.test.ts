@@ -25,7 +25,7 @@ beforeAll(async () => {
       .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
     return made;
   });
-  service = await startService(state, { front: 'test/product/wrangler.toml' });
+  service = await startService(state, { front: 'docs/examples/worker/wrangler.toml' });
 });
 afterAll(() => service?.stop());
 
@@ -37,8 +37,8 @@ const visit = async (origin: string) => {
 
 test('in a Worker: is the one that docs/embedding.md links to, with its binding', () => {
   const document = readFileSync('docs/embedding.md', 'utf8');
-  const config = readFileSync('test/product/wrangler.toml', 'utf8');
-  expect(document).toContain('(../test/product/index.ts)');
+  const config = readFileSync('docs/examples/worker/wrangler.toml', 'utf8');
+  expect(document).toContain('(examples/worker/index.ts)');
   expect(document).toContain(`\`\`\`toml\n${config.slice(config.indexOf('[[services]]'))}\`\`\``);
 });
 

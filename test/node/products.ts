@@ -10,7 +10,7 @@ import { unstable_readConfig } from 'wrangler';
 import { freePort } from './server.ts';
 
 export const ON_ANY_SERVER = readFileSync('docs/examples/back-end.mjs', 'utf8');
-export const IN_A_WORKER = readFileSync('test/product/index.ts', 'utf8');
+export const IN_A_WORKER = readFileSync('docs/examples/worker/index.ts', 'utf8');
 
 /** A product that runs, and what it has logged. */
 export type Product = { url: string; log: string[]; stop: () => Promise<unknown> };
@@ -39,7 +39,9 @@ export async function onAnyServer(address: string, variables = {}, program = ON_
 
 /** Starts the Worker. Its service binding leads to another Worker, which hands everything on to the address. */
 export async function inAWorker(address: string, program = IN_A_WORKER): Promise<Product> {
-  const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'test/product/wrangler.toml' });
+  const { compatibility_date: compatibilityDate } = unstable_readConfig({
+    config: 'docs/examples/worker/wrangler.toml',
+  });
   const worker = (name: string, contents: string) => ({
     name,
     compatibilityDate,
