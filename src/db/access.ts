@@ -1,4 +1,4 @@
-// The statements that change the sites of a business.
+// Statements that change a business's sites.
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { MAX_SITES } from '../core/site.ts';
 import { $call } from './call.ts';
@@ -8,12 +8,12 @@ import { NEW_ID, newRow } from './new-row.ts';
 import { access, businesses } from './schema.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** The entries of the business being updated. A refused call updates none, so this reads nothing. */
+/** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
 const isStored = sql`exists (select 1 from ${access}
   where ${access.business_id} = ${$call.business_id} and ${access.site} = value)`;
 
-/** The values of a new entry for a site in a list. */
+/** The values of a new entry. Its site is the `value` of a json_each in the same query. */
 export const newSite = ({ now }: Placeholders<'now'>) =>
   newRow(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
 
@@ -39,13 +39,13 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
 });
 
 /**
- * Adds the canonical sites that are new, in order, all or none. Returns the business and the new entries. Unless `mayBeFirst`, adds only to
- * a business that already has sites.
+ * Adds the canonical sites that are not stored yet, in order, all or none. Returns the business and the new entries. Unless `mayBeFirst` is
+ * true, the business must already have a site.
  */
 export const addSites = (canonical: string[], mayBeFirst: boolean) =>
   addition({ sites: JSON.stringify(canonical), may_be_first: Number(mayBeFirst) });
 
-/** The sites of the business that match `condition`, as the JSON of a change. */
+/** Selects the business's sites that match `condition`, as JSON for the list of changes. */
 const sitesAsJson = (condition?: SQL) =>
   selectOne(
     jsonObject({ sites: jsonList(access.site) }),
@@ -60,7 +60,7 @@ const removal = change('remove_sites', ['access_id'], {
     applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId($)))),
   },
 });
-/** Removes an entry unless it is the last. Returns the business if it had that entry and another. */
+/** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
 export const removeEntry = (access_id: number | null) => removal({ access_id });
 
 const removalOfAll = change('remove_sites', [], {
@@ -68,5 +68,5 @@ const removalOfAll = change('remove_sites', [], {
   before: () => sitesAsJson(),
   apply: { applied: ($) => builder.delete(access).where(eq(access.business_id, decidedId($))) },
 });
-/** Removes all entries, so that the token works on every origin. Returns the business if it had any. */
+/** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
 export const removeEntries = () => removalOfAll({});

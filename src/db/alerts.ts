@@ -1,5 +1,6 @@
-// Stores and lists alerts: a business has reached a threshold of a limit (docs/api.md, "Alerts"). Alerts are stored after the response,
-// without reading a count again. A Worker can end before that, so a sweep finds missing alerts from the stored counts.
+// Stores and lists alerts. An alert records that a business reached a threshold of a limit (docs/api.md, "Alerts"). A request stores its
+// alerts after the response, without reading the counts again. The Worker can stop before that, so a sweep finds missing alerts from the
+// stored counts.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_THRESHOLDS } from '../core/fields.ts';
@@ -16,13 +17,13 @@ import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** The businesses that have a limit are swept in this many slices, one a minute. */
+/** A sweep checks one of this many slices of the businesses with a limit. There is one sweep per minute. */
 const SLICES = 60;
-/** How many slices one sweep takes while they are small. It then checks each business every 15 minutes instead of every hour. */
+/** The slices that one sweep checks while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
-/** A sweep checks only businesses with a use in this time. It is twice the interval between two sweeps, in case one is skipped. */
+/** A sweep checks only businesses with a use within this time: twice the interval between their sweeps, in case one is skipped. */
 const LATELY_MS = 2 * HOUR_MS;
-/** A slice with fewer businesses is small. */
+/** A slice with fewer businesses than this is small. */
 const SMALL_SLICE = 100;
 
 /** The first day whose alerts and messages are retained. */
@@ -32,12 +33,15 @@ const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERI
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
 type Reached = Pick<NewRow<typeof alerts>, 'business_id' | 'period' | 'starts_on' | 'limit' | 'threshold'>;
-/** Whether an alert for this threshold, or for a higher one of the same limit value, is already stored. */
+/** Tests whether an alert for this threshold, or a higher one of the same limit value, is already stored. */
 const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached) => sql`exists (select 1 from ${alerts}
   where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
-/** Stores the alerts for thresholds that were passed (`thresholdsPassedBy` in core/limits.ts), unless they are already stored. */
+/**
+ * Stores an alert for each passed threshold (`thresholdsPassedBy` in core/limits.ts), unless that threshold or a higher one already has an
+ * alert.
+ */
 export async function storePassedAlerts(
   d1: D1Database,
   business_id: number,
@@ -46,7 +50,7 @@ export async function storePassedAlerts(
 ): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: formatTimestamp(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
-  // From businesses: a deleted business gets no alerts.
+  // Selects from businesses, so no alert is stored for a deleted business.
   const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
     where ${isOwn} and not ${isWritten(row)}`;
   await drizzle(d1).insert(alerts).select(rows);
@@ -56,13 +60,13 @@ export async function storePassedAlerts(
 const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
 const slice = sql`${businesses.id} % ${sql.raw(`${SLICES}`)}`;
 
-/** The current and the previous day and month. */
+/** The current and previous day and month. */
 const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
   union all select 'month', 0 union all select 'month', 1) as periods`;
 
 /**
- * The highest percentage in alert_at that `used` uses of "limit" reach, as thresholdOf in core/limits.ts. No product reaches 2^63. Tests
- * each index, the last first, because json_each would read a row for each percentage.
+ * The highest percentage in alert_at that `used` reaches, like thresholdOf in core/limits.ts. The products stay below 2^63. Tests the
+ * list's indexes from last to first, because json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
   `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
@@ -71,15 +75,15 @@ const highestReached = sql.raw(
 );
 
 /**
- * Stores the missing alerts of the businesses that match `which`: for each limit, in the current and the previous period, the highest
- * threshold that the stored counts reach, unless it or a higher one is already stored. The previous period counts only if the limit was set
- * by its end, and unless `inFull` is true, only if it ended yesterday.
+ * Stores the missing alerts of the businesses that match `which`. Checks each limit in the current and the previous period, and stores an
+ * alert for the highest threshold that the stored counts reach, unless it or a higher one already has an alert. Skips the previous period
+ * if the limit was set after it ended. Unless `inFull` is true, also skips it if it ended before yesterday.
  */
 async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, limits_at, alert_at } = businesses;
   const month = billingMonth(businesses, sql`${today}`);
-  // Materialized, or SQLite computes the month again for each period.
+  // Materialized, so SQLite computes each business's month only once.
   const swept = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
       ${has_billing_changes} as has_billing_changes,
       ${limits_at} as limits_at, ${alert_at} as alert_at, ${inFull} as in_full, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on
@@ -101,7 +105,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
   const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day')
     and (in_full or ends_on = date(${today}, '-1 day')))`;
-  // Materialized, or SQLite computes the sum again at each reference.
+  // Materialized, so SQLite computes each sum only once.
   const used = sql`select business_id, period, starts_on, ends_on, "limit", alert_at,
       (select ${boundedSumOfCounts} from ${dailyUsage} where ${inPeriod}) as used
     from measured where ${wasMeasured}`;
@@ -130,14 +134,14 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/** Stores the missing alerts of one business, after a list of uses, whose response does not know which thresholds it passed. */
+/** Stores the missing alerts of one business. Used after a list of uses, whose statements do not read which thresholds were passed. */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
- * Sweeps this minute's slice of the businesses with a limit, or four slices while they are small. Finds the alerts that were not stored
- * after a response. Once a day, checks each business in full. Otherwise, checks only businesses with recent uses today or yesterday, because
- * late uses are rare. Businesses without a limit cost nothing.
+ * Stores the missing alerts of this minute's slice of the businesses with a limit, or of four slices while slices are small. Checks each
+ * business in full once a day. Otherwise, checks only businesses with recent uses dated today or yesterday, because late uses are rare.
+ * Does not read businesses without a limit.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();
@@ -149,17 +153,17 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
   const since = formatTimestamp(new Date(now.getTime() - LATELY_MS));
   const today = dayOf(now);
-  // Null: an older version counted the uses.
+  // `counted_at` is null if an older version counted the uses. They are treated as recent.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
     and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
   return writeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);
 }
 
-/** A value of the message that contains the alert. Null if no message contains it yet. */
+/** Selects a value of the message that contains the alert. Null if no message contains it yet. */
 const ofMessage = <T>(id: SQL, value: SQL<T>) =>
   sql<T | null>`(select ${value} from ${messages} where ${messages.last_id} >= ${id} order by ${messages.last_id} limit 1)`;
 
-/** When the alert was sent. Null if it is open or was given up. */
+/** The time at which the alert was sent. Null if the alert is open or was given up. */
 const sentAt = (id: SQL) => ofMessage(id, sql<string | null>`${messages.sent_at}`);
 
 /** The `state` of an alert: open until its message is sent or given up. */
@@ -168,7 +172,7 @@ const outcomeOf = (id: SQL) => {
   return sql<'open' | 'sent' | 'given_up'>`coalesce(${ofMessage(id, ended)}, 'open')`;
 };
 
-/** At most `limit` alerts with ids below `before`, newest first. */
+/** Selects at most `limit` alerts with ids below `before`, newest first. */
 const pageOf = (condition: SQL, $: Placeholders<'limit' | 'before'>) =>
   builder
     .select()
@@ -181,13 +185,13 @@ function fieldsOf({ id, period, starts_on, ends_on, limit, threshold, used, at }
   return { id, period, starts_on, ends_on, limit, threshold, used, at, sent_at: sentAt(sql`${id}`) };
 }
 
-/** Reads the verdict and a page of the alerts of the business. */
+/** Reads the verdict and a page of the business's alerts. */
 export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(eq(alerts.business_id, permittedId(permission)), $);
   const alert = jsonObject(fieldsOf(page));
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });
-/** Reads the verdict and a page of the alerts of all businesses. The policy must allow this only to the operator. */
+/** Reads the verdict and a page of all businesses' alerts. The policy must allow only the operator to run it. */
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;

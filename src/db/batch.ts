@@ -1,12 +1,12 @@
-// Runs the statements of a call in one round trip, and measures the cost.
+// Runs a call's statements in one round trip and measures their cost.
 import { type Call, valuesOf } from './call.ts';
 import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
 
 /**
- * Runs one batch: `read`, whose row has the verdict, then the steps of a change in order. Throws if the call is refused. Nothing has changed
- * then, because every statement depends on the permission. Returns the row of `read`, the rows of each step, and the size of the database.
- * `isRepeatable` marks these steps as safe to retry, even if the whole operation is not.
+ * Runs one batch: `read`, whose row contains the verdict, then the steps of a change in order. Throws if the call is refused. A refused
+ * call changes nothing, because every statement depends on the permission. Returns the row of `read`, the rows of each step, and the
+ * database's size in bytes. `isRepeatable` marks the steps as safe to retry, even if the whole operation is not.
  */
 export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   read: Statement<Row>,
@@ -14,17 +14,17 @@ export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   isRepeatable?: boolean,
 ) => Promise<{ row: Row; bytes: number } & RowsOf<S>>;
 
-/** The numbers of the bound databases, all of which the operator may query. */
+/** The numbers of the bound databases, and a function that queries one of them for the operator. */
 export type BoundDatabases = { numbers: readonly number[]; askIn: (number: number) => Ask };
 
-/** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
+/** The cost of a request so far: round trips to D1, their duration in milliseconds, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
 /**
- * Runs the statements of a call in one transaction. Returns the row of `read`, the rows of each step, and the size of the database. Adds to
- * `cost`. A batch that fails adds no rows to it.
+ * Runs a call's statements in one transaction and adds their cost to `cost`. A failed batch adds its round trip, but no rows. Returns the
+ * row of `read`, the rows of each step, and the database's size in bytes.
  */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,

@@ -1,5 +1,5 @@
-// The billing months of a business, as SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change of the billing day is
-// deferred: it never moves a month that has started, and no month is shorter than 28 days.
+// Computes a business's billing months in SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change of the billing
+// day is deferred: it never moves a month that has started, and no month is shorter than 28 days.
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { type Decision, decidedId, isDecided } from './change.ts';
@@ -10,18 +10,18 @@ import { builder, type Placeholders } from './text.ts';
 /** The columns of a business that determine its billing months. */
 type Billed = Record<'id' | keyof typeof billingColumns, SQLWrapper>;
 
-/** The first day of the month that contains `day` if every month starts on `billing_day`. */
+/** The first day of the month that contains `day`, if every month starts on `billing_day`. */
 const firstOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
   sql`date(${day}, (1 - ${billing_day}) || ' days', 'start of month', (${billing_day} - 1) || ' days')`;
 const lastOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
   sql`date(${day}, (1 - ${billing_day}) || ' days', 'start of month', '+1 month', (${billing_day} - 2) || ' days')`;
 
-/** A value of the latest matching change of the billing day, or null. */
+/** Selects a value of the latest matching change of the billing day. Null if no change matches. */
 const ofLastChange = <T>({ id, has_billing_changes }: Billed, condition: SQL | undefined, value: SQL | SQLWrapper) =>
   sql<T | null>`case when ${has_billing_changes} then (select ${value} from ${billingChanges}
     where ${and(eq(billingChanges.business_id, id), condition)} order by ${billingChanges.starts_on} desc limit 1) end`;
 
-/** The first and last day of the billing month that contains `day`. The SQL repeats `day`, so pass a name or a constant. */
+/** The first and last day of the billing month that contains `day`. The SQL repeats `day`, so it must be cheap to evaluate. */
 export function billingMonth(business: Billed, day: SQLWrapper) {
   const { starts_on, changes_on, billing_day: changed } = billingChanges;
   const { billing_day } = business;
@@ -29,13 +29,13 @@ export function billingMonth(business: Billed, day: SQLWrapper) {
   return {
     starts_on: sql<string>`coalesce(${ofChange(sql`case when ${day} < ${changes_on} then ${starts_on} else ${firstOf(day, changed)} end`)},
       ${firstOf(day, billing_day)})`,
-    // A month of the new billing day ends on the day before changes_on, so for earlier days, that is the greater one.
+    // If `day` is before changes_on, its month ends on the day before changes_on. `lastOf` is never later for such a day.
     ends_on: sql<string>`coalesce(${ofChange(sql`max(date(${changes_on}, '-1 day'), ${lastOf(day, changed)})`)},
       ${lastOf(day, billing_day)})`,
   };
 }
 
-/** Today's billing day, and the pending change of it, if any. */
+/** Today's billing day and its pending change, if any. */
 export function billingDayOf(business: Billed) {
   const { changes_on, billing_day: changed } = billingChanges;
   const isPending = sql`${changes_on} > ${$call.today}`;
@@ -47,18 +47,18 @@ export function billingDayOf(business: Billed) {
   };
 }
 
-/** The billing day after a pending change, if there is one. */
+/** The billing day with any pending change applied. */
 export const latestBillingDay = sql`coalesce(${ofLastChange(businesses, undefined, billingChanges.billing_day)}, ${businesses.billing_day})`;
 
 type Fields = Decision & Placeholders<'fields'>;
 const newDay = ({ fields }: Placeholders<'fields'>) => sql`${fields} ->> 'billing_day'`;
 
-/** The value of `has_billing_changes` after the steps below. */
+/** The value of `has_billing_changes` after the steps of `changeBillingDay`. */
 export const hasBillingChanges = ($: Placeholders<'fields'>) =>
   sql`case when ${newDay($)} is null then ${businesses.has_billing_changes}
     else exists (select 1 from ${billingChanges} where ${eq(billingChanges.business_id, businesses.id)}) end`;
 
-/** The steps that change the billing day if `fields` contains one. They replace a change whose first month has not started. */
+/** Steps that change the billing day if `fields` contains one. They replace a change whose first month has not started. */
 export const changeBillingDay = {
   replaced: ($: Fields) =>
     builder
@@ -72,7 +72,7 @@ export const changeBillingDay = {
       ),
   planned($: Fields) {
     const starts_on = sql`date(${billingMonth(businesses, $call.today).ends_on}, '+1 day')`;
-    // The first new billing day at least 28 days after starts_on.
+    // The first occurrence of the new billing day at least 28 days after starts_on.
     const changes_on = sql`date(${lastOf(sql`date(starts_on, '+27 days')`, newDay($))}, '+1 day')`;
     const row = newRow(billingChanges, {
       business_id: sql`id`,

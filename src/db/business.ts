@@ -1,4 +1,4 @@
-// The statements that read businesses.
+// Statements that read businesses.
 import { and, between, eq, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
@@ -20,7 +20,7 @@ import { type EntryOf, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { formerTokensOf } from './tokens.ts';
 
-/** A business with its entries, in no particular order. */
+/** The fields of a business and its entries. The entries are in no particular order. */
 export const businessAndEntries = {
   business: jsonObject(businessColumns).as('business'),
   entries: selectOne(
@@ -30,8 +30,8 @@ export const businessAndEntries = {
 };
 
 /**
- * Reads the verdict and, if the call is permitted, the business and its entries (in no particular order). A change can alter what is
- * permitted, so this runs before it, and the change returns the rows it touched.
+ * Reads the verdict and, if the call is permitted, the business and its entries, in no particular order. Runs before a change, because the
+ * change can alter what is permitted. The change itself returns the rows that it wrote.
  */
 export const businessWithEntries = statement([], (permission) =>
   builder
@@ -40,7 +40,7 @@ export const businessWithEntries = statement([], (permission) =>
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
 )({});
 
-/** Also reads the limits, the billing day and the former tokens that still work. */
+/** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission, _, shape) =>
   builder
     .select({
@@ -55,9 +55,10 @@ export const businessInFull = statement([], (permission, _, shape) =>
 )({});
 
 /**
- * Reads the verdict and a page of the key's businesses, or of all businesses for the operator: `limit` of them, by id, after the id `after`.
- * Each has the refusal of its usage from the caller's origin, or if null, the business, its limits, its counts since the day `from`, and
- * how many origins were refused since its last change and since the day `since`.
+ * Reads the verdict and a page of the key's businesses, or of all businesses for the operator: at most `limit`, in id order, after the id
+ * `after`. `denied` is the refusal of the business's usage from the caller's origin. If it is not null, the entry contains no counts and no
+ * refused origins. `counts` starts on the day `from`, or if the business has a monthly limit, on the first day of the billing month if that
+ * is earlier. `refused` is the number of origins refused since the business's last change, but not before the day `since`.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -67,7 +68,7 @@ export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (p
     shape,
   ),
 );
-/** Reads such a page for one user's businesses, for the operator. */
+/** Like `businessesAfter`, but for one user's businesses, which only the operator can request. */
 export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
 );
@@ -78,10 +79,10 @@ function pageOfBusinesses(
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
   shape: CallShape,
 ) {
-  // A key for one business restricts the range to one id.
+  // A key for one business restricts the range to that business's id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
-  // Checks the permission too: an invalid key still has a user.
+  // `ownerIs` alone is not enough: an invalid key still belongs to a user.
   const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
   const page = builder
     .select({
@@ -90,7 +91,7 @@ function pageOfBusinesses(
       ...limitColumns,
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
-      // Not `refusal`: Drizzle writes an alias without its table, and SQLite would resolve it to the permission's column.
+      // Not named `refusal`: Drizzle writes an alias without its table, so SQLite would resolve it to the permission's column.
       denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
     })
     .from(businesses)
@@ -123,5 +124,5 @@ function pageOfBusinesses(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** An entry of the list. `denied` is the refusal of its usage. */
+/** An entry of the page. `denied` is the refusal of its usage, or null. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

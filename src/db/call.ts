@@ -1,4 +1,4 @@
-// A call: its shape, which decides the text of its statements, and the values that they bind.
+// A call: its shape, which determines the SQL of its statements, and the values that they bind.
 import { sql } from 'drizzle-orm';
 import type { CallerKind } from '../core/credential.ts';
 import { namesBusiness, type Operation } from '../core/policy.ts';
@@ -6,54 +6,56 @@ import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { type Bindable, placeholders } from './text.ts';
 
-/** Who requests what, and from where. The guard makes one for each request. */
+/** A request's caller, operation, origin and time. The guard creates one for each request. */
 export type Call = {
   operation: Operation;
   /**
-   * `lookupValue` is the hash of an API key or a code, or the plain business token. Operators are not looked up: `name` is how changes show
-   * the operator key.
+   * `lookupValue` is the hash of an API key or a code, or a business token in plain text. Operator keys are not stored in a database.
+   * `name` is how changes show the operator key.
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /**
-   * 0, which no business has, if the path has no valid id. Never null: if the join found no business, `id is not null` would be false and
-   * the rule would permit the call.
+   * 0, which is no business's id, if the path contains no valid id. Never null: if the join found no business, `id is not null` would be
+   * false and the rule would permit the call.
    */
   business_id: number;
-  /** Whether an operator's statement is about something other than the business in the path. */
+  /** True if an operator's statement does not concern the business in the path. */
   ignoresPath?: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
   /** The service's own origin, from which API keys are always accepted. */
   ownOrigin: string;
   now: Date;
-  /** When the request times out, in milliseconds since 1970. A batch that starts later does nothing. */
+  /** The time at which the request times out, in milliseconds since 1970. A batch that starts later writes nothing. */
   deadline: number;
 };
 
 export const CALL_VALUES = ['business_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
-/** The placeholders for the values of a call. */
+/** Placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
 
-/** Whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write rely on its check. */
+/**
+ * Tests whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write rely on its test.
+ */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
-/** The parts of a call that change the text of its statements. A few dozen shapes occur. */
+/** The parts of a call that determine the SQL of its statements. In practice, there are a few dozen shapes. */
 export type CallShape = {
   caller: CallerKind;
   operation: Operation;
-  /** Whether the call is about the business in its path. */
+  /** True if the call concerns the business in its path. */
   namesBusiness: boolean;
-  /** Whether the origin does not matter, is missing, or was sent and may have to be registered. */
+  /** Exempt: the origin is not checked. Missing: the request contains none. Sent: the origin may have to be registered. */
   origin: 'exempt' | 'missing' | 'sent';
-  /** How many sites could cover the origin. */
+  /** The number of sites that could cover the origin. */
   candidates: number;
 };
 
 /** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-/** The shape of a call and its values. */
+/** Returns a call's shape and values. */
 export function valuesOf({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const timestamp = formatTimestamp(now);

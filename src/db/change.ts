@@ -1,5 +1,5 @@
-// Changes to the business in the path: steps decide, record and apply a change in one batch. They run in this order because each reads what
-// a later one overwrites.
+// Changes the business in the path. The steps of one batch decide, record and apply a change, in this order, because each reads what a
+// later one overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
@@ -9,14 +9,14 @@ import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type RowOf } from './text.ts';
 
-/** The placeholder of the mark that the deciding step writes to the business. */
+/** The placeholder for the mark that the deciding step writes to the business. */
 export type Decision = Placeholders<'decision'>;
 
-/** Whether a row of businesses is the one being changed, and the change was decided. */
+/** Matches the row of the business being changed, if the change was decided. */
 export const isDecided = ({ decision }: Decision) =>
   and(eq(businesses.id, $call.business_id), eq(businesses.decision, decision));
 
-/** The id of the business if the change was decided. Otherwise null, and a search for it reads nothing. */
+/** The id of the business if the change was decided. Otherwise null, so a lookup reads nothing. */
 export const decidedId = ($: Decision) => sql`(select ${businesses.id} from ${businesses} where ${isDecided($)})`;
 
 type Values<N extends string> = Placeholders<N | 'decision' | CallValue>;
@@ -27,20 +27,20 @@ type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
 };
 
 type Definition<N extends string, W extends Writes<N>> = {
-  /** The condition on the row of the business. */
+  /** The condition on the business's row that decides the change. */
   decideIf: ($: Values<N>) => SQL;
-  /** JSON for the list of changes, read before the change is applied. Null by default. */
+  /** JSON for the list of changes, computed before the change is applied. Null by default. */
   before?: ($: Values<N>) => SQL;
   after?: ($: Values<N>) => SQL;
-  /** Set if the change does not alter the business in responses. */
+  /** Set if the change does not affect how responses show the business. */
   keepsUpdatedAt?: true;
-  /** The writes that apply the change, by name and in order. Each must depend on `isDecided` or `decidedId`. */
+  /** The writes that apply the change, by step name and in order. Each must depend on `isDecided` or `decidedId`. */
   apply: W;
 };
 
 /**
- * Defines a change. `names` are the values that it binds. If the call is permitted and the condition holds, the deciding step writes a random
- * mark to the business and returns the business. The other steps depend only on that mark.
+ * Defines a change. `names` are the names of the values that it binds. If the call is permitted and the condition holds, the deciding step
+ * writes a random mark to the business and returns the business. The other steps depend only on that mark.
  */
 export function change<const N extends string, W extends Writes<N>>(
   action: Action,
@@ -73,7 +73,7 @@ export function change<const N extends string, W extends Writes<N>>(
   };
 }
 
-/** Records a change by the caller for each row of `source`, a `from` clause with its conditions. */
+/** Records a change made by the caller for each row of `source`, a `from` clause with conditions. */
 export const recordChange = (
   permission: Permission,
   { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
@@ -94,16 +94,16 @@ export const recordChange = (
     })} ${source}`,
   );
 
-/** The id of the next change of a subject. */
+/** The id of a subject's next change. */
 const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
-/** Who makes a change: an API key (also through its session), a console link, or an operator key. Tokens make no changes. */
+/** The actor of a change: an API key (directly or through its session), a console link, or an operator key. Tokens make no changes. */
 function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
   const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
   const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
   return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
 }
 
-/** How a change shows a token or key: its last four characters only. */
+/** Masks a token or key for the list of changes: only the last four characters remain. */
 export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;

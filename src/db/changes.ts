@@ -1,4 +1,4 @@
-// The list of changes: who changed what, newest first. change.ts writes it.
+// Reads the list of changes, newest first. change.ts writes it.
 import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { searchVariants } from '../core/change.ts';
 import type { Optional } from '../core/optional.ts';
@@ -14,30 +14,30 @@ const KEEP_CHANGES_DAYS = 400;
 /** The first day whose changes are retained. */
 export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** A page ends once its texts reach this size: a change can have 130 KB, and D1 limits a text to 2 MB. */
+/** A page ends when its texts reach this size. A change can be 130 KB, and D1 limits a text to 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
-/** How many ids a page examines, so that its cost does not grow with the history. */
+/** The most ids that a page examines. The cost of a page therefore does not grow with the history. */
 const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
 const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}`.as('bytes');
-/** A page with the total bytes of the newer changes before each change. */
+/** Adds `bytes_before` to each change of a page: the total size of the newer changes. */
 const measured = (page: SQLWrapper) =>
   sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
 
 type Content = Record<string, unknown> | null;
 
-/** The name of a key if it belongs to this user. A new owner must not see the names of the former owner's keys. */
+/** A key's name, if the key belongs to this user. A new owner must not see the names of the former owner's keys. */
 const keyName = (id: SQL, user_id: SQLWrapper) =>
   sql<
     string | null
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
-/** The id of the key that made a change, or null. */
+/** The id of the key that made a change. Null if no key made it. */
 const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
-/** `before` or `after` as a user sees it: with the current name of the user's own key, and without the name of another's. */
+/** `before` or `after` as shown to a user: with the current name of the user's own key, and without the name of another user's key. */
 export const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
@@ -49,7 +49,7 @@ const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', '
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
-/** The lowest id that a page examines: EXAMINED_IDS down, or fewer if it searches texts and they reach PAGE_BYTES. */
+/** The lowest id that a page examines. The page examines EXAMINED_IDS ids, or fewer if it searches texts and they reach PAGE_BYTES. */
 function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefined): SQL {
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
   // SQLite stores the length of a text in the row header, so this reads no text.
@@ -60,26 +60,25 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
     coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
 }
 
-/** Whether a text of a change, as the owner sees it, contains the search text. */
+/** Tests whether a text of a change, as shown to the owner, contains the search text. */
 function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
   const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
-  // One condition for each variant: SQLite computes the text again for each comparison.
+  // Skips missing variants, because SQLite computes the text again for each comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
   return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.upper_case)} or ${hasOther($.domain)})`;
 }
 
 /**
- * Reads the verdict and a page of a subject's changes with ids below `before` that match an action, a search text and the days from `from`
- * to `to`. A filter that is null matches all. Examines EXAMINED_IDS ids, or fewer if it searches texts and they reach PAGE_BYTES. `changes`
- * has the newest matches until they reach PAGE_BYTES. `found` is how many matched, at most `limit`. `next` is the last examined id if older
- * changes exist.
+ * Reads the verdict and a page of a subject's changes with ids below `before`, filtered by action, search text, and the days from `from` to
+ * `to`. A null filter matches every change. `changes` contains the newest matches, up to PAGE_BYTES. `found` is the number of matches, at
+ * most `limit`. `next` is the last examined id (`lastExamined`) if older changes exist.
  */
 const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
   statement(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
     const last = lastExamined($, isOwn, isBefore);
-    // Selected with the permission, so that SQLite computes it once.
+    // Selected with the permission, so SQLite computes it only once.
     const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
     const examinedTo = sql<number>`permission.examined_to`;
 
@@ -123,19 +122,19 @@ const ofUser = changesOf(
 );
 
 type Page = { limit: number; before: number };
-/** Filters of changes. Both days are included. */
+/** Filters of a list of changes. `from` and `to` are inclusive. */
 type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
 const ANY = { action: null, from: null, to: null, search: null, upper_case: null, domain: null };
 
-/** The matching changes of the business in the path. */
+/** Reads a page of the matching changes of the business in the path. */
 export function changesOfBusiness(page: Page, { action = null, search, from = null, to = null }: Filter) {
   const texts = { search: null, upper_case: null, domain: null, ...(search !== undefined && textsInJson(search)) };
   return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
 }
-/** The changes of a user's keys for all businesses. */
+/** Reads a page of the changes to a user's keys that cover all businesses. */
 export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });
 
-/** The variants of a search text, escaped as in JSON. */
+/** Returns the variants of a search text, escaped as in JSON. */
 function textsInJson(search: string) {
   const escaped = searchVariants(search).map((text) => text && JSON.stringify(text).slice(1, -1));
   const [text = null, upper_case = null, domain = null] = escaped;

@@ -1,4 +1,4 @@
-// Creates console links for the operator. The code in a link starts a session (sessions.ts) and is stored as a hash.
+// Creates console links for the operator. The code in a link starts a session (sessions.ts). Only the code's hash is stored.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { newCode, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
@@ -15,7 +15,10 @@ import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** `business_id` restricts the session to that business. `minutes` is how long the session lasts. `return_url`: see `codes`. */
+/**
+ * `business_id` restricts the session to that business. `minutes` is the session's duration. `return_url` is the address to which the
+ * console links back.
+ */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
   role: (typeof LINK_ROLES)[number];
@@ -23,7 +26,7 @@ export type ConsoleLink = { user_id: number } & Optional<{
   return_url: string | null;
 }>;
 
-/** Whether the console can show the user anything: a business, or a valid key for all businesses. */
+/** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
   const user_id = sql`${link} ->> 'user_id'`;
   const isUnrestricted = and(isNull(apiKeys.ends_at), isNull(apiKeys.business_id));
@@ -48,8 +51,8 @@ const insertCode = statement(['link'], (permission, $) =>
 );
 
 /**
- * Creates the code of a link for a user. Null if the console has nothing to show the user. Throws a Conflict if the business is not the
- * user's. Raises the ids of the database, because the session can be its first key.
+ * Creates the code of a console link for a user. Returns null if the console has nothing to show the user. Throws a Conflict if the
+ * business does not belong to the user. Raises the database's ids, because the session can be its first row in api_keys.
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
