@@ -1,4 +1,4 @@
-// Creates a business in the database of its owner.
+// Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
@@ -19,7 +19,7 @@ import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts
 import { statement, withVerdict } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
-/** The fields of a new business. Without `token`, it gets a new one. `sites` must be canonical. */
+/** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
 export type NewBusiness = Pick<
   BusinessRow,
   'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'
@@ -34,19 +34,19 @@ export type NewBusiness = Pick<
     }
   >;
 
-/** `idempotencyKey`: a repeated request returns the same business. `id`: the id of the new business. */
+/** A retry with the same `idempotencyKey` returns the same business. `id` is the id of the new business. */
 type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
-/** What identifies a creation: its idempotency key, its token, and the mark that it leaves. */
+/** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
 const IDENTITY = ['key', 'token', 'decision'] as const;
 type Identity = Placeholders<(typeof IDENTITY)[number]>;
-/** The stored idempotency key. Null, which equals nothing, if the request has none. */
+/** The idempotency key as stored. Null, which equals nothing, if the request contains none. */
 const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
-/** Whether this request created the business: the mark proves it, and the token allows an index lookup. */
+/** Matches the business that this request created. The mark identifies the request, and the token allows an index lookup. */
 const isCreated = ({ token, decision }: Identity) =>
   and(eq(businesses.token, token), eq(businesses.decision, decision));
 
-/** Null before the first business of a database. */
+/** The last id in use. Null in a new database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
 const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
 
@@ -91,13 +91,13 @@ const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-/** An imported token can never be imported again. Retires it now, because a rotation can remove it. */
+/** Retires an imported token, so it can never be imported again. Retired at creation, because a rotation can remove it later. */
 const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
     .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
-/** The business that this request created, or an earlier one with the same idempotency key. */
+/** Reads the business that this request created, or the one created earlier with the same idempotency key. */
 const created = statement(IDENTITY, (permission, $) =>
   builder
     .select({
@@ -109,22 +109,22 @@ const created = statement(IDENTITY, (permission, $) =>
 );
 
 /**
- * Creates an active business in the database of its owner. A new owner gets a database first. A Conflict creates no business, but the user
- * may now have a home and a claim to the token.
+ * Creates an active business in its owner's database. Assigns a database to a new owner first. If it throws a Conflict, no business was
+ * created, but the user may now have a home and a claim to the token.
  */
 export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
   const { user_id, token, database } = fields;
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
     throw new Conflict('database', `must be ${home}, the database of user ${user_id}`);
-  // With an idempotency key, the token may belong to the business that an earlier attempt of this request created.
+  // With an idempotency key, the token may belong to the business that an earlier attempt at this request created.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
 }
 const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
-/** Creates a business in database `number`, which must be the owner's home. The owner must have claimed the token. */
+/** Creates a business in database `number`, which must be the owner's home. The owner must already have claimed an imported token. */
 export async function createBusinessIn(
   ask: Ask,
   number: number,
@@ -164,14 +164,14 @@ export async function createBusinessIn(
   }
   if (business.request === null) return business;
   const { id: known, user_id } = parseJson(business.business);
-  // Don't return it to a former owner, with its token.
+  // Don't return the business, with its token, to a former owner.
   if (user_id !== fields.user_id) throw new Conflict('Idempotency-Key', GIVEN_AWAY_RULE);
   if (business.request !== request) throw new Conflict('Idempotency-Key', usedKeyRule(known));
   return business;
 }
 const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
 
-/** Hashes an Idempotency-Key, which is scoped to the user, and the request that came with it. Null without a key. */
+/** Hashes an Idempotency-Key, which is scoped to the user, and its request. Both hashes are null without a key. */
 async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
   if (idempotencyKey === undefined) return { key: null, request: null };
   const [key, request] = await Promise.all([
@@ -181,5 +181,5 @@ async function digestsOf(asked: { user_id: number }, idempotencyKey: string | un
   return { key, request };
 }
 
-/** Returns the first 16 bytes of the SHA-256 of a text in hex. */
+/** Returns the first 16 bytes of a text's SHA-256, in hex. */
 const shortHashOf = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32);

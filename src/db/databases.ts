@@ -1,4 +1,4 @@
-// Reads the figures of a database for the operator. Each counts at most COUNTED_TO rows, however many are stored.
+// Reads a database's figures for the operator. Each figure counts at most COUNTED_TO rows, however many are stored.
 import { and, eq, gt, isNotNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { isPermitted } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';
@@ -7,23 +7,23 @@ import { boundedSumOfCounts } from './usage.ts';
 
 const COUNTED_TO = 10_000;
 const MAX_ID = sql.raw(`${Number.MAX_SAFE_INTEGER}`);
-/** One row more than is counted shows whether there are more. */
+/** Reads one row more than COUNTED_TO, to detect that there are more. */
 const LIMIT = sql.raw(`limit ${COUNTED_TO + 1}`);
 
-/** An expression over the counted rows. Null if there are more rows. */
+/** Evaluates `value` over `rows`. Null if there are more than COUNTED_TO rows. */
 const nullIfMore = <T>(value: SQL<T>, rows: SQL) =>
   sql<T | null>`(select case when count(*) <= ${COUNTED_TO} then ${value} end from ${rows})`;
 const countOf = (rows: SQL) => nullIfMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);
 
-/** Reads the verdict, the uses of a day, the ids that are due for deletion, and the alerts that are not sent yet. */
+/** Reads the verdict, the day's uses, the number of ids due for deletion, and the number of unsent alerts. */
 export const readDatabase = statement(['day'], (permission, $) => {
   const permitted = isPermitted(permission);
-  // Business by business, because daily_usage has no index by day. `id > 0` makes SQLite search for the first id.
+  // Reads business by business, because daily_usage has no index by day. `id > 0` makes SQLite search by primary key.
   const page = sql`(select ${businesses.id} from ${businesses} where ${and(permitted, gt(businesses.id, 0))}
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
   const due = sql`from ${ledger} where ${and(permitted, lt(ledger.forget_on, $.today))}`;
-  // A message contains the alerts up to last_id. Those before the first open message are done, and so are some after it.
+  // A message contains the alerts up to last_id. All alerts before the first open message are sent or given up. So are some later ones.
   const firstOpen = sql`(select min(${messages.last_id}) from ${messages} where ${isNotNull(messages.body)})`;
   const before = sql`(select ${messages.last_id} from ${messages} where ${messages.last_id} < coalesce(${firstOpen}, ${MAX_ID})
     order by ${messages.last_id} desc limit 1)`;

@@ -1,5 +1,5 @@
-// Deletes a business. One batch deletes its row and everything that affects a decision or a response. Its ids and changes, which can be
-// millions and cannot be reached without the row, are purged later.
+// Deletes a business. One batch deletes its row and everything that affects a decision or a response. The purge later deletes its ids and
+// changes. There can be millions, and without the business's row, no request reaches them.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
@@ -23,7 +23,7 @@ import {
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 
-/** The current and former tokens of a business that this service did not issue. Only those could be imported again. */
+/** Selects a business's current and former tokens that this service did not issue. Only these could be imported again. */
 const foreignTokens = (
   business_id: SQL,
 ) => sql`(select ${businesses.token} as token from ${businesses} where ${eq(businesses.id, business_id)}
@@ -37,7 +37,7 @@ const readDeleted = statement([], (permission) => {
   return withVerdict(permission, { name: name.as('name'), tokens: tokens.as('tokens') });
 })({});
 
-/** The tables with rows of a business, except those whose rows are deleted with it (`on delete cascade`). */
+/** The tables that contain a business's rows, except those with `on delete cascade`. */
 const OWN_ROWS = {
   keys: apiKeys,
   codes,
@@ -79,11 +79,11 @@ const deletion = change('delete_business', ['name', 'retired'], {
 });
 
 /**
- * Deletes a business with its tokens. Throws a Conflict if its name is not `name`. One change remains, which records the deletion, and the
- * hashes of its imported tokens, so that none can be imported again. The purge deletes the remaining ids and changes.
+ * Deletes a business and its tokens. Throws a Conflict if the business's name is not `name`. Retains the change that records the deletion,
+ * and the hashes of the imported tokens, so they cannot be imported again. The purge deletes the ids and all other changes.
  */
 export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
-  // SQLite has no SHA-256. Most businesses have no imported tokens and are deleted in the first iteration.
+  // SQLite cannot compute a SHA-256, so imported tokens are hashed here. Most businesses have none and are deleted in the first iteration.
   let retired: Record<string, string> = {};
   while (true) {
     const { row, decided } = await ask(readDeleted, deletion({ name, retired: JSON.stringify(retired) }));

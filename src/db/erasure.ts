@@ -1,5 +1,5 @@
-// Erases a user who has no business: all that names the user, in the user's database and in DB (docs/operating.md, "Personal data"). Erases
-// the home last, so a request that failed before can be retried.
+// Erases a user without businesses: all data that names the user, in the user's database and in DB (docs/operating.md, "Personal data").
+// Erases the home last, so a failed request can be retried.
 import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
@@ -14,25 +14,25 @@ import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** No user has this id. */
 const NOBODY = 0;
-/** Much longer than a request can take, because clocks differ. */
+/** Much longer than a request can take, to allow for clock differences. */
 const RECENT_MS = MINUTE_MS;
 
 const firstBusiness = ({ user_id }: Placeholders<'user_id'>) =>
   sql<number | null>`(select min(${businesses.id}) from ${businesses} where ${eq(businesses.user_id, user_id)})`;
-/** Whether the newest API key of the user was created after `recent`. */
+/** Tests whether the user's newest API key was created after `recent`. */
 function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
   const isKey = and(eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
   const newest = sql`(select ${apiKeys.created_at} from ${apiKeys} where ${isKey} order by ${apiKeys.id} desc limit 1)`;
   return sql<number>`coalesce(${newest} > ${recent}, 0)`;
 }
-/** Reads the verdict and what prevents an erasure: the first business of the user, or a new key. */
+/** Reads the verdict and the obstacles to an erasure: the user's first business, and whether the user has a new key. */
 const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
   const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
   return withVerdict(permission, { business: business.as('business'), new_key: new_key.as('new_key') });
 });
 
-/** Defines a step in the home. `erased` is the user, or null if the call is not permitted or there is an obstacle. */
+/** Defines a step that runs in the user's database. `erased` is the user's id, or null if the call is refused or an obstacle exists. */
 const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
   statement(['user_id', 'recent'], (permission, $) => {
     const isPossible = and(isPermitted(permission), isBeforeDeadline, isNull(firstBusiness($)), not(hasNewKey($)));
@@ -40,9 +40,9 @@ const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
   });
 
 const { before, after, action, subject, subject_id } = changes;
-/** In this order, because the names of keys are found through the keys. */
+/** The order matters: `key_names` finds changes through the keys, which `keys` deletes. */
 const STEPS = {
-  /** Clears the one change that a deleted business retains. The purge deletes the others. */
+  /** Removes the user from `before`. Clears all of `before` if the change records a deletion, because the purge retains that change. */
   before: step((erased) => {
     const others = sql`case when ${action} <> 'delete_business' then json_remove(${before}, '$.user_id') end`;
     return builder
@@ -56,7 +56,7 @@ const STEPS = {
       .set({ after: sql`json_remove(${after}, '$.user_id')` })
       .where(sql`${userIn(after)} = ${erased}`),
   ),
-  /** A transferred business still has changes with the names of the former owner's keys, which the new owner never sees. */
+  /** Removes the names of the user's keys from the changes of transferred businesses. The new owner never sees these names. */
   key_names: step((erased) => {
     const ofUser = eq(apiKeys.user_id, erased);
     const given = sql`(select ${apiKeys.business_id} from ${apiKeys} where ${ofUser})`;
@@ -75,8 +75,8 @@ const STEPS = {
       );
   }),
   /**
-   * In an open message, replaces the user with the new owner in alerts of transferred businesses, and removes alerts of deleted businesses. A
-   * message without other alerts is given up.
+   * Updates open messages: replaces the user with the new owner in alerts of transferred businesses, and removes alerts of deleted
+   * businesses. A message left without alerts is given up.
    */
   unsent: step((erased) => {
     const owner = sql`(select ${businesses.user_id} from ${businesses} where ${businesses.id} = value ->> 'business_id')`;
@@ -95,12 +95,12 @@ const STEPS = {
   keys: step((erased) => builder.delete(apiKeys).where(eq(apiKeys.user_id, erased))),
 };
 
-/** Erases the home unless something was created for the user since it was read. */
+/** Erases the home, unless something was created for the user after the home was read. */
 const eraseHome = statement(['user_id', 'claimed_at'], (permission, $) => {
   const isOwn = eq(homes.user_id, ifPermitted(permission, $.user_id));
   return builder.delete(homes).where(and(isOwn, isBeforeDeadline, sql`${homes.claimed_at} is ${$.claimed_at}`));
 });
-/** The tokens remain claimed, so that they cannot be imported again. */
+/** Removes the user from claimed tokens. The claims remain, so the tokens cannot be imported again. */
 const disownTokens = statement(['user_id'], (permission, $) => {
   const isOwn = eq(importedTokens.user_id, ifPermitted(permission, $.user_id));
   const isHomeless = sql`not exists (select 1 from ${homes} where ${eq(homes.user_id, $.user_id)})`;
@@ -111,9 +111,10 @@ const disownTokens = statement(['user_id'], (permission, $) => {
 });
 
 /**
- * Erases a user. Without a home, erases in all databases, because a restored database can still name the user. Throws a Conflict, and leaves
- * at least the home, if the user has a business or may be about to get one. No transaction spans two databases, so every creation first
- * stores the time in the home. The creating batch starts within 10 seconds of that, and never after the home was erased.
+ * Erases a user. If the user has no home, erases the user from all databases, because a restored database can still name the user. Throws a
+ * Conflict, and retains at least the home, if the user has a business or may be about to receive one. No transaction spans two databases,
+ * so every creation first stores its time in the home. The batch that creates something starts within 10 seconds of that time, and never
+ * after the home is erased.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));

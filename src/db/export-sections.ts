@@ -1,5 +1,5 @@
-// The sections of the export of a user: the query of each, and the line of a row, without secrets and hashes. Each query uses an index and
-// continues after the last row of the previous page, so its cost does not grow.
+// The sections of a user's export: the query of each section, and the line for each row, without secrets or hashes. Each query uses an
+// index and continues after the previous page's last row, so the cost of a page does not grow.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
@@ -29,9 +29,9 @@ import {
 import { type Statement, statement } from './statement.ts';
 import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
 
-/** The most rows of a section per page. */
+/** The most rows of one section in a page. */
 const ROWS = 1000;
-/** A change can have 130 KB. */
+/** The most changes in a page. One change can be 130 KB. */
 const CHANGES = 20;
 
 const NAMES = ['user_id', 'id', 'key', 'limit'] as const;
@@ -40,11 +40,14 @@ const START: RowPosition = { id: 0, key: '' };
 
 type ReadSection = {
   read: (user_id: number, after: RowPosition | null) => Statement;
-  /** The lines of the rows, and the position of the last one if there can be more. */
+  /** Returns the lines of the rows, and the last row's position if there can be more rows. */
   page: (rows: unknown[]) => { lines: object[]; last: RowPosition | null };
 };
 
-/** Defines a section: its query, the line of a row, and the position of a row. With null, the section is always read whole. */
+/**
+ * Defines a section by its query, the line for a row, and the position of a row. If `positionOf` is null, one page contains the whole
+ * section.
+ */
 function section<Q extends BuiltQuery>(
   define: (permission: Permission, $: Values) => Q,
   lineOf: (row: RowOf<Q>) => object,
@@ -62,18 +65,18 @@ function section<Q extends BuiltQuery>(
   };
 }
 
-/** The user of the export, if the call is permitted. */
+/** The exported user's id, if the call is permitted. */
 const own = (permission: Permission, $: Values) => ifPermitted(permission, $.user_id);
 
-/** Sort before every text and before every id. */
+/** Values that sort before every text and before every id. */
 type Start = '' | 0;
-/** Whether a row belongs to a business of the user and comes after the last row of the previous page. */
+/** Matches the rows that belong to the user's businesses and follow the previous page's last row. */
 function isNext(permission: Permission, $: Values, { business_id, key }: Sorted, start: Start) {
   const ended = sql`case when ${businesses.id} = ${$.id} then ${$.key} else ${sql.raw(start === '' ? `''` : '0')} end`;
   const isOwn = and(eq(businesses.user_id, own(permission, $)), gte(businesses.id, $.id));
   return and(isOwn, eq(business_id, businesses.id), gt(key, ended));
 }
-/** Columns of a table with rows of businesses. `key` sorts the rows of a business. */
+/** Sort columns of a table that contains businesses' rows. `key` sorts the rows of one business. */
 type Sorted = Record<'business_id' | 'key', Column>;
 
 /** Selects a page of a table whose rows belong to businesses. */
@@ -88,7 +91,7 @@ const rowsOf =
       .orderBy(businesses.id, key)
       .limit($.limit) as unknown as PromiseLike<T['$inferSelect'][]> & { getSQL(): SQL };
 
-/** A change as the user sees it. */
+/** The columns of a change as shown to the user. */
 const changeColumns = ({ user_id }: Values) => {
   const { subject, subject_id, id, at, actor, action, before, after } = changes;
   const shown = (text: Column) => sql<Json<object> | null>`${shownTo(user_id, text, changes)}`;
@@ -111,7 +114,7 @@ const changesOfUser = (permission: Permission, $: Values) =>
     .where(and(eq(changes.subject, 'user'), eq(changes.subject_id, own(permission, $)), gt(changes.id, $.id)))
     .orderBy(changes.id)
     .limit($.limit);
-/** The changes that name the user in businesses that are deleted or belong to others. */
+/** Selects the changes that name the user in businesses that are deleted or belong to other users. */
 const changesNaming = (text: Column) => (permission: Permission, $: Values) => {
   const isOwn = and(eq(businesses.id, changes.subject_id), eq(businesses.user_id, $.user_id));
   const isFormer = sql`not exists (select 1 from ${businesses} where ${isOwn})`;
@@ -236,7 +239,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
     ({ read_only, ...row }) => ({ type: 'code', ...row, read_only: read_only === 1 }),
     null,
   ),
-  // A message has at most 100 alerts, and few messages are open.
+  // A message contains at most 100 alerts, and few messages are open.
   unsent_alerts: section(
     (permission, $) =>
       builder

@@ -1,4 +1,4 @@
-// Exports what is stored about a user (docs/operating.md, "Personal data"), page by page. One batch reads a page.
+// Exports the data stored about a user (docs/operating.md, "Personal data"), page by page. One batch reads the sections of a page.
 import { and, eq, sql } from 'drizzle-orm';
 import { type PagePosition, SECTION_NAMES } from '../core/export.ts';
 import type { BoundDatabases } from './batch.ts';
@@ -17,7 +17,7 @@ const readUser = statement(['user_id'], (permission, $) => {
   });
 });
 
-/** Reads the line about the user from DB, and the number of the user's database. */
+/** Reads the user's own line, and the number of the user's database, from DB. */
 async function userOf(databases: BoundDatabases, user_id: number) {
   const { row } = await databases.askIn(0)(readUser({ user_id }));
   const home = boundHome(databases, row.home);
@@ -26,8 +26,8 @@ async function userOf(databases: BoundDatabases, user_id: number) {
 }
 
 /**
- * Reads a page of the lines about a user: as many sections as fit, or only one if the page starts within it. `next` is where the next page
- * starts. An unknown user has one line, without a database.
+ * Reads a page of a user's lines: as many sections as fit, or only one if the page starts within a section. `next` is the position of the
+ * next page, or null after the last page. An unknown user's export is one line, without a database.
  */
 export async function exportPage(
   databases: BoundDatabases,

@@ -9,7 +9,7 @@ import { businesses, runs } from './schema.ts';
 import { builder, textOf } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-/** Reads a real table, because a database without the migrations cannot serve. Each is one lookup by primary key. */
+/** Reads a real table, because a database without the migrations cannot serve requests. Each field is one lookup by primary key. */
 const ids = {
   first_id: sql<number | null>`(select min(${businesses.id}) from ${businesses})`.as('first_id'),
   last_id: sql<number | null>`(select max(${businesses.id}) from ${businesses})`.as('last_id'),
@@ -18,20 +18,20 @@ const unbound = sql`(select json_group_array(number) from ${unboundWithOwners(sq
 const ended = sql`(select json_group_object(${runs.name}, ${runs.ended_at}) from ${runs})`;
 const ONE_ROW = sql`(select 1)`;
 const PROBE = textOf(builder.select(ids).from(ONE_ROW)).sql;
-/** DB also stores which databases have owners, and when the scheduled runs ended. */
+/** DB also stores which databases have owners, and when the scheduled runs last ended. */
 const PROBE_OF_DB = textOf(
   builder.select({ ...ids, unbound: unbound.as('unbound'), runs: ended.as('runs') }).from(ONE_ROW),
 ).sql;
 type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<number[]>; runs?: Json<Runs> };
-/** When each scheduled run last ended. A run that never ended is missing. */
+/** The time at which each scheduled run last ended. A run that has never ended is absent. */
 type Runs = { [name in RunName]?: string };
 
-/** Less than the 5 seconds within which every caller gets a response, because a caller may wait for another request's probe. */
+/** Less than the 5 seconds within which every caller receives a response, because a caller may wait for another request's probe. */
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**
- * Runs one statement in each database. Returns when the scheduled runs ended, and an error for each database that fails, times out, has the
- * businesses of another (their ids were swapped in the configuration), or has owners but is not bound.
+ * Runs one statement in each database. Returns when the scheduled runs last ended, and an error for each database that fails, times out,
+ * contains another database's businesses (the database ids were swapped in the configuration), or has owners but is not bound.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },

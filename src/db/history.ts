@@ -11,23 +11,23 @@ import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
-// The list is one value, because D1 binds at most 100: [day, count] for each day.
+// The list is one JSON value of [day, count] pairs, because D1 binds at most 100 values.
 const listedDay = sql.raw('value ->> 0');
 const listedCount = sql.raw('value ->> 1');
 
-/** Whether a row is the stored count of a listed day. */
+/** Matches the stored count of a listed day. */
 const isStored = (business_id: SQLWrapper) =>
   and(eq(dailyUsage.business_id, business_id), eq(dailyUsage.day, listedDay));
-/** Whether the listed count differs from the stored one. */
+/** Tests whether the listed count differs from the stored count. */
 const isChanged = (business_id: SQLWrapper) =>
   sql`${listedCount} <> coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(business_id)}), 0)`;
-/** The listed days with a different stored count. `cross join` makes SQLite look up each day by primary key. */
+/** Selects the listed days with a different stored count. `cross join` makes SQLite look up each day by primary key. */
 const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
   where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
 
 const readTaken = statement(['days', 'replace'], (permission, $) => {
   const id = permittedId(permission);
-  // Without a list, json_each returns no rows, so a refused call does not read the list.
+  // json_each returns no rows for null, so a refused call does not read the list.
   const list = sql`case when ${id} is not null and not ${$.replace} then ${$.days} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     ${taken(list, id)})`;
@@ -44,7 +44,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
   after: ($) => sql`${$.total}`,
   apply: {
-    /** Older uses cannot be lowered, so only recent days matter. */
+    /** Deletes older rows: the uses of those days can no longer be lowered. */
     forgotten: ($) =>
       builder
         .delete(importedDays)
@@ -70,7 +70,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
           set: { count: sql`excluded.count` },
           setWhere: sql`${dailyUsage.count} <> excluded.count`,
         }),
-    /** A day without uses has no row. */
+    /** Days without uses have no row. */
     dropped($) {
       const zeros = sql`(select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`;
       const isZero = and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, zeros));
@@ -80,8 +80,8 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
 });
 
 /**
- * Sets the counts of distinct days. Without `replace`, changes nothing if a day has a different count: `read` returns those days. With it,
- * the new counts replace the old ones, and 0 removes a count. The change records `total`.
+ * Sets the counts of days, which must be distinct. Without `replace`, changes nothing if a day already has a different count, and `read`
+ * returns those days. With `replace`, the new counts replace the old ones, and 0 removes a count. The change records `total`.
  */
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };

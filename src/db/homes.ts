@@ -1,5 +1,5 @@
-// Assigns owners to databases and imported tokens to owners. Both are claimed in DB, the first database, and stored only there: concurrent
-// callers get the same home, and a database that is down affects only its own owners.
+// Assigns owners to databases, and imported tokens to owners. Both are claimed and stored only in DB, the first database. Concurrent
+// callers therefore receive the same home, and a database that is down affects only its own owners.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
@@ -15,21 +15,21 @@ import { readVerdict, type Statement, statement, withVerdict } from './statement
 import { builder, type Placeholders } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-/** The placeholders of a claim to a token. */
+/** Placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
 const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 
 const NO_HOME = { database: null, place: null, claimed_at: null };
 type Home = Pick<typeof homes.$inferSelect, 'database' | 'place' | 'claimed_at'> | typeof NO_HOME;
 
-/** The home of a user, as a field to read with the verdict from DB. */
+/** The user's home, as a field that DB returns with the verdict. */
 export function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
   const { database, place, claimed_at } = homes;
   const isOwn = and(isPermitted(permission), ofUser(user_id));
   const home = jsonObject({ database, place, claimed_at });
   return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
 }
-/** Parses a home. All fields are null if the user has none. Throws NotBound if its database is not bound. */
+/** Parses a home. All fields are null if the user has none. Throws NotBound if the home's database is not bound. */
 export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null): Home {
   const home = stored === null ? NO_HOME : parseJson(stored);
   if (home.database !== null && !numbers.includes(home.database)) throw new NotBound([home.database]);
@@ -39,15 +39,15 @@ export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null
 export const readHome = statement(['user_id'], (permission, $) =>
   withVerdict(permission, { home: homeField(permission, $) }),
 );
-/** The number of the database of a user, or null if the user has none yet. */
+/** Returns the number of the user's database, or null if the user has none yet. */
 export async function findHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
   return boundHome(databases, row.home).database;
 }
 
 /**
- * Whether no business has or had a token and no other user has claimed it. DB alone can tell, because only its tokens can be older than the
- * claims. Without a token, hash and token are null, which equal nothing.
+ * Tests whether a token is free: no business uses or has used it, and no other user has claimed it. Reading DB is enough, because only DB
+ * can contain tokens older than the claims. Without a token, `hash` and `token` are null, which equal nothing.
  */
 function isFree({ user_id, hash, token, now }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
@@ -60,8 +60,8 @@ function isFree({ user_id, hash, token, now }: Claim) {
 
 const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
 /**
- * Assigns a user without a home to the open database with the fewest owners, or the lowest of several. Counts in the same statement, so
- * concurrent callers see each other's claims.
+ * Assigns a user without a home to the open database with the fewest owners. The lowest number breaks a tie. Counts in the same statement,
+ * so concurrent callers see each other's claims.
  */
 const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
@@ -69,20 +69,20 @@ const insertHome = statement(CLAIM, (permission, $) => {
     order by owners, number limit 1)`;
   const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
-    // In this order, because a user with a home needs no counting.
+    // The first subquery is empty for a user with a home, so SQLite does not count owners.
     sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1`, claimed_at: $.now })}
       from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
-/** Stores that something is about to be created for the user (erasure.ts). */
+/** Stores the current time in the home, because something is about to be created for the user (erasure.ts). */
 const touchHome = statement(['user_id'], (permission, $) =>
   builder
     .update(homes)
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
 );
-/** The home of a user after the preceding steps. */
+/** Reads the user's home after the preceding steps. */
 export const homeAfter = statement(['user_id'], (permission, $) =>
   builder.select({ home: homeField(permission, $) }).from(permission),
 );
@@ -97,7 +97,7 @@ const claimToken = statement(CLAIM, (permission, $) => {
     )
     .onConflictDoNothing({ target: importedTokens.hash });
 });
-/** The claim of the user, if they may import the token. */
+/** Reads the user's claim, if the user may import the token. */
 const ownClaim = statement(CLAIM, (permission, $) =>
   builder
     .select({ user_id: importedTokens.user_id })
@@ -105,13 +105,13 @@ const ownClaim = statement(CLAIM, (permission, $) =>
     .where(and(eq(importedTokens.hash, ifPermitted(permission, $.hash)), isFree($))),
 );
 
-/** How long a database has to respond before a new owner gets another one. */
+/** A database that takes longer to respond receives no new owners. */
 const PROBE_TIMEOUT_MS = 2000;
-/** Reads a real table, because a database without the migrations cannot serve. */
+/** Reads a real table, because a database without the migrations cannot serve requests. */
 const probe = statement([], (permission) =>
   withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
 )({});
-/** Returns the numbers of the databases that respond, or all if none does: the next batch then fails with the reason. */
+/** Returns the numbers of the databases that respond. If none responds, returns all: the next batch then fails with the cause. */
 async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
     numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
@@ -121,9 +121,9 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
 }
 
 /**
- * Returns the number of a user's database. A user without one gets `wanted`, or the responding database with the fewest owners. Claims a
- * `token` to import in the same batch. If the user cannot have it, `isFree` is false and nothing is claimed, so `home` stays null for a new
- * user. The user can claim the token again until a business has it, which only the home knows.
+ * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database with the fewest owners.
+ * Claims a `token` to import in the same batch. If the user may not import it, `isFree` is false and nothing is claimed, so a new user's
+ * `home` is null. The user can claim the token again until a business uses it. Only the home contains that business.
  */
 export async function claimHome(
   databases: BoundDatabases,
@@ -153,11 +153,11 @@ export async function claimHome(
     return { home: boundHome(databases, home[0]?.home ?? null).database, isFree };
   }
   if (candidates.length === 1) return claim(candidates);
-  const known = await claim([]); // only a new owner is worth a round trip to every database
+  const known = await claim([]); // only a new owner requires a probe of every database
   return known.home === null ? claim(await responding(databases)) : known;
 }
 
-/** The first database with owners in each gap of a JSON list (`gapsIn`), by one index lookup each. Only DB can tell. */
+/** Selects the first database with owners in each gap of a JSON list (`gapsIn`), by one index lookup per gap. Valid only in DB. */
 export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})
@@ -167,8 +167,8 @@ const selectUnbound = statement(['gaps'], (permission, $) =>
 );
 
 /**
- * Reads the first page of a list over all databases, which is in DB. Throws NotBound if an unbound database has owners, whom the list would
- * omit.
+ * Reads the first page of a list over all databases, which is in DB. Throws NotBound if an unbound database has owners, because the list
+ * would omit them.
  */
 export async function readFirstPage<Row extends Verdict>({ numbers, askIn }: BoundDatabases, page: Statement<Row>) {
   const gaps = JSON.stringify(gapsIn(numbers));

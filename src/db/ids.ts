@@ -7,7 +7,7 @@ import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
 
-/** SQLite's table of the last id of each AUTOINCREMENT table. */
+/** SQLite's table that stores the last id of each AUTOINCREMENT table. */
 export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
 
 const WITH_IDS = ['businesses', 'access', 'api_keys'];
@@ -29,8 +29,8 @@ const raiseSequences = statement(['last'], (permission, $) => {
 });
 
 /**
- * Returns the steps that raise the next ids into the range of database `number`. Every batch that creates a row includes them, so a new
- * database needs no setup.
+ * Returns the steps that raise the next ids into the range of database `number`. Every batch that can create a table's first row includes
+ * them, so a new database needs no setup.
  */
 export function raiseIds(number: number) {
   const values = { last: number * IDS_PER_DATABASE };
