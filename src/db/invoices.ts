@@ -1,4 +1,4 @@
-// The invoice run: the billing months that ended on a day (docs/api.md, "The invoice run").
+// Reads the billing months that ended on a day, for the invoice run (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
@@ -10,11 +10,14 @@ import { sumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
-/** The billing months that contain the day `ended`. Those that end on it have their uses. `page` selects the business ids in order. */
+/**
+ * Reads the verdict and the billing months that contain the day `ended`, with the uses of those that end on it. `page` selects the business
+ * ids in order.
+ */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   const { id, user_id, name, monthly_limit } = businesses;
   const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);
-  // A lookup of null reads nothing.
+  // Null if the month ends later, so the lookup reads nothing.
   const endedId = sql`case when ${ends_on} = ${ended} then ${id} end`;
   const inMonth = and(eq(dailyUsage.business_id, endedId), sql`${dailyUsage.day} between ${starts_on} and ${ended}`);
   const month = jsonObject({
@@ -30,7 +33,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
 }
 
-/** Whether no change of the billing day starts after `start` and by `ended`. */
+/** Tests that no change of the billing day starts after `start` and no later than `ended`. */
 const holdsUntil = (
   ended: SQLWrapper,
   business_id: SQLWrapper,
@@ -39,8 +42,9 @@ const holdsUntil = (
   where later.business_id = ${business_id} and later.starts_on > ${start} and later.starts_on <= ${ended})`;
 
 /**
- * Reads the verdict and the months that ended on the day `ended`, of at most `limit` businesses after the id `after`. The next month starts
- * on the following day, which is therefore the billing day. One index finds the businesses, another the changes with that billing day.
+ * Reads the verdict and the months that ended on the day `ended`, for at most `limit` businesses after the id `after`. The next month
+ * starts on the following day, which is therefore the billing day. One index finds the businesses with that billing day, and another finds
+ * the changes to it.
  */
 export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $) => {
   const next = sql`date(${$.ended}, '+1 day')`;
@@ -58,7 +62,7 @@ export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $
       order by id limit ${$.limit}`,
   );
 });
-/** Reads the verdict and the months of at most `limit` businesses of one user, even of those whose month did not end on that day. */
+/** Reads the verdict and the months of at most `limit` businesses of one user, including months that did not end on that day. */
 export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
   const { id, user_id } = businesses;
   const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));

@@ -1,4 +1,4 @@
-// Builds JSON in SQL. The types carry its content from the columns to the code that parses it.
+// Builds JSON in SQL. The types carry its content type from the columns to the code that parses it.
 import { type Column, type GetColumnData, type SQL, sql } from 'drizzle-orm';
 
 declare const content: unique symbol;
@@ -8,7 +8,7 @@ export type Json<T> = string & { [content]: T };
 type Field = Column | SQL;
 type DataOf<F> = F extends Column ? GetColumnData<F> : F extends SQL<infer T> ? Plain<T> : never;
 type Plain<T> = T extends Json<infer Content> ? Content : T;
-/** The type to which the JSON of an expression parses. */
+/** The parsed type of the JSON that an expression returns. */
 export type ContentOf<S extends SQL> = DataOf<S>;
 type ObjectOf<Fields> = { [Name in keyof Fields]: DataOf<Fields[Name]> };
 
@@ -17,16 +17,16 @@ export function jsonObject<Fields extends Record<string, Field>>(fields: Fields)
   return sql`json_object(${sql.join(members, sql`, `)})`;
 }
 
-/** A list with `entry` of each row, sorted by `order` if given. */
+/** Builds a list of each row's `entry`, sorted by `order` if given. */
 export function jsonList<F extends Field>(entry: F, ...order: Column[]): SQL<Json<DataOf<F>[]>> {
   const ordered = order.length === 0 ? sql`` : sql` order by ${sql.join(order, sql`, `)}`;
   return sql`json_group_array(${entry}${ordered})`;
 }
 
-/** A subquery of one value. */
+/** A subquery that returns one value. */
 export const selectOne = <T>(value: SQL<T>, from: SQL): SQL<T> => sql`(select ${value} ${from})`;
 
-/** Marks a text as JSON, because SQLite treats a column of a subquery as plain text. */
+/** Marks a text as JSON, because SQLite treats a subquery's column as plain text. */
 export const asJson = <T>(text: Column | SQL): SQL<Json<T>> => sql`json(${text})`;
 
 export const parseJson = <T>(text: Json<T>): T => JSON.parse(text);

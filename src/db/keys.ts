@@ -1,4 +1,4 @@
-// Creates, lists and revokes API keys for the operator. The key itself is only returned when it is created.
+// Creates, lists and revokes API keys for the operator. Only the response to a creation contains the key itself.
 import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
@@ -17,7 +17,7 @@ import { endSessionsOf } from './sessions.ts';
 import { hasWritten, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
-/** The columns of a key in responses, never its hash. */
+/** The columns of a key that responses show. They never show its hash. */
 export const keyColumns = {
   id: apiKeys.id,
   user_id: apiKeys.user_id,
@@ -33,7 +33,7 @@ export const keyColumns = {
 };
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
 
-/** A key in responses. `read_only` is older than roles. */
+/** A key as shown in responses. `read_only` predates roles. */
 export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
 export const shownKey = ({ read_only, record_only, ...row }: Row): Key => ({
   ...row,
@@ -41,20 +41,20 @@ export const shownKey = ({ read_only, record_only, ...row }: Row): Key => ({
   role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
 });
 
-/** Changes to a key for one business belong to that business, all others to the user. */
+/** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
   subject: sql`case when ${business_id} is null then 'user' else 'business' end`,
   subject_id: sql`coalesce(${business_id}, ${user_id})`,
 });
 
-/** `business_id` restricts the key to that business. `expires_on` is the last day on which it works. Null: it never expires. */
+/** `business_id` restricts the key to that business. `expires_on` is the last day on which the key works, or null if it never expires. */
 export type NewKey = { user_id: number; name: string } & Optional<{
   role: Role;
   business_id: number | null;
   expires_on: string | null;
 }>;
 
-/** Whether the `business_id` of a JSON object is null or a business of its `user_id`. */
+/** Tests whether a JSON object's `business_id` is null or the id of a business that belongs to its `user_id`. */
 export function isOfBusiness(json: Placeholder): SQL {
   const [user_id, business_id] = [sql`${json} ->> 'user_id'`, sql`${json} ->> 'business_id'`];
   const isOwn = and(eq(businesses.id, business_id), eq(businesses.user_id, user_id));
@@ -69,7 +69,7 @@ const insertKey = statement(['key'], (permission, $) =>
     )
     .returning(keyColumns),
 );
-/** Runs after the insert, and finds the new key by its hash. */
+/** Runs after the insert and finds the new key by its hash. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
   recordChange(
     permission,
@@ -80,11 +80,11 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
   ),
 );
 
-/** Creates a key for a user. Throws a Conflict, without a change, if the business is not the user's. */
+/** Creates a key for a user. Throws a Conflict and changes nothing if the business does not belong to the user. */
 export async function createKey(databases: BoundDatabases, key: NewKey) {
   const { user_id, business_id } = key;
   const home = business_id ? await findHome(databases, user_id) : (await claimHome(databases, user_id)).home;
-  if (home === null) throw notOwned(user_id); // without a business, the user has a home now
+  if (home === null) throw notOwned(user_id); // only if `business_id` is set: otherwise, claimHome has assigned a home
   return createKeyIn(databases.askIn(home), home, key);
 }
 
@@ -108,19 +108,19 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
 
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
-/** Selects rows, not one JSON text: D1 limits a text to 2 MB, and a user can have thousands of keys. */
+/** Selects rows instead of one JSON text, because D1 limits a text to 2 MB and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
   const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
   return builder.select(keyColumns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
 
-/** Reads the keys of a user by id, including revoked and expired ones. */
+/** Reads a user's keys in id order, including revoked and expired keys. */
 export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
   const { keys } = await ask(readVerdict, { keys: selectKeys({ user_id }) });
   return keys.map(shownKey);
 }
 
-/** Excludes sessions, which are rows of the same table. */
+/** Excludes sessions, which are stored in the same table. */
 const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
@@ -134,7 +134,7 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
       where ${and(isPermitted(permission), isBeforeDeadline, isKey($.key_id, $), isNull(apiKeys.revoked_at))}`,
   );
 });
-/** Depends on the step directly before it, so that a revocation is both recorded and made, or neither. */
+/** Depends on the step directly before it, so a key is revoked only if the revocation was recorded. */
 const revoke = statement(['key_id', 'user_id'], (_, $) =>
   builder
     .update(apiKeys)
@@ -148,7 +148,7 @@ const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
 
-/** Revokes a key of a user, unless it is already revoked, and ends the sessions that it started. Null if the user has no such key. */
+/** Revokes a user's key, unless it is already revoked, and ends the sessions that it started. Returns null if the user has no such key. */
 export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {
   const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {

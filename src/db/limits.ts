@@ -1,4 +1,4 @@
-// The limits of a business and the uses that count towards them, as SQL (core/limits.ts).
+// A business's limits, and the uses that count towards them, in SQL (core/limits.ts).
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
 import { billingDayOf, billingMonth } from './billing.ts';
 import { $call, type CallShape } from './call.ts';
@@ -11,7 +11,7 @@ const billed = (permission: Permission) => {
 };
 const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
-/** The uses of today and of this billing month. Without a limit, null, and nothing is read. */
+/** The uses of today and of this billing month. Without a limit for the day or month, the value is null and nothing is read. */
 function usesOfLimits(permission: Permission) {
   const { daily_limit, monthly_limit } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
@@ -25,10 +25,10 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
-/** How many of this caller's uses are counted beyond a limit. Null: any number. Tokens are public, so they stop at the limit. */
+/** The most uses that this caller can record beyond a limit. Null: any number. Tokens are public, so they stop at the limit. */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
-/** Whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts tells the caller which one. */
+/** Tests whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts determines which limit, for the response. */
 export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;

@@ -10,7 +10,7 @@ import { businesses, dailyUsage, importedDays, ledger } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-// The list is one value, because D1 binds at most 100: [digest, quantity] for each use.
+// The list is one JSON value of [digest, quantity] pairs, because D1 binds at most 100 values.
 const listedDigest = sql.raw('unhex(value ->> 0)');
 const listedQuantity = sql.raw('value ->> 1');
 
@@ -18,8 +18,8 @@ const listedQuantity = sql.raw('value ->> 1');
 export const firstLoweredDay = sql`date(${$call.today}, ${sql.raw(`'-${LOWER_DAYS} days'`)})`;
 
 /**
- * The listed uses that can be lowered: the ledger has their quantity, and their day is recent and was not imported. `cross join` makes SQLite
- * look up each by primary key.
+ * Selects the listed uses that can be lowered: the ledger contains their quantity, and their day is recent and was not imported. `cross
+ * join` makes SQLite look up each use by primary key.
  */
 const knownUses = (
   business_id: SQLWrapper,
@@ -32,28 +32,28 @@ const knownUses = (
     gte(ledger.day, firstLoweredDay),
   )} and not exists (select 1 from ${importedDays}
     where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;
-/** The known uses with a greater quantity than listed. */
+/** Selects the known uses whose stored quantity is greater than the listed quantity. */
 const greaterUses = (business_id: SQLWrapper, uses: SQLWrapper | Placeholder) =>
   sql`${knownUses(business_id, uses)} and ${gt(ledger.quantity, listedQuantity)}`;
 
 const readKnown = statement(['uses'], (permission, $) => {
   const id = permittedId(permission);
-  // Without a list, json_each returns no rows, so a refused call does not read the list.
+  // json_each returns no rows for null, so a refused call does not read the list.
   const list = sql`case when ${id} is not null then ${$.uses} end`;
   const known = selectOne(sql<number>`count(*)`, knownUses(id, list));
   return withVerdict(permission, { known: known.as('known') });
 });
 
-/** Without a list, json_each returns no rows, so an undecided change does not read it. */
+/** The list if the change was decided. Otherwise null, for which json_each returns no rows. */
 const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
   sql`case when ${decidedId($)} is not null then ${$.uses} end`;
 
-/** How much the list lowers the count of each day. */
+/** The amount by which the list lowers the count of each day. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
   sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
 
-/** The sum of `quantity` over the lowered uses, as the JSON of a change. */
+/** The sum of `quantity` over the lowered uses, as JSON for the list of changes. */
 const sumOf = (quantity: SQLWrapper, uses: Placeholder) =>
   selectOne(jsonObject({ uses: sql<number>`sum(${quantity})` }), greaterUses($call.business_id, uses));
 
@@ -62,9 +62,9 @@ const lowering = change('lower_uses', ['uses'], {
   decideIf: ($) => sql`exists (select 1 ${greaterUses(businesses.id, $.uses)})`,
   before: ($) => sumOf(ledger.quantity, $.uses),
   after: ($) => sumOf(listedQuantity, $.uses),
-  // The uses come last, because the days depend on them.
+  // The uses are lowered last, because the earlier steps compute the days' counts from the old quantities.
   apply: {
-    /** A day without uses has no row. */
+    /** Days without uses have no row. */
     dropped($) {
       const emptied = sql`(select by_day.day from ${lessByDay($)} as by_day cross join ${dailyUsage}
         where ${ofDay($)} and ${dailyUsage.count} = by_day.less)`;
@@ -72,7 +72,7 @@ const lowering = change('lower_uses', ['uses'], {
         .delete(dailyUsage)
         .where(and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, emptied)));
     },
-    // These rows exist, but an upsert finds each by primary key, while an update would compare each row with the whole list.
+    // An upsert, although these rows exist: it finds each row by primary key, while an update would compare each row with the whole list.
     counted($) {
       const { business_id, day, counted_at } = dailyUsage;
       const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, counted_at };
@@ -95,12 +95,12 @@ const lowering = change('lower_uses', ['uses'], {
   },
 });
 
-/** The digest of a recorded use's id in hex, and the new quantity. No digest may occur twice. */
+/** The digest of a recorded use's id in hex, and the new quantity. A list must not contain a digest twice. */
 export type LoweredUse = { digest: string; quantity: number };
 
 /**
- * Lowers each use whose quantity is greater, and returns a row for each. Other quantities stay, so this is safe to retry. `read` returns how
- * many listed uses are `known`, whether they change or not.
+ * Lowers each use whose stored quantity is greater, and returns a row for each lowered use. Other quantities do not change, so this is safe
+ * to retry. `read` returns `known`, the number of listed uses that can be lowered, whether or not the list lowers them.
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));

@@ -1,6 +1,6 @@
-// The messages in which alerts are sent (docs/alerts.md). The id and alerts of a message never change. It is open until it is sent or given
-// up. Messages that the receiver rejects are set aside. Apart from those, a database has at most one open message. A run leases the message
-// that it sends, so overlapping runs do not send it twice.
+// Stores the messages in which alerts are sent (docs/alerts.md). The id of a message never changes, and only the erasure of a user changes
+// its alerts. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from those, a
+// database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { formatTimestamp } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
@@ -9,25 +9,30 @@ import { newRow } from './new-row.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
 
 const ALERTS_PER_MESSAGE = 100;
-/** Longer than a run, and shorter than the minute until the next one. */
+/** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
-/** How many statements leaseNextMessage and endMessage run. leaseNextMessage also runs endMessage's if a message ended. */
+/**
+ * The number of statements that leaseNextMessage and endMessage run. If a message ended, leaseNextMessage also runs endMessage's statement.
+ */
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
-/** `oldest` and `newest`: when its first and last alert were stored. `count`: how many it has. `retry_at` is null unless it was set aside. */
+/**
+ * `oldest` and `newest` are the times at which the message's first and last alerts were stored. `count` is its number of alerts. `retry_at`
+ * is null unless the message was set aside.
+ */
 export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'retry_at'> & {
   body: string;
   oldest: string;
   newest: string;
   count: number;
 };
-/** The outcome of a message: when it was sent (null if it was given up), or until when it is set aside. */
+/** The outcome of a message: the time at which it was sent (null if it was given up), or the time until which it is set aside. */
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the open message, or a new one with unsent alerts, or else one that is due for a retry. Null if there is nothing to send or another
- * run has the lease. Stores the outcome of `ended` first, in the same batch.
+ * Leases the open message. If there is none, leases a new message with unsent alerts, or else one that is due for a retry. Returns null if
+ * there is nothing to send or another run holds the lease. Stores the outcome of `ended` first, in the same batch.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);
@@ -36,7 +41,7 @@ export async function leaseNextMessage(db: Database, now: Date, ended: EndedMess
   return (await db.batch([endMessage(db, ended), open, lease]))[2][0] ?? null;
 }
 
-/** Stores the outcome of a message, unless a slower run has already closed it. */
+/** Stores the outcome of a message, unless another run has already closed it. */
 export const endMessage = (db: Database, { message, ...ended }: EndedMessage) =>
   db
     .update(messages)
@@ -72,7 +77,7 @@ function openMessage(db: Database, now: Date) {
       id: `msg_${crypto.randomUUID()}`,
       body,
       created_at: made,
-      leased_until: made, // free to be leased at once
+      leased_until: made, // can be leased immediately
     })} from (${unsent}) having count(*) > 0`,
   );
 }

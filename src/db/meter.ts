@@ -1,7 +1,7 @@
 // Measures the cost of a run.
 import type { Cost } from './batch.ts';
 
-/** Wraps a database for Drizzle, and adds its round trips and billed rows to `cost`. */
+/** Wraps a database for Drizzle and adds its round trips and billed rows to `cost`. */
 export function metered(d1: D1Database, cost: Cost): D1Database {
   const add = <R extends D1Result[]>(results: R): R => {
     cost.round_trips += 1;

@@ -1,4 +1,4 @@
-// The values of a new row, by the names of its columns.
+// Builds the values of a new row from an object with the names of the columns.
 import { getTableColumns, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 
@@ -12,7 +12,7 @@ export type NewRow<T extends SQLiteTable> = {
 /** Makes SQLite assign the next id. */
 export const NEW_ID = sql`null`;
 
-/** The values in the order of the table's columns, which an `insert … select` of Drizzle needs. */
+/** Lists the values in the order of the table's columns, as Drizzle's `insert … select` requires. */
 export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
   sql.join(
     Object.entries(getTableColumns(table))
@@ -21,7 +21,7 @@ export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
     sql`, `,
   );
 
-/** The values of a row from the members of a JSON object with the names of the columns. A missing member is null. */
+/** Reads the values of a row from a JSON object. The object's members are named like the columns, and a missing member is null. */
 export const rowIn = <T extends SQLiteTable>(table: T, json: SQLWrapper): NewRow<T> =>
   Object.fromEntries(
     Object.keys(getTableColumns(table)).map((name) => [name, sql`${json} ->> ${sql.raw(`'${name}'`)}`]),

@@ -3,9 +3,10 @@
 import { TimedOut } from './timeout.ts';
 
 /**
- * Nothing was stored. The database was busy (a lock of a local database mentions a commit token) or blocked by an export or an import, or
- * a limit is exhausted: the size of the database, the storage of the account, or the daily rows of the free plan. Or a local database file is
- * damaged: a statement failed, and its transaction was rolled back.
+ * Nothing was stored, for one of three reasons:
+ * - The database was busy (a lock of a local database mentions a commit token), or blocked by an export or import.
+ * - A limit was exhausted: the size of the database, the storage of the account, or the daily rows of the free plan.
+ * - A local database file is damaged. A statement failed, and its transaction was rolled back.
  */
 const NOT_RUN =
   /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL|SQLITE_CORRUPT|SQLITE_NOTADB/i;
@@ -16,7 +17,7 @@ const NOT_RUN =
 const UNKNOWN =
   /connection lost|disconnected|transient issue on remote node|object to be reset|was reset|reset because|code has been updated|internal error|got: error code/i;
 
-/** Returns whether the batch of an outage did not run or may have run. Null if the error is not an outage. */
+/** Returns `not_run` if the batch did not run, and `unknown` if it may have run. Null if the error is not an outage. */
 export function outageOf(error: unknown): 'not_run' | 'unknown' | null {
   if (error instanceof TimedOut) return 'unknown';
   const message = error instanceof Error ? error.message : '';

@@ -1,4 +1,4 @@
-// Who may do what, as SQL: the permission that every statement of a request depends on.
+// Decides in SQL who may do what. Every statement of a request depends on this permission.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
@@ -6,7 +6,7 @@ import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder, NULL } from './text.ts';
 
-/** Matches the current token of a business, or one that was replaced and has not expired. */
+/** Matches a business by its current token, or by a former token that has not expired. */
 const isToken = or(
   eq(businesses.token, $call.lookup_value),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
@@ -17,8 +17,8 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
 type KeyFlags = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
- * The rule that decides every call, as an expression over the row of a business: the refusal, or null if the call is permitted. The SQL
- * contains only the conditions that the shape of the call leaves open. A business without sites allows every origin.
+ * The rule that decides every call, as an expression over a business's row: the refusal, or null if the call is permitted. The SQL contains
+ * only the conditions that the shape of the call does not decide. A business without sites allows every origin.
  */
 export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyFlags) {
   const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
@@ -46,7 +46,7 @@ const NO_KEY: KeyFlags = { read_only: NULL, record_only: NULL, is_session: NULL 
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
 const KEY: KeyFlags = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
 
-/** Why a stored credential is invalid. Null if it is valid. */
+/** The reason why a stored credential is invalid. Null if it is valid. */
 const invalidity: Record<CallShape['caller'], SQL> = {
   key: sql`case
     when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
@@ -59,9 +59,9 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * The permission of a call: a subquery with the `refusal` (null if the call is permitted) and the columns of the key (null unless an API key
- * calls) and of the business that statements need. It has no row if the credential is unknown. Both the response and every write depend on
- * it, so they cannot disagree.
+ * Builds a call's permission as a subquery. It selects the `refusal` (null if the call is permitted), and the columns that statements need
+ * of the business and of the key (null unless the caller uses an API key). It returns no row if the credential is unknown. The response and
+ * every write depend on it, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
@@ -113,7 +113,7 @@ export type Permission = ReturnType<typeof permissionFor>;
 export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
   read_only: permission.read_only,
-  /** The id of the key if this is its first call today, or null. */
+  /** The id of the key if this is the key's first call today. Otherwise null. */
   unmarked_key: sql<
     number | null
   >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
@@ -128,8 +128,8 @@ export type Verdict = {
 };
 
 /**
- * The id in the path if the call is permitted. Otherwise null, which equals no id, so a lookup reads nothing. Uses the bound value, not a
- * column, so that the lookup need not wait for the row of the permission.
+ * The id in the path if the call is permitted. Otherwise null, which equals no id, so a lookup reads nothing. Uses the bound value instead
+ * of a column, so the lookup does not wait for the permission's row.
  */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
@@ -138,5 +138,5 @@ export const permittedId = (permission: Permission) =>
 export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
   sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
 
-/** Whether the call is permitted. Every statement that reads or writes for the caller depends on this. */
+/** Tests whether the call is permitted. Every statement that reads or writes for the caller depends on this. */
 export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) => isNull(refusal);
