@@ -25,21 +25,24 @@ import {
 import { stackOf } from './stack.ts';
 import { withTimeout } from './timeout.ts';
 
-/** D1 runs one query at a time, so requests run between two statements. */
+/** The most rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
-/** A run deletes up to 24,000 ids in two minutes, the rate at which one database records single uses. The rest waits. */
+/**
+ * A run deletes up to 24,000 ids. One run every two minutes keeps up with the rate at which one database records single uses. Later runs
+ * delete the rest.
+ */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
-/** How far back each run looks for overdue changes. */
+/** Most runs check only the changes that became overdue within this time. */
 const CHANGES_OVERDUE_DAYS = 30;
-/** Per database. The next run starts two minutes after this one. */
+/** The timeout for one database. The next run starts two minutes after this one. */
 const TIMEOUT_MS = 30_000;
 const MINUTES_PER_RUN = 2;
 const RUNS_PER_DAY = (24 * 60) / MINUTES_PER_RUN;
 
 /**
- * Purges all databases. Logs a database that fails, and continues with the others. Returns how many ids were deleted, and which databases
- * failed.
+ * Purges all databases. If a database fails, logs the error and continues with the others. Returns the number of deleted ids, and the
+ * databases that failed.
  */
 export async function purgeAll(
   bindings: { [binding in Binding]?: D1Database },
@@ -62,9 +65,9 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or whose business is deleted, the old refused origins of some
- * businesses, and what is next in TURNS. Runs at most five statements, so nine databases stay within the free plan's 50. Returns how many
- * ids were deleted.
+ * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted businesses, the old refused origins of one
+ * slice of the businesses, and the next kind of data in TURNS. Runs at most five statements, so nine databases stay within the free plan's
+ * 50. Returns the number of deleted ids.
  */
 export async function purge(db: Database, now: Date): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
@@ -99,7 +102,7 @@ const deleted = (db: Database) => db.select({ business_id: deletions.business_id
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, formatTimestamp(now)));
 
-/** Retains ended sessions for a while, so that the log can tell an ended session from an unknown one. */
+/** Retains ended sessions for KEEP_SESSIONS_DAYS, so the log can distinguish them from unknown sessions. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
   const keptFrom = formatTimestamp(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
   const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
@@ -108,7 +111,10 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
 
-/** Retains the last change of a business or user, so that its ids never restart. The first turn of a day checks all changes. */
+/**
+ * Always retains the last change of a business or user, because the ids of its changes must never restart. The first turn of a day checks
+ * all changes.
+ */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
   const keptFrom = changesRetainedFrom(now);
   const isFirstTurn = turn === TURNS.indexOf(purgeChanges);
@@ -128,7 +134,7 @@ async function purgeChanges(db: Database, now: Date, turn: number): Promise<void
   await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
 }
 
-/** A deletion is complete when no id and at most one change is left. */
+/** Deletes the rows of completed deletions. A deletion is complete when no id and at most one change is left. */
 async function endDeletions(db: Database): Promise<void> {
   const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
@@ -145,8 +151,8 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * Retains a message as long as one of its alerts. Always retains the last one, because alerts after it are those not in any message.
- * `created_at` needs no index: few messages without alerts are recent.
+ * Retains a message as long as any of its alerts. Always retains the last message, because a new message contains the alerts after it.
+ * `created_at` needs no index, because few messages without alerts are recent.
  */
 async function purgeMessages(db: Database, now: Date): Promise<void> {
   const last = sql`(select max(${messages.last_id}) from ${messages})`;
@@ -158,7 +164,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Checks one slice of the businesses per run, and so each business once a day, because `last_seen` has no index. */
+/** Checks one slice of the businesses per run, and each business once a day, because `last_seen` has no index. */
 async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;
@@ -168,7 +174,7 @@ async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promi
   await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsRetainedFrom(now))));
 }
 
-/** Each run does one of these in turn. */
+/** Each run executes the next of these functions. */
 const TURNS = [
   purgeFormerTokens,
   purgeChanges,

@@ -1,4 +1,4 @@
-// Origins that were refused although the credential was valid. They are a hint for the owner and decide nothing.
+// Stores origins that were refused although the credential was valid. They are a hint for the owner and affect no decision.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
@@ -17,8 +17,9 @@ const KEEP_ORIGINS_DAYS = 90;
 export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
- * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, evicts the one with the lowest count, or of several, the one seen
- * longest ago: invented origins then evict each other, not real ones that recur. Writes at most two rows.
+ * Counts a refusal of `origin`. If the business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several
+ * have that count, evicts the least recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most
+ * two rows.
  */
 export async function recordRefusal(d1: D1Database, business_id: number, origin: string, now: Date): Promise<void> {
   const db = drizzle(d1);
@@ -36,7 +37,7 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
     db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
     db
       .insert(refusedOrigins)
-      // From businesses: stores nothing for a deleted business.
+      // Selects from businesses, so nothing is stored for a deleted business.
       .select(
         sql`select ${newRow(refusedOrigins, {
           business_id: businesses.id,
@@ -53,7 +54,7 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
   ]);
 }
 
-/** Reads the verdict, the sites of the business and the origins refused since a day. */
+/** Reads the verdict, the business's sites, and the origins refused since a day. */
 export const refusedSince = statement(['since'], (permission, $) => {
   const { origin, count, first_seen, last_seen } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
@@ -66,8 +67,8 @@ export const refusedSince = statement(['since'], (permission, $) => {
 });
 
 /**
- * How many origins were refused since a business was last changed and since a day. The sites have not changed since, so all of these would
- * still be refused, and none needs to be compared.
+ * Counts the origins that were refused since the business last changed and since a day. Its sites have not changed since, so all of these
+ * origins would still be refused.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
   const { last_seen } = refusedOrigins;

@@ -1,5 +1,5 @@
-// The tables of migrations/ for Drizzle. A test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT ROWID and
-// CHECK are only in the migrations, because Drizzle cannot express them.
+// Defines the tables of migrations/ for Drizzle. A test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
+// ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -9,7 +9,7 @@ const businessId = () =>
   integer()
     .notNull()
     .references(() => businesses.id);
-/** SQLite deletes the rows with the business. */
+/** SQLite deletes a row with its business. */
 const ownedBusinessId = () =>
   integer()
     .notNull()
@@ -34,15 +34,15 @@ export const businesses = sqliteTable(
     decision: text(),
     creation_key: blob(),
     creation_request: blob(),
-    /** The billing day until the first of `billing_changes`. */
+    /** The billing day before the first row of `billing_changes` takes effect. */
     billing_day: integer().notNull().default(1),
-    /** When a limit or the thresholds were last set. */
+    /** The time at which a limit or the thresholds were last set. */
     limits_at: text(),
-    /** How many uses are counted beyond a limit. Null: any number. */
+    /** The most uses that are counted beyond a limit. Null: any number. */
     overage: integer().default(0),
-    /** The thresholds of alerts: a JSON list of percentages. Null: the default. */
+    /** The alert thresholds: a JSON list of percentages. Null: the default. */
     alert_at: text(),
-    /** Whether `billing_changes` can have rows of this business. */
+    /** 0 if `billing_changes` contains no rows of this business. */
     has_billing_changes: integer().notNull().default(0),
   },
   (table) => [
@@ -80,9 +80,9 @@ export const apiKeys = sqliteTable(
     read_only: integer().notNull().default(0),
     last_used_on: text(),
     record_only: integer().notNull().default(0),
-    /** When a session ends. Null: a key, not a session. */
+    /** The time at which a session ends. Null: the row is a key. */
     ends_at: text(),
-    /** The key that started a session. Null: a console link. */
+    /** The key that started a session. Null: a console link started it. */
     session_of: integer(),
   },
   (table) => [
@@ -114,7 +114,7 @@ export const codes = sqliteTable(
   ],
 );
 
-/** Changes of the billing day. Each takes effect after the month in which it is made and the month after that. */
+/** Changes of the billing day. Each takes effect after the month in which it is made and the following month. */
 export const billingChanges = sqliteTable(
   'billing_changes',
   {
@@ -146,7 +146,7 @@ export const ledger = sqliteTable(
     recorded_on: text().notNull(),
     keep_days: integer().notNull().default(40),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
-    /** How many uses it counts. Null: an older version recorded it. */
+    /** The number of uses that the id counts. Null: an older version recorded the use. */
     quantity: integer(),
   },
   (table) => [
@@ -155,7 +155,7 @@ export const ledger = sqliteTable(
   ],
 );
 
-/** The recent days with imported counts. These are not the sum of the recorded uses, so the uses cannot be lowered. */
+/** Recent days with imported counts. Such a count is not the sum of recorded uses, so the day's uses cannot be lowered. */
 export const importedDays = sqliteTable(
   'imported_days',
   { business_id: ownedBusinessId(), day: text().notNull() },
@@ -189,7 +189,7 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
-/** The user whom `before` or `after` of a change names, or null. */
+/** The id of the user that `before` or `after` of a change names, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 
 export const changes = sqliteTable(
@@ -216,12 +216,12 @@ export const changes = sqliteTable(
   ],
 );
 
-/** Imported tokens and those of deleted businesses, by hash. None may be imported again. */
+/** Imported tokens and the tokens of deleted businesses, by hash. They cannot be imported again. */
 export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
   primaryKey({ columns: [table.hash] }),
 ]);
 
-/** The database of each user, by number. Only the rows in DB count. */
+/** The number of each user's database. Only the rows in DB are used. */
 export const homes = sqliteTable(
   'homes',
   {
@@ -229,7 +229,7 @@ export const homes = sqliteTable(
     database: integer().notNull(),
     /** Numbers the owners of a database: 1, 2, 3 … */
     place: integer(),
-    /** When something was last created for the user or transferred to the user. */
+    /** The time at which something was last created for the user or transferred to the user. */
     claimed_at: text(),
   },
   (table) => [index('homes_database_place').on(table.database, table.place)],
@@ -238,14 +238,14 @@ export const homes = sqliteTable(
 /** Deleted businesses that still have ids or changes. */
 export const deletions = sqliteTable('deletions', { business_id: integer().primaryKey() });
 
-/** The user who claimed a token of a previous system, by the hash of the token. Only the rows in DB count. */
+/** The user who claimed each imported token, by the token's hash. Only the rows in DB are used. */
 export const importedTokens = sqliteTable(
   'imported_tokens',
   { hash: text().notNull(), user_id: integer().notNull(), retriable: integer().notNull().default(0) },
   (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 
-/** Each row: a business has reached a threshold of a limit. */
+/** Each row records that a business reached a threshold of a limit. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -255,9 +255,9 @@ export const alerts = sqliteTable(
     starts_on: text().notNull(),
     ends_on: text().notNull(),
     limit: integer().notNull(),
-    /** In percent of the limit. */
+    /** A percentage of the limit. */
     threshold: integer().notNull(),
-    /** How many uses were counted when the row was written. */
+    /** The number of uses counted when the row was written. */
     used: integer().notNull(),
     at: text().notNull(),
   },
@@ -272,24 +272,24 @@ export const alerts = sqliteTable(
 export const messages = sqliteTable(
   'messages',
   {
-    /** The id of the last alert in it. Alerts with lower ids are in this message or an earlier one. */
+    /** The id of the message's last alert. Alerts with lower ids are in this message or an earlier one. */
     last_id: integer().primaryKey(),
-    /** Lets the receiver recognize duplicates. */
+    /** Allows the receiver to recognize duplicates. */
     id: text().notNull(),
-    /** Null once it was sent or given up. */
+    /** Null if the message was sent or given up. */
     body: text(),
     created_at: text().notNull(),
-    /** Until then, the run that is sending it has a lease. */
+    /** The time at which the lease of the sending run expires. */
     leased_until: text().notNull(),
-    /** Null if it is open or was given up. */
+    /** Null if the message is open or was given up. */
     sent_at: text(),
-    /** Until when a rejected message is set aside. Null: it is not set aside. */
+    /** The time until which a rejected message is set aside. Null: it is not set aside. */
     retry_at: text(),
   },
   (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],
 );
 
-/** When each scheduled run last ended. Only the rows in DB count. */
+/** The time at which each scheduled run last ended. Only the rows in DB are used. */
 export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text().notNull() }, (table) => [
   primaryKey({ columns: [table.name] }),
 ]);
@@ -317,5 +317,5 @@ export const billingColumns = { billing_day, has_billing_changes };
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;
 
-/** The database as scheduled runs use it. */
+/** The type of the databases that scheduled runs use. */
 export type Database = DrizzleD1Database & { $client: D1Database };

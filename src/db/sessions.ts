@@ -1,4 +1,4 @@
-// The statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
+// Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
 import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
@@ -11,13 +11,13 @@ import { builder } from './text.ts';
 
 const NAME = 'console';
 
-/** The day of a timestamp, for `expires_on` of a session, which every version understands. */
+/** The day of a timestamp, for a session's `expires_on`, which all versions of the service check. */
 const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
 
-/** A session of the user. */
+/** Matches the user's sessions. */
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
-/** The columns that end a session. Also revokes it, because versions without sessions would accept it as an API key. */
+/** The column values that end a session. They also revoke it, because versions without sessions would accept it as an API key. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */
@@ -30,13 +30,13 @@ export const endSessionsOf = statement(['key_id'], (permission, $) => {
     .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
 });
 
-/** A column of the session with this hash. Null, which equals nothing, if there is no such session. */
+/** Selects a column of the session with this hash. Null, which equals nothing, if there is no such session. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 
 /**
- * Ends the user's sessions beyond MAX_SESSIONS: first the oldest from the same source, so that a restricted key ends its own sessions before
- * any others.
+ * Ends the user's sessions beyond MAX_SESSIONS. Ends the oldest sessions from the same source first, so a restricted key ends its own
+ * sessions before any others.
  */
 const endExcess = statement(['hash'], (_, $) => {
   const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
@@ -47,14 +47,14 @@ const endExcess = statement(['hash'], (_, $) => {
   return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
 });
 
-/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. A start adds only one, so the table cannot fill up. */
+/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. Each start adds only one, so the table cannot fill up. */
 const dropExcess = statement(['hash'], (_, $) => {
   const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
   return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
 });
 
-/** The id of the key of the call, if the call is permitted. */
+/** The id of the calling key, if the call is permitted. */
 const permittedKeyId = (permission: Permission) =>
   sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 
@@ -85,7 +85,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
 });
 
-/** Starts a session for the API key of the call. It ends at `ends_at`, or when the key expires if that is earlier. */
+/** Starts a session for the calling API key. The session ends at `ends_at`, or when the key expires if that is earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
   started: insertSession({ hash, ends_at }),
   ended: endExcess({ hash }),
@@ -125,8 +125,8 @@ const spendCode = statement(['hash'], (_, $) => {
 });
 
 /**
- * Starts the session of a console link and deletes its code, so only one of two concurrent calls gets a session. The later steps depend on
- * the insert.
+ * Starts the session of a console link and deletes its code, so only one of two concurrent calls receives a session. The later steps depend
+ * on the insert.
  */
 export const redeemCode = (hash: string, last_four: string) => ({
   started: insertFromCode({ hash, last_four }),
@@ -135,7 +135,7 @@ export const redeemCode = (hash: string, last_four: string) => ({
   dropped: dropExcess({ hash }),
 });
 
-/** Ends the session whose key makes the call. */
+/** Ends the session that makes the call. */
 export const endSession = statement([], (permission, $) =>
   builder
     .update(apiKeys)

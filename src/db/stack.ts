@@ -2,7 +2,7 @@
 import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
- * Returns the stacks of an error and its causes. Drizzle wraps D1's error in one that quotes the bound values, so this uses D1's error
+ * Returns the stacks of an error and its causes. Drizzle wraps D1's error in an error that quotes the bound values, so this uses D1's error
  * instead.
  */
 export function stackOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// Statements of a call. Each depends on the permission, and its SQL is generated once per shape of call.
+// Defines the statements of calls. Each statement depends on the permission, and its SQL is generated once per call shape.
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
@@ -15,17 +15,14 @@ import {
   textOf,
 } from './text.ts';
 
-/**
- * A statement with its own values. The values of the call are added when it runs. `Row` is the type of its rows: `row` is never set and only
- * carries this type.
- */
+/** A statement with its own values. The call's values are added when it runs. `row` is never set: it only carries the type of the rows. */
 export type Statement<Row = unknown> = {
   textFor: (shape: CallShape) => Text;
   values: Record<string, Bindable>;
   row?: Row;
 };
 
-/** Statements that run in order in one batch, by the names of the steps. */
+/** Statements that run in order in one batch, by step name. */
 export type Steps = { readonly [step: string]: Statement };
 
 /** The rows that each step returns. */
@@ -33,11 +30,14 @@ export type RowsOf<S extends Steps> = {
   -readonly [Step in keyof S]: S[Step] extends Statement<infer Row> ? Row[] : never;
 };
 
-/** An entry of the JSON list that a statement selects as the field `Name`. */
+/** The entry type of the JSON list that a statement selects as the field `Name`. */
 export type EntryOf<S, Name extends string> =
   S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
-/** Defines a statement. `names` are the names of its own values. `$` has a placeholder for each of them and for each value of the call. */
+/**
+ * Defines a statement. `names` are the names of its own values. `$` contains a placeholder for each of them and for each of the call's
+ * values.
+ */
 export function statement<const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q,
@@ -54,9 +54,9 @@ export function statement<const N extends string, Q extends BuiltQuery>(
 }
 
 /**
- * Reads the verdict and `fields`. This row also exists if the call is refused, so `fields` must depend on the permission. `where true` keeps
- * SQLite from merging the two selects, which would evaluate the rule again for each such field. `from` is the permission, with more columns
- * if the fields need them.
+ * Reads the verdict and `fields` in one row. A refused call also returns that row, so `fields` must depend on the permission. `where true`
+ * prevents SQLite from merging the two selects, which would evaluate the rule again for each of these fields. `from` is the permission,
+ * with additional columns if the fields need them.
  */
 export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
   permission: Permission,
@@ -68,7 +68,7 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
     .from(from)
     .where(sql`true`);
 
-/** Whether the statement directly before this one in the batch wrote anything. */
+/** Tests whether the statement directly before this one in the batch wrote a row. */
 export const hasWritten = sql`changes() > 0`;
 
 /** Reads only the verdict. */

@@ -1,4 +1,4 @@
-// Generates the SQL of a query once, with placeholders. After that, a request only binds their values.
+// Generates a query's SQL once, with placeholders. Requests then only bind the values.
 import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
@@ -19,7 +19,7 @@ export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
-/** SQL and the names of its values, in the order of binding. */
+/** SQL and the names of its values, in binding order. */
 export type Text = { sql: string; names: string[] };
 
 const dialect = new SQLiteAsyncDialect();

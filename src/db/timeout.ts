@@ -1,6 +1,6 @@
-// A timeout for calls that may never respond: to a database, or to the receiver of alerts.
+// A timeout for calls to a database or to the receiver of alerts, which may never respond.
 
-/** No response in time. The operation may have been carried out. */
+/** Thrown if no response arrives in time. The operation may still have been carried out. */
 export class TimedOut extends Error {}
 
 /** Resolves to the result of `response`, or rejects with TimedOut after `ms`. A late result is ignored. */

@@ -1,4 +1,4 @@
-// The statements that change the token of a business and read its former tokens.
+// Statements that change a business's token and read its former tokens.
 import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided, lastFour } from './change.ts';
@@ -9,11 +9,11 @@ import { builder } from './text.ts';
 
 const MAX_FORMER_TOKENS = 5;
 
-/** The former tokens of a business that still work. */
+/** Selects a business's former tokens that still work. */
 const formerToken = (business_id: SQL | Column) =>
   sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
 
-/** The former tokens of a business that still work, for responses. The one that was replaced first comes first. */
+/** A business's former tokens that still work, for responses, in the order in which they were replaced. */
 export function formerTokensOf(business_id: SQL | Column) {
   const { token, expires_at, place } = formerTokens;
   const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
@@ -24,7 +24,7 @@ const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
   sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
 );
-/** Follows the other former tokens of the business. */
+/** The place after the business's other former tokens. */
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
 
@@ -47,7 +47,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
             place: nextPlace,
           })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
         )
-        // An imported token may have been the former token of another business.
+        // An imported token may once have been another business's former token.
         .onConflictDoUpdate({
           target: formerTokens.token,
           set: {
@@ -61,7 +61,9 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
         .update(businesses)
         .set({ token: sql`${$.token}` })
         .where(isDecided($)),
-    /** Deletes all former tokens, or if the old token still works, those that have expired and the oldest beyond MAX_FORMER_TOKENS. */
+    /**
+     * Deletes all former tokens. If the old token still works, deletes only expired former tokens and the oldest beyond MAX_FORMER_TOKENS.
+     */
     dropped($) {
       const ofBusiness = eq(formerTokens.business_id, decidedId($));
       const stillWorks = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;
@@ -77,8 +79,8 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
 });
 
 /**
- * Gives the business a new token. The old one works until `keep_until`. If that is null, it and all earlier ones stop working immediately.
- * The deciding step returns the business before the change, except for `updated_at`.
+ * Replaces the business's token. The old token works until `keep_until`. If that is null, it and all earlier tokens stop working
+ * immediately. The deciding step returns the business before the change, except for `updated_at`.
  */
 export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
 
@@ -87,5 +89,5 @@ const stop = change('stop_former_tokens', [], {
   before: ($) => jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
   apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
 });
-/** Stops the former tokens immediately. Returns the business if any of them still worked. */
+/** Stops all former tokens immediately. Returns the business if any of them still worked. */
 export const stopFormerTokens = () => stop({});

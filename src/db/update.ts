@@ -1,4 +1,4 @@
-// Changes the fields of a business for the operator.
+// Changes a business's fields for the operator.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
@@ -36,7 +36,7 @@ const COLUMNS = [
 ] as const satisfies (keyof BusinessUpdate)[];
 const FIELDS = [...COLUMNS, 'billing_day'] as const satisfies (keyof BusinessUpdate)[];
 
-/** The stored value of a field, comparable with its JSON value. */
+/** The stored value of a field, in the format of its JSON value. */
 function storedIn(name: (typeof FIELDS)[number]) {
   if (name === 'billing_day') return latestBillingDay;
   if (name !== 'alert_at') return businesses[name];
@@ -48,10 +48,10 @@ const currentValue = sql`case key ${sql.join(
   sql` `,
 )} end`;
 
-/** The id of the business if it is transferred to another user. Otherwise null. */
+/** The id of the business if the change transfers it to another user. Otherwise null. */
 const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
-/** The fields whose values differ from the stored ones. */
+/** Selects the fields whose values differ from the stored values. */
 const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
   where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
@@ -60,7 +60,7 @@ const update = change('update_business', ['fields'], {
   before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
   apply: {
-    /** Revokes the keys and sessions restricted to a transferred business: they would work again if it was transferred back. */
+    /** Revokes the keys and sessions restricted to a transferred business: they would work again if the business were transferred back. */
     ended: ($) =>
       builder
         .update(apiKeys)
@@ -71,7 +71,7 @@ const update = change('update_business', ['fields'], {
     set($) {
       const set = COLUMNS.map((name): [string, SQL] => {
         const path = sql.raw(`'$.${name}'`);
-        // json_type of a JSON null is the text 'null', not NULL: the field is present and removes a limit.
+        // json_type returns the text 'null' for a JSON null, and NULL for a missing field. A JSON null removes a limit.
         return [
           name,
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
@@ -87,7 +87,7 @@ const update = change('update_business', ['fields'], {
   },
 });
 
-/** Changes the fields that differ, and returns the updated business. */
+/** Changes the fields whose values differ, and returns the updated business. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
   const steps = update({ fields: JSON.stringify(fields) });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
@@ -97,8 +97,8 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
 }
 
 /**
- * Ensures that a user is in database `number`, because all data of a user is in one database. Assigns a new user to it. Throws a Conflict if
- * the user is in another.
+ * Ensures that a user's home is database `number`, because all of a user's data is in one database. Assigns a new user to that database.
+ * Throws a Conflict if the user's home is another database.
  */
 export async function claimHomeIn(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
   const { home } = await claimHome(databases, user_id, { wanted: number });

@@ -1,4 +1,4 @@
-// The statements that read reports, count uses and store the ids of uses.
+// Statements that read reports, count uses and store the ids of uses.
 import { and, between, eq, gt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
@@ -22,19 +22,19 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   return withVerdict(permission, { counts: counts.as('counts') });
 });
 
-/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. (sum() fails beyond 2^63 - 1.) */
+/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
 export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 /** The sum of counts, capped at MAX_COUNT. D1 would not bind the cap as an integer. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
- * Reads the verdict and a page of totals: the uses from `from` to `to` of `limit` businesses after the id `after`, including those without
- * uses. It covers all owners, so the policy must allow this only to the operator.
+ * Reads the verdict and a page of totals: the uses from `from` to `to` of at most `limit` businesses after the id `after`, including
+ * businesses without uses. Covers all owners, so the policy must allow only the operator to run it.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
 );
-/** Reads such a page of one user. */
+/** Like `totalsAfter`, but for one user's businesses. */
 export const totalsOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(eq(businesses.user_id, $.user_id), permission, $),
 );
@@ -59,7 +59,9 @@ function pageOfTotals(
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
-/** Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` completes the sentence that starts with `field`. */
+/**
+ * Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` returns the end of the sentence that starts with `field`.
+ */
 export function exactCounts<Row extends { business_id: number; count: number }>(
   rows: Json<Row[]>,
   field: string,
@@ -71,14 +73,17 @@ export function exactCounts<Row extends { business_id: number; count: number }>(
   throw new Conflict(field, ruleFor(`business ${beyond.business_id} has more than ${MAX_COUNT} uses`));
 }
 
-/** Adds each row of `source`, a `from` clause with its conditions, to the counts, and returns the new counts. See `isBeyondCount`. */
+/**
+ * Adds the count of each row of `source`, a `from` clause with conditions, to the stored counts. Returns the new counts. The batch fails if
+ * a count would exceed MAX_COUNT (`isBeyondCount`).
+ */
 const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }, source: SQL) =>
   builder
     .insert(dailyUsage)
     .select(sql`select ${newRow(dailyUsage, row)} ${source}`)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
-      // The column refuses a text, which fails the whole batch. Checking the counts first would read each of them twice.
+      // The INTEGER column rejects the text 'beyond', so the whole batch fails. Checking the counts first would read each of them twice.
       set: {
         count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
         counted_at: sql`excluded.counted_at`,
@@ -86,14 +91,14 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
 
-/** Whether a batch failed, and stored nothing, because a day would have counted more than MAX_COUNT. */
+/** Tests whether a batch failed, and stored nothing, because the count of a day would have exceeded MAX_COUNT. */
 export const isBeyondCount = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
-/** Whether the ledger does not contain the id. */
+/** Tests whether the ledger does not contain the id. */
 const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
-/** The same with the permitted id. Reads nothing for a refused call. */
+/** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
 /** Reads the verdict and the limit usage. */
@@ -101,7 +106,7 @@ export const readLimitUsage = statement([], (permission, _, shape) =>
   withVerdict(permission, limitUsageOf(permission, shape)),
 )({});
 
-/** Reads the verdict and the limits alone. */
+/** Reads the verdict and only the limits, not their usage. */
 export const limitsOnly = statement([], (permission) => {
   const { daily_limit, monthly_limit } = permission;
   return withVerdict(permission, { daily_limit, monthly_limit });
@@ -141,8 +146,8 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
 }
 
 /**
- * Counts a use of this quantity today and stores its digest, unless the ledger contains it or a limit refuses it. Returns the new count if
- * the use was counted.
+ * Counts a use of this quantity today and stores its digest, unless the ledger contains the digest or a limit refuses the use. Returns the
+ * new count if the use was counted.
  */
 export const countOnce = countingOnce(
   ['digest', 'quantity'],
@@ -152,7 +157,7 @@ export const countOnce = countingOnce(
       sql`from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity, shape)})`,
     ),
-  // For a use that was not counted, the permission is not evaluated again.
+  // If the use was not counted, SQLite does not evaluate the permission again.
   (permission, $, shape) =>
     builder.insert(ledger).select(
       sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today, quantity: $.quantity }, $.today, shape)}
@@ -177,21 +182,21 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
 });
 
-/** A use with an id: the digest of the id in hex, the day on which it counts, and its quantity. */
+/** A use with an id: the digest of the id in hex, the day on which the use counts, and its quantity. */
 export type IdentifiedUse = { digest: string; day: string; quantity: number };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 const listedQuantity = sql.raw('value ->> 2');
 
-/** Whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
+/** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
 const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
   caller === 'operator'
     ? sql`false`
     : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
- * The days and months in which the new uses of a list would exceed a limit and its overage: a subquery with rows of PeriodBeyond. The
+ * A subquery with rows of PeriodBeyond: the days and months in which the new uses of a list would exceed a limit and its overage. The
  * surrounding `from` must contain the permission. Evaluate it only if `isBound`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
@@ -203,7 +208,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   };
   const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
-  // Materialized, or SQLite computes each again at every reference.
+  // Materialized, so SQLite computes each of them only once.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
         ${has_billing_changes} as has_changes, ${overage} as overage),
@@ -229,24 +234,24 @@ const countNewUses = countingOnce(
           and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
     ),
   (permission, $, shape) => {
-    // Without a list, json_each returns no rows, so a refused call does not read the list.
+    // json_each returns no rows for null, so the list is read only if uses were counted.
     const counted = sql`case when ${hasWritten} then ${ifPermitted(permission, $.uses)} end`;
     return builder
       .insert(ledger)
       .select(
         sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity }, $.today, shape)}
-          from json_each(${counted}) where true`, // without `where`, SQLite parses `on conflict` as a join
+          from json_each(${counted}) where true`, // SQLite would parse `on conflict` as a join without `where`
       )
       .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
       .returning({ day: ledger.day });
   },
 );
 
-/** If a limit kept the previous steps from counting: the exceeded periods, and the indexes of the new uses in the list. */
+/** If a limit prevented the previous steps from counting, reads the exceeded periods and the list indexes of the new uses. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
     'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
-  // For a list that was counted, the permission is not evaluated again.
+  // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${hasWritten}) cross join ${permission} limit 1)`; // without the limit, SQLite computes it twice
   return builder
@@ -260,7 +265,8 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
 
 /**
  * Counts the uses that are not in the ledger, stores their ids, and returns a row for each. If a limit refuses the list, counts nothing and
- * returns the reason in `refused`. No digest may occur twice. The list is one value, because D1 binds at most 100.
+ * returns the reason in `refused`. The list must not contain a digest twice. It is bound as one JSON value, because D1 binds at most 100
+ * values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
