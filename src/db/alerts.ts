@@ -17,7 +17,7 @@ import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** A sweep checks one of this many slices of the businesses with a limit. There is one sweep per minute. */
+/** The businesses with a limit are split into this many slices. A sweep runs every minute and checks one slice. */
 const SLICES = 60;
 /** The slices that one sweep checks while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
@@ -65,7 +65,7 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
   union all select 'month', 0 union all select 'month', 1) as periods`;
 
 /**
- * The highest percentage in alert_at that `used` reaches, like thresholdOf in core/limits.ts. The products stay below 2^63. Tests the
+ * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Tests the
  * list's indexes from last to first, because json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
@@ -134,7 +134,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/** Stores the missing alerts of one business. Used after a list of uses, whose statements do not read which thresholds were passed. */
+/** Stores the missing alerts of one business. Runs after a list of uses was counted, because that batch does not read the limit usage. */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
@@ -191,7 +191,7 @@ export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
   const alert = jsonObject(fieldsOf(page));
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });
-/** Reads the verdict and a page of all businesses' alerts. The policy must allow only the operator to run it. */
+/** Reads the verdict and a page of all businesses' alerts. The policy must restrict it to the operator. */
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;

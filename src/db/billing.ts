@@ -29,7 +29,7 @@ export function billingMonth(business: Billed, day: SQLWrapper) {
   return {
     starts_on: sql<string>`coalesce(${ofChange(sql`case when ${day} < ${changes_on} then ${starts_on} else ${firstOf(day, changed)} end`)},
       ${firstOf(day, billing_day)})`,
-    // If `day` is before changes_on, its month ends on the day before changes_on. `lastOf` is never later for such a day.
+    // If `day` is before changes_on, its month ends on the day before changes_on. `lastOf` is never later then, so max() is correct.
     ends_on: sql<string>`coalesce(${ofChange(sql`max(date(${changes_on}, '-1 day'), ${lastOf(day, changed)})`)},
       ${lastOf(day, billing_day)})`,
   };

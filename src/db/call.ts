@@ -6,12 +6,12 @@ import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { type Bindable, placeholders } from './text.ts';
 
-/** A request's caller, operation, origin and time. The guard creates one for each request. */
+/** The caller, operation, origin and time of a request. Created by the guard. */
 export type Call = {
   operation: Operation;
   /**
-   * `lookupValue` is the hash of an API key or a code, or a business token in plain text. Operator keys are not stored in a database.
-   * `name` is how changes show the operator key.
+   * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up: `name` is how
+   * changes show it.
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /**
@@ -55,7 +55,6 @@ export type CallShape = {
 /** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-/** Returns a call's shape and values. */
 export function valuesOf({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const timestamp = formatTimestamp(now);

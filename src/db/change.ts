@@ -1,5 +1,5 @@
-// Changes the business in the path. The steps of one batch decide, record and apply a change, in this order, because each reads what a
-// later one overwrites.
+// Changes the business in the path. The steps of one batch decide, record and apply a change, in this order, because each step reads what a
+// later step overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
@@ -27,7 +27,7 @@ type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
 };
 
 type Definition<N extends string, W extends Writes<N>> = {
-  /** The condition on the business's row that decides the change. */
+  /** The condition under which the change is made, evaluated on the business's row. */
   decideIf: ($: Values<N>) => SQL;
   /** JSON for the list of changes, computed before the change is applied. Null by default. */
   before?: ($: Values<N>) => SQL;

@@ -46,7 +46,7 @@ const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
 const isCreated = ({ token, decision }: Identity) =>
   and(eq(businesses.token, token), eq(businesses.decision, decision));
 
-/** The last id in use. Null in a new database. */
+/** The highest business id so far. Null in a new database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
 const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
 
@@ -91,7 +91,7 @@ const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-/** Retires an imported token, so it can never be imported again. Retired at creation, because a rotation can remove it later. */
+/** Retires an imported token at creation, because a rotation can remove it later. A retired token can never be imported again. */
 const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
@@ -124,7 +124,7 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
 }
 const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
-/** Creates a business in database `number`, which must be the owner's home. The owner must already have claimed an imported token. */
+/** Creates a business in database `number`, which must be the owner's home. The owner must have claimed an imported token first. */
 export async function createBusinessIn(
   ask: Ask,
   number: number,

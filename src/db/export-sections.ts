@@ -76,7 +76,7 @@ function isNext(permission: Permission, $: Values, { business_id, key }: Sorted,
   const isOwn = and(eq(businesses.user_id, own(permission, $)), gte(businesses.id, $.id));
   return and(isOwn, eq(business_id, businesses.id), gt(key, ended));
 }
-/** Sort columns of a table that contains businesses' rows. `key` sorts the rows of one business. */
+/** The sort columns of a table that contains businesses' rows. `key` sorts the rows of one business. */
 type Sorted = Record<'business_id' | 'key', Column>;
 
 /** Selects a page of a table whose rows belong to businesses. */

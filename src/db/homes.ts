@@ -15,7 +15,6 @@ import { readVerdict, type Statement, statement, withVerdict } from './statement
 import { builder, type Placeholders } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-/** Placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
 const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 

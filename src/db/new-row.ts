@@ -1,4 +1,4 @@
-// Builds the values of a new row from an object with the names of the columns.
+// Builds the values of a new row from an object keyed by column name.
 import { getTableColumns, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 
@@ -21,7 +21,7 @@ export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
     sql`, `,
   );
 
-/** Reads the values of a row from a JSON object. The object's members are named like the columns, and a missing member is null. */
+/** Reads a row's values from a JSON object keyed by column name. A missing key means null. */
 export const rowIn = <T extends SQLiteTable>(table: T, json: SQLWrapper): NewRow<T> =>
   Object.fromEntries(
     Object.keys(getTableColumns(table)).map((name) => [name, sql`${json} ->> ${sql.raw(`'${name}'`)}`]),

@@ -1,4 +1,4 @@
-// Decides in SQL who may do what. Every statement of a request depends on this permission.
+// Decides in SQL who may do what: builds the permission on which every statement of a request depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';

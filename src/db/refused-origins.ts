@@ -80,7 +80,6 @@ export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: 
   return sql<number>`(select count(*) from ${refusedOrigins} where ${isOwn})`;
 }
 
-/** Deletes all refused origins of the business. */
 export const deleteRefusedOrigins = statement([], (permission) =>
   builder
     .delete(refusedOrigins)

@@ -9,7 +9,7 @@ const businessId = () =>
   integer()
     .notNull()
     .references(() => businesses.id);
-/** SQLite deletes a row with its business. */
+/** SQLite deletes these rows with their business. */
 const ownedBusinessId = () =>
   integer()
     .notNull()
@@ -34,7 +34,7 @@ export const businesses = sqliteTable(
     decision: text(),
     creation_key: blob(),
     creation_request: blob(),
-    /** The billing day before the first row of `billing_changes` takes effect. */
+    /** The billing day until the first change in `billing_changes` takes effect. */
     billing_day: integer().notNull().default(1),
     /** The time at which a limit or the thresholds were last set. */
     limits_at: text(),
@@ -189,7 +189,7 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
-/** The id of the user that `before` or `after` of a change names, or null. */
+/** The user id in `before` or `after` of a change, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 
 export const changes = sqliteTable(

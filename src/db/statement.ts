@@ -1,4 +1,4 @@
-// Defines the statements of calls. Each statement depends on the permission, and its SQL is generated once per call shape.
+// Defines the statements that calls run. Each depends on the permission. Its SQL is generated once per call shape.
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
@@ -25,7 +25,6 @@ export type Statement<Row = unknown> = {
 /** Statements that run in order in one batch, by step name. */
 export type Steps = { readonly [step: string]: Statement };
 
-/** The rows that each step returns. */
 export type RowsOf<S extends Steps> = {
   -readonly [Step in keyof S]: S[Step] extends Statement<infer Row> ? Row[] : never;
 };
@@ -71,5 +70,4 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
 /** Tests whether the statement directly before this one in the batch wrote a row. */
 export const hasWritten = sql`changes() > 0`;
 
-/** Reads only the verdict. */
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

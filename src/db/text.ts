@@ -10,7 +10,6 @@ export const NULL = sql`null`;
 
 export type Bindable = string | number | null;
 
-/** A query of Drizzle's builder. */
 export type BuiltQuery = PromiseLike<unknown> & { getSQL(): SQL };
 export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 

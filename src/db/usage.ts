@@ -29,7 +29,7 @@ export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${M
 
 /**
  * Reads the verdict and a page of totals: the uses from `from` to `to` of at most `limit` businesses after the id `after`, including
- * businesses without uses. Covers all owners, so the policy must allow only the operator to run it.
+ * businesses without uses. Covers all owners, so the policy must restrict it to the operator.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
@@ -91,17 +91,16 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
 
-/** Tests whether a batch failed, and stored nothing, because the count of a day would have exceeded MAX_COUNT. */
+/** Tests whether a batch failed because a day's count would have exceeded MAX_COUNT. Such a batch stored nothing. */
 export const isBeyondCount = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
-/** Tests whether the ledger does not contain the id. */
+/** Tests that the ledger does not contain the id. */
 const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
 /** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
-/** Reads the verdict and the limit usage. */
 export const readLimitUsage = statement([], (permission, _, shape) =>
   withVerdict(permission, limitUsageOf(permission, shape)),
 )({});
@@ -121,7 +120,6 @@ export const countUse = statement(['quantity'], (permission, $, shape) =>
   ),
 );
 
-/** The ledger row of a use. */
 const ledgerRow = (
   use: Record<'business_id' | 'digest' | 'day' | 'quantity', SQLWrapper>,
   today: SQLWrapper,
@@ -208,7 +206,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   };
   const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
-  // Materialized, so SQLite computes each of them only once.
+  // Each is materialized, so SQLite computes it only once.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
         ${has_billing_changes} as has_changes, ${overage} as overage),
