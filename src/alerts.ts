@@ -1,5 +1,5 @@
-// The run of each minute (docs/alerts.md): stores missing alerts, and sends new ones to the receiver in signed messages. A message is retried
-// until the receiver has it, so the receiver can get it twice, with the same id.
+// The alerts run (docs/alerts.md), once a minute: stores missing alerts and sends new ones to the receiver in signed messages. A message is
+// retried until the receiver accepts it, so it can arrive twice, with the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from './core/time.ts';
@@ -20,40 +20,40 @@ import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';
 
-/** A service binding ignores the host of the address. */
+/** Service bindings ignore the hostname. */
 const BINDING_ADDRESS = 'https://alerts/';
 const RUN_MS = 25_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
-/** Alerts are retried for at least this long while the receiver is down, or rejects them. */
+/** Retries continue for at least this long while the receiver is down or rejects messages. */
 const GIVE_UP_DAYS = 3;
-/** How long a message that the receiver rejects is set aside. */
+/** Delay before a rejected message is sent again. */
 const SET_ASIDE_MS = HOUR_MS;
 /**
- * Client errors that say nothing about the message: the secrets differ, or it came too late, too early or too often (RFC 9110 §15.5.2 and
- * §15.5.9, RFC 8470, RFC 6585 §4).
+ * Client errors that can pass without a change to the message: the secrets differ, or it arrived too late, too early or too often (RFC 9110
+ * §15.5.2 and §15.5.9, RFC 8470, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
-const MIN_STATEMENTS = 49; // the last is for the end of the run (schedule.ts)
+const MIN_STATEMENTS = 49; // the 50th stores the end of the run (schedule.ts)
 const SWEEP_STATEMENTS = 1;
-/** More than a database usually needs. Raises MIN_STATEMENTS for 10 databases or more. */
+/** More than a database usually needs. Raises the budget above MIN_STATEMENTS for 10 databases or more. */
 const STATEMENTS_PER_DATABASE = 5;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };
 type ErrorLog = Pick<Log, 'error'>;
 type SweptDatabase = { binding: Binding; db: Database };
-/** `scheduled` is when the run was due. The run adds what it costs to `cost`. */
+/** `scheduled` is when the run was due. The run adds its own cost to `cost`. */
 type RunOptions = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
-/** `end` is when the run must end. `statements` is how many it may still use. */
+/** `end` is the deadline, in milliseconds since 1970. `statements` is the remaining budget. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
-/** What a run did. `oldest` is when the oldest alert that it tried to send was stored. `receiver_ms` is the slowest response. */
+/** The results of a run. `oldest` is when the oldest alert that it tried to send was stored. `receiver_ms` is the slowest response time. */
 type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
- * Sweeps all databases, and then sends the new alerts of each, oldest first, until the time or the statements of the invocation run out. Sets
- * aside a message that the receiver rejects. Any other failure of the receiver ends the run, and the next run retries. A database that fails
- * does not stop the others. Logs each failure. Returns what it did, and which databases failed.
+ * Sweeps all databases, then sends each database's new alerts, oldest first, until the invocation runs out of time or statements. Sets
+ * aside messages that the receiver rejects. Any other receiver failure ends the run, and the next run retries. A failing database does not
+ * stop the others. Logs each failure. Returns the results and the databases that failed.
  */
 export async function runAlerts(
   bindings: Bindings,
@@ -68,7 +68,7 @@ export async function runAlerts(
   const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed: [...failed], ...did };
-  // Each run starts with the next database, in case there is too much for one run. Databases that failed come last.
+  // Each run starts with the next database, in case one run cannot process them all. Databases that failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const rotated = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
@@ -120,14 +120,14 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
   return { post, secret };
 }
 
-/** Sends the new alerts of one database, and leaves `reserved` statements for the others. Returns whether the run may continue. */
+/** Sends one database's new alerts, leaving `reserved` statements for the other databases. Returns whether the run may continue. */
 async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: number): Promise<boolean> {
   const { receiver, clock, log, end } = run;
   let ended: EndedMessage | null = null;
   let goesOn = true;
   while (goesOn) {
     const ending = ended === null ? 0 : END_STATEMENTS;
-    // A message is taken only while there is time for a slow database and then a slow receiver.
+    // Leases a message only if there is time for a slow database and then a slow receiver.
     const isInTime = clock().getTime() + DATABASE_MS + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;
@@ -151,7 +151,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       continue;
     }
     const isRejected = rejects(failure);
-    // A message that was set aside before stays aside, or it would come first each minute and end the run.
+    // Sets a message aside again if it was set aside before. Otherwise it would come first every minute and end each run.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
     log.error({ ...line, ...failure, ...(retryAt && { retry_at: formatTimestamp(retryAt) }) });
@@ -165,12 +165,12 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   return goesOn;
 }
 
-/** Why the receiver did not accept a message: the status of its response, or the error if there was none. */
+/** The reason that a message was not accepted: the response status, or the error if the receiver did not respond. */
 type Failure = { status?: number; error?: string };
-/** Whether the status means that the receiver will never accept this message. */
+/** Returns whether the status means that the receiver will never accept this message. */
 const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
 
-/** Sends a message. Returns null if the receiver accepted it with any 2xx, or else the failure for the log. */
+/** Sends a message. Returns null on any 2xx status, or the failure to log. */
 async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date): Promise<Failure | null> {
   const stop = new AbortController();
   try {
@@ -179,14 +179,14 @@ async function trySend({ post, secret }: Receiver, { id, body }: Message, now: D
       'user-agent': 'business-usage-access',
       ...(await webhookHeaders(secret, id, body, now)),
     };
-    // A redirect counts as a failure, because its target is not validated.
+    // Treats redirects as failures: their targets are not validated.
     const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
     const { ok, status, body: answer } = await withTimeout(post(request), MESSAGE_MS);
-    answer?.cancel().catch(() => {}); // the body does not matter
+    answer?.cancel().catch(() => {}); // the body is not used
     return ok ? null : { status };
   } catch (error) {
     stop.abort();
-    // An error can quote the address, which may contain a secret of the receiver.
+    // The error can quote the address, which may contain the receiver's secret.
     return { error: `the receiver: ${error}`.replace(/https?:\S*/gi, 'its address') };
   }
 }

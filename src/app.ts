@@ -1,4 +1,4 @@
-// Assembles the service: the middleware of every request, and the routes.
+// Assembles the service from its middleware and routes.
 import type { ExecutionContext } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Bindings, Clock, Log } from './env.ts';
@@ -18,10 +18,10 @@ import { totals } from './routes/totals.ts';
 import { usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
-/** Creates the service. Logs a line for each request except preflights. */
+/** Creates the service. Logs a line for each API request except preflights. */
 export function createApp(clock: Clock, log: Log) {
   const usageOnly = withMethodNotAllowed(usage);
-  usageOnly.all('/*', notFound); // `usage` is never the id of a business
+  usageOnly.all('/*', notFound); // `usage` is never a business id
   const api = newRoutes()
     .use(logged(clock, log))
     .notFound(notFound)

@@ -1,4 +1,4 @@
-// The types that all handlers share.
+// Types shared by all handlers.
 import type { Context } from 'hono';
 import type { CallerKind } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
@@ -7,61 +7,63 @@ import type { Operation } from './core/policy.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
-/** The limiters of requests, per client address and per credential, and of stored refusals, per origin and per business. */
+/** The rate limiters: of requests per client address and per credential, and of stored refusals per origin and per business. */
 export type RateLimiter = 'ADDRESS_LIMIT' | 'CREDENTIAL_LIMIT' | 'REFUSED_ORIGIN_LIMIT' | 'REFUSED_BUSINESS_LIMIT';
 
-/** The bindings of the Worker (wrangler.toml). */
+/** The Worker's bindings (wrangler.toml). */
 export type Bindings = {
   /** The first database. The others are DB_1 to DB_61 (core/database.ts). */
   DB: D1Database;
-  /** The Worker that receives alerts. Absent: ALERT_URL receives them. */
+  /** The Worker that receives alerts. If absent, ALERT_URL receives them. */
   ALERTS?: Fetcher;
   /** The address that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;
-  /** Signs what is sent (core/webhook.ts). */
+  /** Signs alert messages (core/webhook.ts). */
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
-  /** The name of the console (http/console-page.ts). Absent or empty: Business Usage and Access. */
+  /** The service's name in the console (http/console-page.ts). Business Usage and Access if absent or empty. */
   SERVICE_NAME?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
-  /** The version of the Worker. Absent in tests. */
+  /** The Worker's version. Absent in tests. */
   VERSION?: { id: string };
 } & { [limiter in RateLimiter]?: RateLimit } & { [binding in Binding]?: D1Database } & {
-  /** The operator's keys: a role and a hash, such as full:9f86… (core/operator.ts). */
+  /** An operator key, stored as its role and hash, such as full:9f86… (core/operator.ts). */
   [name in OperatorSecret]?: string;
 };
 
 export type Clock = () => Date;
 
-/** The log line of a request, collected while the request is served. */
+/** The contents of a request's log line, collected while the request is served. */
 export type LogEntry = {
-  /** Sent in the response too. */
+  /** Also sent in the response. */
   readonly request_id: string;
   readonly d1: Cost;
   /** The credential that was sent, valid or not. */
   credential: { kind: CallerKind; last_four: string } | null;
   /** The database that was queried, or null. */
   database: Binding | null;
-  /** Null if the operation is not known: without a credential, or over the address's rate limit. `origin` is null for a server. */
+  /** Null if the operation is unknown, for example without a credential or over the address's rate limit. `origin` is null for servers. */
   call: { operation: Operation; business_id: number | null; user_id?: number | null; origin: string | null } | null;
-  /** The rate limit that was exceeded. */
+  /** The rate limiter that refused the request, or null. */
   limiter: RateLimiter | null;
-  /** Why it failed. */
+  /** The error that caused the response, or null. */
   error: Error | null;
 };
 
-/** Writes log lines, to `console` in the Worker. `error` is for failures of the service. */
+/** Writes log lines (to `console` in the Worker). `error` is for failures of the service. */
 export type Log = Record<'log' | 'error', (line: object) => void>;
 
 /** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
 export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; logEntry: LogEntry } };
 
-/** Runs work in the call's database after the response. `name` identifies the work in the log if it fails. */
+/** Runs work on the call's database after the response. `name` identifies the work in the log if it fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/** The variables that the guard sets. `database` is the number of the database that `ask` queries. Only operators get `databases`. */
+/**
+ * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` is set only for operators.
+ */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
 };

@@ -1,5 +1,5 @@
-// The middleware of every route that needs a credential. It identifies the caller and the origin, and provides `ask`, the route's only access
-// to the database before the response.
+// Middleware for every route that requires a credential. Identifies the caller and the origin, and provides `ask`, the route's only
+// database access before the response.
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
@@ -25,18 +25,18 @@ import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requi
 import { limitAddress, limitCredential, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
-/** How long a request waits for its database in total. */
+/** The total time that a request waits for its database. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;
-/** What `c.req.valid` returns with these schemas: the parameters as `query` and the body as `json`, which is {} for an empty body. */
+/** The types of `c.req.valid` with these schemas: the parameters as `query` and the body as `json`, which is {} for an empty body. */
 type Valid<Q extends Query, B extends Body> = {
   in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
   out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
-/** Finds a code in the body of a request without a credential in its headers. Null if there is none. */
+/** Returns the code in the body of a request whose headers contain no credential. Null if there is none. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
 /** The operations of a guarded route, and the input that it accepts. */
@@ -47,10 +47,13 @@ export type Accepts = {
   body?: Body | undefined;
   codeIn?: CodeIn | undefined;
 };
-/** What each guard accepts. src/openapi describes the routes from this. */
+/** The operations and input of each guard, by middleware. src/openapi describes the routes from it. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
-/** Guards a route of one operation. Without a schema it accepts no query or body. With `codeIn`, a code in the body can replace the credential. */
+/**
+ * Guards a route with one operation. Without schemas, accepts no query or body. With `codeIn`, a code in the body can replace the
+ * credential.
+ */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
   { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},
@@ -79,7 +82,7 @@ export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
 
 type OperationOf = (c: Context<Recorded>, body: string) => Operation;
 
-/** Identifies the caller, admits or refuses the request, gives access to the database, and then validates the input. */
+/** Identifies the caller, admits or refuses the request, sets up database access, and then validates the input. */
 function guardWith(
   accepts: Accepts,
   operationOf: OperationOf,
@@ -99,17 +102,17 @@ function guardWith(
       await next();
     });
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
-    c.res = undefined; // otherwise the next response would get its headers
+    c.res = undefined; // otherwise the error response would inherit its headers
     throw new Error(`${operation} responded without querying the database`);
   });
   ACCEPTS.set(middleware, accepts);
   return middleware;
 }
 
-/** The caller, as the request claims. */
+/** The caller as the request claims, not yet verified by a database. */
 type Caller = {
   body: string;
-  /** Null if it is missing or malformed: `missingReason` says which. */
+  /** Null if missing or malformed, as `missingReason` states. */
   credential: Credential | null;
   missingReason: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
@@ -119,7 +122,7 @@ type Caller = {
 };
 
 async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
-  // Read before the clock: otherwise a caller could delay the body to use an expired credential.
+  // Reads the body before the clock. Otherwise, a caller could delay the body and use an expired credential.
   const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
   const isSent = hasCredential(c.req.raw.headers);
   const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
@@ -137,10 +140,10 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
   };
 }
 
-/** A caller who may query the database. */
+/** A caller that may query the database. */
 type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
 
-/** Throws if the caller may not query the database: over a rate limit, no valid credential, or a call that operators may not make. */
+/** Throws if the caller may not query the database, for example over a rate limit or without a well-formed credential. */
 async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
@@ -156,7 +159,7 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   const user_id = parseId(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
-  // Checked before the rate limit of the key, so that requests from pages cannot block servers.
+  // Checked before the key's rate limit, which requests from pages must not use up for servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
   const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
@@ -165,8 +168,8 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
 }
 
 /**
- * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns `isGranted`, which becomes true once
- * the database permits the call.
+ * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns `isGranted`, which becomes true
+ * when the database permits the call.
  */
 async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
   const { kind, text } = credential;
@@ -184,7 +187,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
-  // Only the operator may do this, so the database refuses the call with the reason.
+  // Only the operator may do this. The database refuses other callers with the reason.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
     throw new Error(`${operation} is only for the operator, but was not refused`);
@@ -210,7 +213,7 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
   return d1;
 }
 
-/** Creates the `ask` of a call for one database. */
+/** Creates a call's `ask` for one database. */
 function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
   const callIsRepeatable = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
@@ -257,7 +260,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
   });
 }
 
-/** Stores a refused origin for the owner if it could be registered. */
+/** Stores a refused origin for the owner if it can be registered and the rate limits allow the write. */
 async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayRemember(c, business_id, origin))) return;
   await recordRefusal(d1, business_id, origin, now);

@@ -1,9 +1,9 @@
-// Finds domains under which strangers can register names. The list of public suffixes is large and only needed to register a wildcard, so it
-// is loaded on demand.
+// Detects domains under which strangers can register names. The public suffix list is large and needed only to register wildcards, so it is
+// loaded on demand.
 
 /**
- * Whether strangers can own names below a domain: it is a public suffix of a registry (co.uk) or a company (github.io), or the parent of a
- * public suffix (amazonaws.com has s3.amazonaws.com).
+ * Returns whether strangers can own names below a domain: it is a public suffix of a registry (co.uk) or a company (github.io), or the
+ * parent of one (amazonaws.com is the parent of s3.amazonaws.com).
  */
 export async function isShared(domain: string): Promise<boolean> {
   const [{ getPublicSuffix }, { SUFFIX_PARENTS }] = await Promise.all([import('tldts'), import('./suffix-parents.ts')]);

@@ -1,4 +1,4 @@
-// Starts the scheduled runs of wrangler.toml: alerts every minute, and the purge every two minutes.
+// Starts the scheduled runs in wrangler.toml: alerts every minute, the purge every two minutes.
 import { runAlerts } from './alerts.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
@@ -13,8 +13,8 @@ const RUNS = { alerts: runAlerts, purge: purgeAll };
 const RECORD_MS = 5000;
 
 /**
- * Starts the run of a schedule. An unknown schedule starts all runs and logs an error, so that changing a cron expression never stops a run.
- * A run works from `scheduledTime`, when it was due, however late it starts.
+ * Starts the run for a cron expression. An unknown expression starts all runs and logs an error: changing an expression must never stop a
+ * run. Runs use `scheduledTime`, when they were due, even if they start late.
  */
 export async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,
@@ -34,7 +34,7 @@ export async function runScheduled(
   if (failure?.status === 'rejected') throw failure.reason;
 }
 
-/** Makes one run, stores when it ended, and logs what it did. Throws if a database failed, so that the platform reports a failed run. */
+/** Runs `name`, stores the end time and logs the results. Throws if a database failed, so the platform reports a failed run. */
 async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, scheduled: Date): Promise<void> {
   const began = clock();
   const late_ms = began.getTime() - scheduled.getTime();

@@ -1,13 +1,13 @@
-// Which addresses the service may send messages or browsers to.
+// Addresses to which the service may send messages or browsers.
 import { LOOPBACK_HOSTS } from './site.ts';
 
-/** Completes an error that starts with the name of the field. Plain http is allowed only within this machine. */
+/** Completes an error message that starts with the field's name. Plain http is allowed only on the local machine. */
 export const addressRule = (maxLength: number): string =>
   `must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most ${maxLength} characters, without credentials, spaces or control characters`;
 
 export function isSafeAddress(text: string, maxLength: number): boolean {
   if (text.length > maxLength || /[\s\p{C}]/u.test(text)) return false;
-  // Checks the text itself: the parser accepts missing slashes, and drops an @ that has no user name before it.
+  // Checks the text itself: the parser accepts missing slashes and drops an @ without a user name.
   const [, authority] = /^https?:\/\/([^/?#\\]+)/i.exec(text) ?? [];
   const url = URL.parse(text);
   if (authority === undefined || authority.includes('@') || url === null) return false;

@@ -1,4 +1,4 @@
-// The actions in the list of changes (docs/api.md, "Changes"), and how the list is searched.
+// Actions in the list of changes (docs/api.md, "Changes"), and the search in that list.
 
 export const ACTIONS = [
   'add_sites',
@@ -15,12 +15,12 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Fits any host, which has at most 253 characters. */
+/** Long enough for any host, which has at most 253 characters. */
 export const MAX_SEARCH_LENGTH = 255;
 
 /**
- * Returns the variants of a search text to compare: lower case, upper case, and as a stored domain (RFC 3492). SQLite folds case only for
- * A to Z, so an ASCII text needs no other variant: the last two are null. The domain is also null if no host can contain the text.
+ * Returns the variants of a search text to compare: lower case, upper case, and the stored notation of a domain (RFC 3492). The last two
+ * are null for ASCII text, because SQLite folds the case of A to Z. The domain is also null if no host can contain the text.
  */
 export function searchVariants(search: string): [text: string, upperCase: string | null, domain: string | null] {
   if (!/[^\0-\x7f]/.test(search)) return [search, null, null];

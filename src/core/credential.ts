@@ -1,6 +1,6 @@
 // Credentials (docs/api.md, "Credentials"): secret API keys and operator keys, and public business tokens.
 
-/** A well-formed credential, which may not exist. The `code` of a console link can only start a session. */
+/** A well-formed credential, not yet looked up. The `code` of a console link can only start a session. */
 export type Credential = {
   kind: 'key' | 'token' | 'operator' | 'code';
   text: string;
@@ -13,16 +13,16 @@ export type Credential = {
 export type CallerKind = Credential['kind'];
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
-/** Random characters and database letters. The index of a letter is the number of its database. */
+/** The alphabet of random characters and database letters. A letter's index is its database number. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** A database letter and random characters. Older credentials have no letter and are in database 0. */
+/** A database letter and random characters. Older credentials contain no letter and belong to database 0. */
 const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
-/** Longer than in other credentials, because an operator key opens every business. */
+/** Longer than other credentials, because an operator key gives access to every business. */
 const OPERATOR_LENGTH = 43;
 const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
 const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
-/** Whether `text` can be imported as a business token from a previous system. */
+/** Returns whether `text` can be imported as a business token from a previous system. */
 export const isImportable = (text: string): boolean => IMPORTED.test(text);
 
 /**
@@ -56,7 +56,7 @@ function credentialWith(kind: Credential['kind'], text: string, database: number
 export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): string =>
   prefix + ALPHABET[number] + randomText(RANDOM_LENGTH);
 
-/** The code after the # of a console link. It starts with a database letter and works once. */
+/** The code after the # in a console link: a database letter and random characters. It works once. */
 const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 
 /** Parses the code of a console link. Null if it is malformed. */
@@ -80,7 +80,7 @@ function randomText(length: number): string {
   return random;
 }
 
-/** The two hex digits of each byte. */
+/** Two hex digits for each byte value. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Returns the SHA-256 of a text in hex. API keys are stored as this hash, without a salt, because the key itself is random. */
@@ -92,8 +92,8 @@ export async function sha256Hex(text: string): Promise<string> {
 }
 
 /**
- * Returns the 16 bytes, in hex, that the ledger stores for the id of a use. Servers and pages have separate namespaces, so a page
- * cannot use up the ids of a server.
+ * Returns the 16 bytes, in hex, that the ledger stores for a use's id. Servers and pages have separate namespaces, so a page cannot use up
+ * a server's ids.
  */
 export const digestOf = async (kind: CallerKind, id: string): Promise<string> =>
   (await sha256Hex(`${namespaceOf(kind)}:${id}`)).slice(0, 32);

@@ -1,8 +1,8 @@
-// Cursors of newest-first lists that span all databases. Each database counts its own ids, so a cursor names both.
+// Cursors for newest-first lists that span all databases. Each database assigns its own ids, so a cursor contains a database and an id.
 import { ALPHABET } from './credential.ts';
 import { parseId } from './request.ts';
 
-/** The database of the next page, and the id that the page comes before. Null: the page starts with the newest entry. */
+/** The database of the next page, and the id that all its entries precede. If `before` is null, the page starts with the newest entry. */
 export type Position = { number: number; before: number | null };
 
 export const formatCursor = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;

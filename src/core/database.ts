@@ -1,15 +1,15 @@
-// Finds the database of an owner (docs/design.md, "Several databases"). All data of an owner is in one database, and the credential names
-// it, so a request needs no directory and takes one round trip.
+// Finds an owner's database (docs/design.md, "Several databases"). All of an owner's data is in one database, which the credential names,
+// so a request needs no directory and takes one round trip.
 import { ALPHABET, type Credential } from './credential.ts';
 
-/** The name of a database in wrangler.toml. Database 0 is DB, with the letter 0. Database 61 is DB_61, with the letter z. */
+/** A database's name in wrangler.toml. Database 0 is DB, with the letter 0. Database 61 is DB_61, with the letter z. */
 export type Binding = 'DB' | `DB_${number}`;
 /** Every binding, by number. */
 export const BINDINGS = Array.from(ALPHABET, (_, number): Binding => (number === 0 ? 'DB' : `DB_${number}`));
 
-/** Null if no database can have this number. */
+/** Returns null if the number is out of range. */
 export const bindingOf = (number: number): Binding | null => BINDINGS[number] ?? null;
-/** Null if `binding` is not the name of a database. */
+/** Returns null if `binding` is not the name of a database. */
 export const numberOf = (binding: string): number | null => {
   const number = BINDINGS.indexOf(binding as Binding);
   return number === -1 ? null : number;
@@ -21,7 +21,7 @@ export const IDS_PER_DATABASE = 1_000_000_000;
 /** Returns the number of the database whose range contains the id. The database may not exist. */
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
-/** Returns the ranges of database numbers that `bound` leaves out, both ends included. `bound` must be ascending. */
+/** Returns the inclusive ranges of database numbers that are missing from `bound`, which must be ascending. */
 export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
   const ends = [...bound, BINDINGS.length];
   return ends.flatMap((end, index) => {
@@ -30,7 +30,7 @@ export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
   });
 }
 
-/** Some owners are in databases that the configuration does not bind. A retry succeeds once it does. */
+/** Some owners are in databases that the configuration does not bind. Retries succeed after they are bound. */
 export class NotBound extends Error {
   constructor(numbers: number[]) {
     const [haveOwners, areNotBound] =
@@ -39,14 +39,17 @@ export class NotBound extends Error {
   }
 }
 
-/** Returns another database to which one of these ids belongs: someone has swapped the database ids. Null if all belong to `number`. */
+/**
+ * Returns the database of an id that does not belong to database `number`, which means that database ids were swapped. Null if all ids
+ * belong to `number`.
+ */
 export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding | null {
   const other = ids.find((id) => id !== null && databaseOfId(id) !== number);
   return other ? bindingOf(databaseOfId(other)) : null;
 }
 
 /**
- * Returns the `after` that continues a list in the next bound database, once the database of `after` has no more entries. Null after the
+ * Returns the `after` that continues a list in the next bound database when the database of `after` has no more entries. Null after the
  * last database.
  */
 export function startOfNextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
@@ -55,8 +58,8 @@ export function startOfNextDatabase(after: number, isBound: (binding: Binding) =
 }
 
 /**
- * Returns the number of the database to look a credential up in. A credential names its own. An imported token names none, so it is
- * looked up in the database of the business in the path, or in DB if that one is not bound. Null if the credential names an unbound database.
+ * Returns the number of the database in which to look up a credential. A credential that names no database is looked up in the database of
+ * the business in the path, or in DB if that one is not bound. Null if the credential names an unbound database.
  */
 export function databaseFor(
   { database }: Pick<Credential, 'database'>,

@@ -1,4 +1,4 @@
-// The grace period of a replaced token, as commands and requests write it.
+// The notation of a replaced token's grace period in commands and requests.
 import { DAY_MS, HOUR_MS } from './time.ts';
 
 export const DURATION_RULE = 'must be a whole number of hours or days, from 1h to 30d';

@@ -1,6 +1,6 @@
-// The sections of the export of a user, and the cursors of its pages.
+// The sections of a user's export, and its page cursors.
 
-/** The sections in order, each with the type of the key that sorts the rows of a business. Null: it has no such key. */
+/** The sections in order, each with the type of the key that sorts a business's rows, or null if there is no such key. */
 export const SORTED_BY = {
   businesses: null,
   sites: 'text',
@@ -22,7 +22,7 @@ export const SECTION_NAMES = Object.keys(SORTED_BY) as Section[];
 
 /** The row after which a section continues: its id, or the id of its business and its sort key. */
 export type RowPosition = { id: number; key: string | number };
-/** Where a page starts. `after` is null at the first row of the section. */
+/** The start of a page. `after` is null at the section's first row. */
 export type PagePosition = { section: Section; after: RowPosition | null };
 
 export const formatExportCursor = ({ section, after }: PagePosition): string =>

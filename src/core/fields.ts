@@ -1,10 +1,10 @@
-// Validates the fields of businesses and keys (docs/api.md, "Create a business") and the name of the service. Each rule completes an error
-// that starts with the name of the field.
+// Validates the fields of businesses and keys (docs/api.md, "Create a business") and the service's name. Each rule completes an error
+// message that starts with the field's name.
 
 const MAX_LENGTH = 255;
 /** Direction overrides (UAX #9) make one name look like another. Direction marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-/** U+2800, the Braille pattern without dots, is a symbol but shows nothing. */
+/** U+2800, the blank Braille pattern, counts as a symbol but is invisible. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const lineRule = (maxLength: number): string =>
@@ -15,7 +15,7 @@ export const isLine = (text: string): boolean =>
 
 const MAX_SERVICE_NAME_LENGTH = 60;
 export const SERVICE_NAME_RULE = lineRule(MAX_SERVICE_NAME_LENGTH);
-/** A variable in wrangler.toml can be any JSON value. */
+/** Accepts any type, because variables in wrangler.toml can be any JSON value. */
 export const isServiceName = (name: unknown): boolean =>
   typeof name === 'string' && name.length <= MAX_SERVICE_NAME_LENGTH && isLine(name);
 

@@ -1,7 +1,7 @@
-// The rules of an imported history that its schema cannot express, because they depend on today and on stored counts.
+// Rules for imported histories that the schema cannot express, because they depend on today's date and on stored counts.
 import type { FieldErrors } from './conflict.ts';
 
-/** Returns the errors in the days of a history. `taken` has the stored counts that would change, which requires `replace`. */
+/** Returns the errors in a history's days. `taken` contains the stored counts, by day, that only `replace` may change. */
 export function historyErrors(days: { date: string }[], today: string, taken: Record<string, number>): FieldErrors {
   const errors: FieldErrors = {};
   const first = new Map<string, number>();

@@ -1,8 +1,8 @@
-// Parses JSON within limits. A megabyte of brackets, numbers or members takes far longer to parse than any other megabyte, and the service
-// parses it before it knows the sender.
+// Parses JSON within limits. A megabyte of brackets, numbers or members takes much longer to parse than other JSON of that size, and the
+// service parses it before it authenticates the sender.
 
 export const MAX_JSON_DEPTH = 32;
-/** Members and elements in all. An empty object or list counts as one. A list of 1,000 uses has about 4,000. */
+/** Members and elements in total. An empty object or list counts as one. A list of 1,000 uses contains about 4,000. */
 export const MAX_JSON_ENTRIES = 10_000;
 
 const QUOTE = 0x22;
@@ -13,7 +13,10 @@ const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Counts the entries in a text. Null if it exceeds a limit. Reads each character once, and does not check that the text is JSON. */
+/**
+ * Counts the entries in a text. Returns null if the text exceeds a limit. Reads each character once, and does not check that the text is
+ * JSON.
+ */
 export function countEntries(text: string): number | null {
   let depth = 0;
   let entries = 0;
@@ -35,14 +38,14 @@ export function countEntries(text: string): number | null {
   return entries;
 }
 
-/** Counts the entries in a parsed value. The text has more if an object repeats a member, of which only the last is parsed. */
+/** Counts the entries in a parsed value. The text contains more if an object repeats a member, because only the last one is parsed. */
 function countEntriesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value);
   return inside.reduce<number>((sum, entry) => sum + countEntriesIn(entry), Math.max(1, inside.length));
 }
 
-/** The value of a JSON text, or why it is rejected. `repeated`: an object has a duplicate member. */
+/** The parsed value, or the reason to reject the text. `repeated`: an object contains a duplicate member. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
 export function parseBoundedJson(text: string): ParsedJson {

@@ -1,23 +1,23 @@
-// The limits of a business (docs/api.md, "Limits"): the most uses per day and per billing month, in UTC. Null: no limit.
+// A business's limits (docs/api.md, "Limits"): the most uses per day and per billing month, in UTC. Null: no limit.
 import { DAY_MS, dayOf } from './time.ts';
 
-/** The highest count of a day. All integers up to it are exact in JSON. */
+/** The highest daily count. JavaScript reads all JSON integers up to it exactly. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** How many uses are counted beyond a limit. Null: any number. Tokens always stop at the limit. */
+  /** The number of uses counted beyond a limit. Null: unlimited. Tokens always stop at the limit. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
 
-/** The billing day, 1 to 28, and its pending change: `from` is the first day of a month that starts on `next_billing_day`. */
+/** The billing day, 1 to 28, and its pending change: `from` is the first day on which a month starts on `next_billing_day`. */
 export type Billing = { billing_day: number; next_billing_day: number | null; from: string | null };
 
 /**
- * Limits, the uses that count towards each, and the first and last day of the billing month. Without a limit, its values are not read and
- * are null.
+ * Limits, the uses that count towards each, and the first and last day of the billing month. The values of a limit that is not set are not
+ * read and are null.
  */
 export type LimitUsage = Limits & {
   today: number | null;
@@ -29,12 +29,14 @@ export type LimitUsage = Limits & {
 /** Returns the midnight at the end of a day. */
 export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
-/** A limit that refuses a use. `overage` is how many uses it allows beyond the limit, and `left` is how many remain of both. */
+/**
+ * A limit that refuses a use. `overage` is how many uses it allows beyond the limit. `left` is how many uses remain, including the overage.
+ */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** Returns the limit that refuses a use of this quantity today, or null. If both do, the monthly limit, which lasts longer. */
+/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly limit, which lasts longer. */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,
@@ -58,16 +60,16 @@ export function secondsUntilAllowed(
   return secondsUntilEndOf(ends_on, now);
 }
 
-/** A limit that the new uses of a list would exceed. `adds` is how many uses the list adds to the period. */
+/** A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. */
 export type PeriodBeyond = RefusingPeriod & { adds: number };
 
 /** A use in a list. `isDated`: the caller sent its timestamp, so it counts on the same day however late it is sent. */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
- * Returns why a list is refused: the first use that does not fit, the limit that refuses it, and the seconds until the list fits. `wait` is
- * null if it never does: a period is not the current one, the list exceeds a whole period, or a use in a period is dated. `uses` has the
- * new uses in order.
+ * Returns the reason to refuse a list: the first use that does not fit, the limit that refuses it, and the seconds until the list fits.
+ * `wait` is null if the list never fits: a period is not current, the list exceeds a whole period, or a use in a period is dated. `uses`
+ * contains the new uses in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));
@@ -109,7 +111,7 @@ export const addUses = (usage: LimitUsage, quantity: number): LimitUsage => ({
   month: usage.month === null ? null : usage.month + quantity,
 });
 
-/** Returns the limits that are set, the monthly one first, each with the uses in its period. */
+/** Returns the limits that are set, monthly first, each with the uses in its period. */
 function limitsOf(usage: Omit<LimitUsage, 'overage'>, day: string) {
   const { daily_limit, monthly_limit, today, month, month_starts_on, month_ends_on } = usage;
   const limits: { period: LimitedPeriod; starts_on: string; ends_on: string; limit: number; used: number }[] = [];
@@ -126,7 +128,7 @@ function limitsOf(usage: Omit<LimitUsage, 'overage'>, day: string) {
   return limits;
 }
 
-/** The default thresholds of alerts, in percent of a limit, ascending. */
+/** The default alert thresholds, in percent of a limit, ascending. */
 export const DEFAULT_ALERT_AT: readonly number[] = [80, 100];
 
 /** The thresholds as stored: a JSON list. Null: the default. */
@@ -135,8 +137,8 @@ export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] 
   alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);
 
 /**
- * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. The sweep has the same rule in SQL
- * (db/alerts.ts). Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
+ * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. The sweep implements the same rule in SQL
+ * (db/alerts.ts). Both use integers: a percentage of a large limit is not exact as a JavaScript number.
  */
 export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
   if (limit === 0) return null;
@@ -153,7 +155,7 @@ export type Passed = {
   ends_on: string;
 };
 
-/** Returns the highest threshold of each limit that `quantity` more uses today reach for the first time. */
+/** Returns each limit's highest threshold that `quantity` more uses today reach for the first time. */
 export const thresholdsPassedBy = (before: LimitUsage, quantity: number, today: string): Passed[] =>
   limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
     const used = usedBefore + quantity;

@@ -1,15 +1,17 @@
-// Operator keys (docs/api.md, "Operator keys"). No database stores them: the role and the hash of each are a secret of the Worker.
+// Operator keys (docs/api.md, "Operator keys"). They are not in a database: a Worker secret contains each key's role and hash.
 import { type Operation, POLICY, type Refusal } from './policy.ts';
 
-/** `full` may do all that POLICY allows the operator, for every business. `record` is limited to operations with `allowsRecordKey`. */
+/**
+ * `full` may do everything that POLICY allows the operator, for every business. `record` is limited to operations with `allowsRecordKey`.
+ */
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Several, so that one key can be rotated while another works. */
+/** Several secrets, to rotate one key while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
 export type OperatorSecret = (typeof OPERATOR_SECRETS)[number];
 
-/** Formats a secret from the role of a key and its SHA-256 in hex. */
+/** Formats a secret from a key's role and its SHA-256 in hex. */
 export const secretTextOf = (role: OperatorRole, hash: string): string => `${role}:${hash}`;
 
 const SECRET = /^(full|record):[0-9a-f]{64}$/;
@@ -18,16 +20,18 @@ const SECRET = /^(full|record):[0-9a-f]{64}$/;
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
-/** Returns the role of the operator key with this hash, the narrower one if it has both. Null if no secret contains the hash. */
+/**
+ * Returns the role of the operator key with this hash, or the narrower role if secrets contain both. Null if no secret contains the hash.
+ */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
   return OPERATOR_ROLES.findLast((role) => texts.includes(secretTextOf(role, hash))) ?? null;
 }
 
-/** Whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
+/** Returns whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/** Returns why an operator key may not make a call, whatever the business, or null. From a page, it fails on the very first call. */
+/** Returns the reason that an operator key may not make a call for any business, or null. A key in a page fails on its first call. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

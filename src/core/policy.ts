@@ -1,34 +1,31 @@
-// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts turns a row of this table into the
-// SQL rule that decides each call.
+// The service's operations and who may use them (docs/api.md, "Credentials"). db/permission.ts converts a row of this table to the SQL rule
+// that decides each call.
 
-/** What an API key may do: everything, only read, or only read usage and record uses. */
+/** The roles of API keys: may do everything, may only read, or may only read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Rule = {
-  /** The kind of path, which decides how an unknown business is refused. Only `usage` and `access` paths name a business. */
+  /** The kind of path, which determines how an unknown business is refused. Only `usage` and `access` paths name a business. */
   resource: 'usage' | 'access' | 'businesses' | 'session';
   /** Completes a refusal: "A business token cannot …". */
   does: string;
-  /** Whether an API key may do this, or only the operator. */
+  /** If false, only the operator may do this. */
   allowsKey: boolean;
-  /** Whether a business token may do this. */
   allowsToken: boolean;
-  /** Whether an operator key may do this. */
   allowsOperator: boolean;
-  /** Which API keys may do this: any, all but those of sessions, or only those of sessions. */
+  /** The API keys that may do this: any, all except session keys, or only session keys. */
   session: 'any' | 'none' | 'only';
-  /** Whether this changes or records anything, which a read-only key may not. */
+  /** True if this changes or records anything, which a read-only key may not. */
   writes: boolean;
-  /** Whether a record-only key may do this. */
   allowsRecordKey: boolean;
-  /** Whether an API key may do this while the business is not active. (An operator key always may, and the token is invalid then.) */
+  /** True if an API key may do this while the business is not active. (An operator key always may, and a token is invalid then.) */
   allowsInactive: boolean;
-  /** Whether this is safe to retry: always, only with an Idempotency-Key, or never. If never, the operation refuses a key. */
+  /** Safe to retry: always, only with an Idempotency-Key, or never. If never, the operation rejects the header. */
   repeatable: boolean | 'with_key';
 };
 
-/** Open to API keys, even while the business is not active, and closed to tokens. */
+/** Allowed for API keys, even while the business is not active, but not for tokens. */
 const READ = {
   allowsKey: true,
   allowsToken: false,
@@ -40,7 +37,7 @@ const READ = {
   repeatable: true,
 } as const;
 const CHANGE = { ...READ, writes: true } as const;
-/** Open only to the operator. */
+/** Allowed only for the operator. */
 const OPERATE = { ...CHANGE, allowsKey: false } as const;
 
 export const POLICY = {
@@ -119,17 +116,17 @@ export const POLICY = {
 
 export type Operation = keyof typeof POLICY;
 
-/** Whether a request that got no response is safe to retry. */
+/** Returns whether a request that received no response is safe to retry. */
 export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): boolean => {
   const { repeatable } = POLICY[operation];
   return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
 };
 
-/** Whether the path of an operation names a business. */
+/** Returns whether an operation's path names a business. */
 export const namesBusiness = (operation: Operation): boolean =>
   ['usage', 'access'].includes(POLICY[operation].resource);
 
-/** Why a call is refused, in the order in which the reasons are checked. */
+/** The reasons to refuse a call, in the order in which they are checked. */
 export const REFUSALS = [
   'operator_key_in_page',
   'unknown_business',
@@ -146,7 +143,7 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** Why a stored credential is invalid. Callers get the same response as for an unknown one. */
+/** The reasons that a stored credential is invalid. Callers receive the same response as for an unknown one. */
 export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'token_of_inactive_business'] as const;
 export type Invalidity = (typeof INVALIDITIES)[number];
 export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>

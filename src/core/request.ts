@@ -1,4 +1,4 @@
-// Ids and origins in the path and headers of a request.
+// Parses the ids and origins in a request's path and headers.
 
 /** Parses an id: a positive integer up to 2^53 − 1, in plain decimal digits. Null if `text` is anything else. */
 export function parseId(text: string): number | null {
@@ -8,7 +8,7 @@ export function parseId(text: string): number | null {
 
 /**
  * Returns the `Origin` header. Without one, returns the service's own origin if a browser marks the request as same-origin (browsers send
- * no `Origin` with a same-origin GET, Fetch §3.2), and null otherwise: the caller is a server.
+ * no `Origin` with a same-origin GET, Fetch §3.2), or null if the caller is a server.
  */
 export function originOf(headers: Headers, ownOrigin: string): string | null {
   const sent = headers.get('Origin');
@@ -16,7 +16,7 @@ export function originOf(headers: Headers, ownOrigin: string): string | null {
   return headers.get('Sec-Fetch-Site') === 'same-origin' ? ownOrigin : null;
 }
 
-/** Whether a request has a header that is meant as a credential. */
+/** Returns whether a request contains a header that is meant as a credential. */
 export const hasCredential = (headers: Headers): boolean => headers.has('Authorization') || headers.has('X-API-Key');
 
 /** Returns the origin if it is safe to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
@@ -26,6 +26,6 @@ export const printableOrigin = (origin: string | null): string | null =>
 /** Returns the service's own origin from the URL of a request. */
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 
-/** Returns the request id that the caller sent if it is safe to repeat, or else a new one. */
+/** Returns the caller's request id if it is safe to repeat, or a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

@@ -1,5 +1,5 @@
-// The rules for sites (docs/api.md, "Sites"): which sites can be registered, and which of them cover an origin. A stored site is an origin
-// exactly as browsers serialize it, so an `Origin` header can be compared byte for byte.
+// Rules for sites (docs/api.md, "Sites"): which can be registered, and which cover an origin. A stored site is an origin exactly as
+// browsers serialize it, so an `Origin` header can be compared byte for byte.
 
 /** Per business. */
 export const MAX_SITES = 500;
@@ -8,21 +8,21 @@ export const MAX_SITES_PER_CALL = 100;
 const MAX_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, also for labels
 const MAX_LABEL_LENGTH = 63;
-/** NFC leaves at least one character in four (UAX #15), so a longer host cannot fit. */
+/** NFC shortens a host by at most a factor of four (UAX #15), so a longer host cannot fit. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
-/** Real text has no longer sequence of marks (UAX #15, Stream-Safe Text). Normalizing one takes quadratic time. */
+/** Real text contains no longer sequence of marks (UAX #15, Stream-Safe Text). Normalizing one takes quadratic time. */
 const MAX_MARKS_IN_A_ROW = 30;
-/** How many labels may follow `*.`. */
+/** The allowed numbers of labels after `*.`. */
 const WILDCARD_LABELS = [2, 3, 4, 5];
-/** Alerts and operator keys may go to these hosts unencrypted, so each must be the local machine. */
+/** Alerts and operator keys may be sent unencrypted to these hosts, so each must refer to the local machine. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /** A cheap first check: a wildcard covers only loopback hosts, and hosts of at least three labels. */
 const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
- * A canonical site, or the problem, which completes a sentence that starts with the name of the field. `below` is the domain whose
- * subdomains a wildcard covers. The caller must refuse it if strangers can own subdomains (public-suffix.ts).
+ * A canonical site, or a problem that completes a sentence starting with the field's name. `below` is the domain whose subdomains a
+ * wildcard covers. The caller must reject it if strangers can own subdomains (public-suffix.ts).
  */
 export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
@@ -32,7 +32,7 @@ const wrong = (problem: string): Site => ({ problem });
 export function canonicalSite(text: string): Site {
   const written = trimSpaces(text);
   if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
-  // The URL parser would drop tabs and newlines silently.
+  // The URL parser would silently drop tabs and newlines.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
   const [, scheme, authority = ''] = /^(https?):\/\/([^/?#]*)/i.exec(written) ?? [];
   if (scheme === undefined) return wrong('must be an http or https URL, such as https://example.com');
@@ -50,7 +50,7 @@ export function canonicalSite(text: string): Site {
   return literal(scheme, composed);
 }
 
-/** Whether an origin, as a browser sends it, could be registered as a site. */
+/** Returns whether an origin, as a browser sends it, could be registered as a site. */
 export const isRegistrable = (origin: string): boolean =>
   !origin.includes('*') && canonicalSite(origin).site === origin;
 
@@ -65,7 +65,7 @@ const NO_HOST =
 const hasTooManyMarks = (authority: string): boolean =>
   (authority.match(/\p{M}+/gu) ?? []).some((run) => Array.from(run).length > MAX_MARKS_IN_A_ROW);
 
-/** Whether a host, with or without `*.` and a port, can fit into 253 characters. Punycode never makes a label shorter. */
+/** Returns whether a host, with or without `*.` and a port, can fit into 253 characters. Punycode never shortens a label. */
 function canFit(authority: string): boolean {
   const labels = authority.replace(/^\*\.|:\d*$/g, '').split('.');
   const lengths = labels.map((label) => Array.from(label).length);
@@ -75,7 +75,7 @@ function canFit(authority: string): boolean {
 
 function literal(scheme: string, authority: string): Site {
   const url = URL.parse(`${scheme}://${authority}`);
-  // Browsers refuse labels that start with a mark. workerd's parser does not know all marks.
+  // Browsers reject labels that start with a mark. workerd's parser does not recognize all marks.
   if (url === null || /(?:^|\.)\p{M}/u.test(authority)) return wrong(INVALID);
   if (url.port === '0') return wrong('must have a port from 1 to 65535');
   const { hostname, origin } = url;
@@ -104,7 +104,7 @@ function wildcard(scheme: string, authority: string): Site {
   return { site: site.replace('://', '://*.'), below: hostname };
 }
 
-/** Uses no pattern: one for trailing spaces takes quadratic time on a megabyte of spaces elsewhere. */
+/** Uses no pattern: matching trailing spaces takes quadratic time if there are a megabyte of spaces elsewhere. */
 function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;
@@ -113,10 +113,10 @@ function trimSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** Whether a host has characters that the URL parser replaces or drops, apart from letter case. */
+/** Returns whether a host contains characters that the URL parser replaces or drops, apart from letter case. */
 function isDisguised(host: string): boolean {
   if (host.includes('\u212a')) return true; // the Kelvin sign, which every normalization turns into K
-  // U+0345 becomes a separate letter (ᾳ becomes αι). Which accents it takes along depends on the order of composition.
+  // U+0345 becomes a separate letter (ᾳ becomes αι). The order of composition determines which accents move with it.
   if (host.normalize('NFD').includes('\u0345')) return true;
   const composed = host.normalize('NFC');
   return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
@@ -124,27 +124,27 @@ function isDisguised(host: string): boolean {
 
 const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/;
 
-/** Whether a host from the URL parser (lower case, Punycode) is a DNS name. Allows underscores, which exist in practice. */
+/** Returns whether a host from the URL parser (lower case, Punycode) is a DNS name. Allows underscores, which exist in practice. */
 const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 
 /**
- * Returns the sites that would admit an origin: the origin itself, byte for byte, and for a well-formed one, up to four wildcards or the
- * any-port site of a loopback host. An origin with a `*` matches nothing, not even itself.
+ * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to four wildcards or a
+ * loopback host's any-port site. An origin that contains a `*` matches nothing, not even itself.
  */
 export function sitesCovering(origin: string): string[] {
   if (origin.includes('*')) return [];
   return [origin, ...wildcardsOver(origin)];
 }
 
-/** Whether one of the sites would admit an origin. */
+/** Returns whether one of the sites would admit an origin. */
 export const covers = (sites: ReadonlySet<string>, origin: string): boolean =>
   sitesCovering(origin).some((site) => sites.has(site));
 
 function wildcardsOver(origin: string): string[] {
   if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);
-  // A well-formed origin serializes to itself: it has no default port, leading zeros, capitals or path.
+  // A well-formed origin serializes to itself: it contains no default port, leading zeros, capitals or path.
   if (url === null || url.origin !== origin || url.port === '0') return [];
   const { protocol, hostname, port } = url;
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];

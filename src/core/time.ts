@@ -1,4 +1,4 @@
-// Instants and days as the API formats them, always in UTC (docs/api.md, "Usage report"). Days compare as strings.
+// Instants and days in the API's format, always in UTC (docs/api.md, "Usage report"). Days compare as strings.
 
 /** The longest range a report covers, both ends included. */
 export const MAX_RANGE_DAYS = 1830; // five years
@@ -25,7 +25,7 @@ export const addMonths = (first: string, months: number): string =>
 /** The first valid day. */
 export const FIRST_DAY = '1970-01-01';
 
-/** Whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` would roll 2026-02-30 over to 2026-03-02. */
+/** Returns whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` would roll 2026-02-30 over to 2026-03-02. */
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && new Date(text).getUTCDate() === Number(text.slice(8));
 
@@ -40,24 +40,24 @@ export function parseInstant(text: string): number | null {
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
-/** Fills in the ends of a range that the caller left out. */
+/** Fills in the ends of a range that the caller omitted. */
 export function rangeOf(given: { from?: string | undefined; to?: string | undefined }, today: string): Range {
   const to = given.to ?? today;
   return { from: given.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** Returns the problem of a range, worded to follow `from`, or null. `isToday`: the caller left out `to`. */
+/** Returns the problem with a range, worded to follow `from`, or null. `isToday`: the caller omitted `to`. */
 export function rangeProblem(range: Range, isToday: boolean): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
   return daysIn(range) > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
 }
 
-/** Returns an entry for each day of the range, ascending. A day that is not in `counts` has 0. */
+/** Returns an entry for each day of the range, ascending. Days missing from `counts` have a count of 0. */
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** Caches the latest range. Most reports repeat it, and listing its days is a tenth of the cost of a report. */
+/** Caches the latest range. Most reports repeat it, and listing its days is a tenth of a report's cost. */
 let latest: (Range & { days: readonly string[] }) | null = null;
 
 /** Lists the days of a range, ascending. Works month by month: a Date for each day would be the most expensive part of a report. */

@@ -2,12 +2,12 @@
 import { type ParsedJson, parseBoundedJson } from './json.ts';
 import { DAY_MS, MINUTE_MS, parseInstant } from './time.ts';
 
-/** What a POST to usage records: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
+/** The content of a POST to usage: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
 export type Recording =
   | { operation: 'record_use' }
   | { operation: 'record_quantity' | 'record_uses'; json: ParsedJson };
 
-/** Finds out what a body records, whatever its content type. An empty body is one use. An unreadable body is treated as a list. */
+/** Determines what a body records, regardless of its content type. An empty body is one use. An unreadable body is treated as a list. */
 export function parseRecording(text: string): Recording {
   if (text.trim() === '') return { operation: 'record_use' };
   const json = parseBoundedJson(text);
@@ -20,19 +20,19 @@ export function parseRecording(text: string): Recording {
 export const MAX_QUANTITY = 1_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
-/** How far in the past and in the future the timestamp of a use may be. */
+/** The limits for a use's timestamp, in the past and in the future. */
 export const MAX_AGE_DAYS = 35;
 export const MAX_AHEAD_MINUTES = 5;
 /**
- * How many days, at least, the ledger stores an id, by the namespace of the caller. For `key`, this must exceed MAX_AGE_DAYS: a use that
- * is reported twice, as late as allowed, must still count once. For `token`, two days are enough because pages retry within minutes.
- * Tokens are public, so their ids must not fill the database.
+ * The minimum number of days that the ledger stores an id, by the caller's namespace. `key` must exceed MAX_AGE_DAYS: a use that is
+ * reported twice, as late as allowed, must count once. For `token`, two days are enough because pages retry within minutes. Tokens are
+ * public, so their ids must not fill the database.
  */
 export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 
-/** How many days after its day a use can still be lowered. */
+/** A use can be lowered until this many days after its day. */
 export const LOWER_DAYS = KEEP_ID_DAYS.key;
-/** How many days after a day its count is final: none of its uses can be recorded or lowered any more. */
+/** A day's count is final after this many days: its uses can no longer be recorded or lowered. */
 export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS, LOWER_DAYS) + 1;
 
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;

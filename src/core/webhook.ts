@@ -1,4 +1,4 @@
-// Checks the settings of the alert receiver, and signs messages as Standard Webhooks specifies. Receivers can verify them with its libraries
+// Validates the alert receiver's settings, and signs messages as Standard Webhooks specifies, so its libraries can verify them
 // (docs/alerts.md, https://www.standardwebhooks.com).
 import { addressRule, isSafeAddress } from './address.ts';
 
@@ -24,7 +24,7 @@ const SECRET_PREFIX = 'whsec_';
 export const ADDRESS_RULE = addressRule(MAX_ADDRESS_LENGTH);
 export const SECRET_RULE = `must be ${SECRET_PREFIX} followed by the base64 encoding of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
-/** Whether alerts may be sent to this address. */
+/** Returns whether alerts may be sent to this address. */
 export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);
 
 /** Parses a secret. Null if it is malformed. */
@@ -35,7 +35,7 @@ export function parseSecret(text: string): Uint8Array<ArrayBuffer> | null {
   return bytes;
 }
 
-/** Decodes strict base64. Null for anything else: `atob` alone also accepts spaces and missing padding. */
+/** Decodes strict base64. Returns null for anything else: `atob` alone also accepts spaces and missing padding. */
 function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   try {
     const binary = atob(base64);
@@ -45,7 +45,7 @@ function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** Returns the headers that identify and sign a message. `now` must be when it is sent, because receivers refuse other timestamps. */
+/** Returns the headers that identify and sign a message. `now` must be the time of sending: receivers reject other timestamps. */
 export async function webhookHeaders(secret: Uint8Array<ArrayBuffer>, id: string, body: string, now: Date) {
   const timestamp = `${Math.floor(now.getTime() / 1000)}`;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
