@@ -1,33 +1,33 @@
-// All tests are projects of this file. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers run in
-// Node. The projects of a group run together, one file per processor, and groups run one after the other, so that other tests do not
-// disturb the browser and the measurements. Random tests run for a number of seconds (FUZZ_SECONDS) and print a seed that repeats them
-// (FUZZ_SEED). `npm test` skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin.
-// package.json maps the well-known name to the maintained package.)
+// Configures all tests, as projects of this file. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers
+// run in Node. The projects in a group run together, one file per processor. Groups run one after another, so other tests do not disturb
+// the browser and the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that repeats them. `npm test`
+// skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json maps the
+// well-known name to the maintained package.)
 import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Stores databases in memory if the system has a memory file system with enough space. On a disk, workerd spends two fifths of the time
+ * Stores databases in memory if the system has a memory file system with enough space. On disk, workerd spends two fifths of the time
  * waiting for writes.
  */
 const [MEMORY, ROOM] = ['/dev/shm', 2 ** 31];
 const freeIn = ({ bavail, bsize }: { bavail: number; bsize: number }) => bavail * bsize;
 if (existsSync(MEMORY) && freeIn(statfsSync(MEMORY)) > ROOM) process.env.TMPDIR ??= MEMORY;
 
-/** A full run gives each random test half of its usual time (README.md, "Commands"). */
+/** A full run gives each random test half its usual time (README.md, "Commands"). */
 if (process.env.CI !== undefined) process.env.FUZZ_SECONDS ??= '15';
-/** workerd sees only bound variables of the environment. */
+/** workerd sees only environment variables that are bound. */
 const fuzz = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('FUZZ_')));
 const workerWith = (d1Databases: string[]) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
     miniflare: { d1Databases, bindings: { ...fuzz, MIGRATIONS: await readD1Migrations('migrations') } },
   }));
-/** ONE has no tables: each test creates its own. */
+/** ONE starts without tables, and each test creates them. */
 const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
 const workerOptions = {
-  // Bundles each package into one file. Otherwise, workerd loads their 250 modules one after the other.
+  // Bundles each package into one file. Otherwise, workerd loads their 250 modules one after another.
   deps: {
     optimizer: {
       ssr: {
@@ -41,7 +41,7 @@ const workerOptions = {
     },
   },
   setupFiles: 'test/migrated.ts',
-  isolate: false, // workerd takes a second to start, so files share it and get their own databases
+  isolate: false, // workerd takes a second to start, so files share it, each with its own databases
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
@@ -67,7 +67,7 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       {
-        // Runs on three databases, to notice when one is mistaken for another. test/one-database.test.ts covers deployments with one.
+        // Runs on three databases, to detect when one is mistaken for another. test/one-database.test.ts covers deployments with one.
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
@@ -88,8 +88,8 @@ export default defineConfig({
           ...group(1),
           name: 'browser',
           include: ['test/browser/*.test.ts'],
-          // A browser can be late on a busy machine. .ci/run lists what passed only at the second try.
-          // No other project may retry: a use that is lost in one of two runs is lost.
+          // A browser can be slow on a busy machine. .ci/run lists the tests that passed only on the second try. No other project may
+          // retry: a use that is lost in one of two runs is lost.
           retry: process.env.CI === undefined ? 0 : 1,
           globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
         },
@@ -111,7 +111,7 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
-      // It need not run alone: it alternates between measuring CPU time and its baseline.
+      // Need not run alone: it alternates between measuring CPU time and its baseline.
       { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },
     ],
   },

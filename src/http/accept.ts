@@ -2,8 +2,8 @@
 import { parseAccept } from 'hono/utils/accept';
 
 /**
- * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). The most specific matching range sets a type's weight. Ties go to the
- * type listed first. A full wildcard means JSON.
+ * Returns whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). The most specific matching range sets a type's weight. Ties go
+ * to the type listed first. A full wildcard means JSON.
  */
 export function prefersCsv(accept = ''): boolean {
   if (!/text/i.test(accept)) return false; // most callers send */*, which need not be parsed

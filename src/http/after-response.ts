@@ -1,11 +1,11 @@
-// Work done after the response.
+// Runs work after the response.
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env } from '../env.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Starts `work` after the response is sent. A failure is only logged. */
+/** Starts `work` after the response is sent. Only logs failures. */
 export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promise<void>): void {
   const { request_id, database } = c.get('logEntry');
   const done = scheduler

@@ -4,7 +4,7 @@ import type { Bindings, Log } from '../env.ts';
 
 export const CONSOLE_PATH = '/owner';
 
-/** Returns the console page. An invalid name is logged and ignored. */
+/** Returns the console page. Logs and ignores an invalid name. */
 export async function consolePage(
   request: Request,
   { ASSETS, SERVICE_NAME: name = '' }: Bindings,
@@ -15,7 +15,7 @@ export async function consolePage(
     log.error({ operation: 'show_console', error: `SERVICE_NAME ${SERVICE_NAME_RULE}` });
     return ASSETS.fetch(request);
   }
-  // Ignores and removes the file's ETag: it does not depend on the name, so a browser would keep a page with an earlier name.
+  // Ignores and removes the file's ETag: it does not depend on the name, so browsers would keep a page with an earlier name.
   const file = await ASSETS.fetch(request.url, { method: request.method });
   const named = new HTMLRewriter()
     .on('title', { element: (title) => void title.setInnerContent(`Console · ${name}`) })

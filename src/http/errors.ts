@@ -29,7 +29,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503;
 
-/** An error with its response. Any other error is a bug and returns `SERVER_ERROR`. */
+/** An error with its response. Any other error is a bug and results in `SERVER_ERROR`. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -54,7 +54,7 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** Why a request is unauthenticated. `missing` means no credential was sent. The `_code` reasons are about console link codes. */
+/** The reasons that a request is unauthenticated. `missing`: no credential was sent. The `_code` reasons concern console link codes. */
 export type UnauthenticatedReason =
   | 'missing'
   | 'malformed'
@@ -105,7 +105,7 @@ export const limitOfList = (index: number, refusing: RefusingLimit, wait: number
     errors: { [`uses.${index}`]: [`uses.${index} is the first use that exceeds the limit`] },
   });
 
-/** An id in the path, other than that of a business, does not exist. */
+/** An unknown id in the path, other than a business id. */
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
@@ -121,14 +121,14 @@ export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'T
 export const unavailable = (cause?: unknown) =>
   new ServiceError('unavailable', 503, { message: 'Service Unavailable' }, LATER, cause);
 
-/** Converts the failure of a batch. Invites a retry only if that cannot count anything twice. */
+/** Converts a batch failure to an error. Invites a retry only if the retry cannot count anything twice. */
 export function batchError(cause: unknown, isRepeatable: boolean): Error {
   const outage = outageOf(cause);
   if (outage === 'not_run' || (outage === 'unknown' && isRepeatable)) return unavailable(cause);
-  return cause instanceof Error ? cause : new Error(`${cause}`); // Hono handles only errors
+  return cause instanceof Error ? cause : new Error(`${cause}`); // Hono handles only Error objects
 }
 
-/** The part of a call that a refusal mentions. */
+/** The part of a call that a refusal depends on. */
 type RefusedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };
 
 export function refusedCall(refusal: Refusal, call: RefusedCall): ServiceError {

@@ -1,5 +1,4 @@
-// Validates input after the guard. Checks the permission before it reports an input error, so unauthorized callers get the refusal
-// instead.
+// Validates input. Checks the permission before reporting an input error, so unauthorized callers receive the refusal instead.
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
@@ -32,11 +31,11 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
   return inputError(errors);
 }
 
-/** The same for one field. `rule` completes the sentence that starts with the field's name. */
+/** Returns the error to throw for one invalid field, like invalidInput. `rule` completes a sentence that starts with the field's name. */
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
-/** Returns an error if an Idempotency-Key is sent to an operation that cannot use it, or null. */
+/** Returns the error for an Idempotency-Key that the operation cannot use, or null. */
 export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
   if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
   return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
@@ -49,7 +48,7 @@ export async function requireId(c: ContextOf<Guarded>, header: string): Promise<
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
-/** Groups the issues of `input` by field and prefixes messages with the field's name, which can be anything, even `__proto__`. */
+/** Groups the issues of `input` by field. Each message starts with the field's name, which can be any text, even `__proto__`. */
 export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
@@ -64,7 +63,7 @@ export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: u
 }
 
 const NAME_LENGTH = 64;
-/** Shortens a name for an error. */
+/** Shortens a name for an error message. */
 const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
 /** Returns the error for the first unknown parameter, or null. Allows `_=<digits>` on reads: old clients add it to bypass caches. */
@@ -79,9 +78,9 @@ export function unknownParameter(
   // Fast path: nearly every query has only known, unencoded names.
   if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
   const isRead = method === 'GET' || method === 'HEAD';
-  // Not from the parsed object, which lists names such as `7` first.
+  // Uses the order of the query: the parsed object lists names such as `7` first.
   for (const [sent, value] of new URLSearchParams(`?${query}`)) {
-    // it drops one question mark, and a second one is part of a name
+    // URLSearchParams drops one leading question mark. A second one is part of a name.
     if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
     const field = nameOf(sent);
     return { [field]: [`${field} ${unknownRule('parameter', name, known)}`] };
@@ -89,7 +88,7 @@ export function unknownParameter(
   return null;
 }
 
-/** Reads the parameters into `c.req.valid('query')`, and refuses unknown ones. */
+/** Validates the parameters for `c.req.valid('query')`, and rejects unknown ones. */
 export const queryInput = (query: Query): MiddlewareHandler =>
   zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
     const isOperator = c.get('call').credential.kind === 'operator';
@@ -99,19 +98,19 @@ export const queryInput = (query: Query): MiddlewareHandler =>
     if (errors !== null) throw await invalidInput(c, errors);
   });
 
-/** Refuses every parameter. */
+/** Rejects every parameter. */
 export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, next) {
   const errors = unknownParameter(c.req, NO_QUERY);
   if (errors !== null) throw await invalidInput(c, errors);
   await next();
 };
 
-/** Rejects every body: a `DELETE` with one would remove more than its sender means. */
+/** Rejects every body: the sender of a `DELETE` with a body may mean to remove less than the path names. */
 export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
   if (/[^\t\n\r ]/.test(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
 }
 
-/** Reads a JSON body of any content type (Hono reads other types as {}). Returns undefined for an empty one if the schema allows it. */
+/** Reads a JSON body of any content type (Hono reads other types as {}). Returns undefined for an empty body if the schema allows it. */
 export async function readJson<S extends z.ZodMiniType>(
   c: ContextOf<Guarded>,
   body: string,

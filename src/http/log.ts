@@ -1,4 +1,4 @@
-// One structured log line per request: the operation, the outcome and the cost. Never contains a credential or a parameter.
+// One structured log line per request: the operation, the outcome and the cost. Never contains a full credential or a query parameter.
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
 import { printableOrigin, requestIdOf } from '../core/request.ts';
@@ -7,7 +7,7 @@ import { stackOf } from '../db/stack.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
 import { ServiceError, Unauthenticated } from './errors.ts';
 
-/** Logs a line for each request. Sets `clock`, `log` and `logEntry` for the handlers after it. */
+/** Logs a line for each request. Sets `clock`, `log` and `logEntry` for later handlers. */
 export const logged = (clock: Clock, log: Log) =>
   createMiddleware<Env>(async function logged(c, next) {
     const began = clock();
@@ -63,7 +63,7 @@ function logLine(
     d1,
     request_id,
     version,
-    // Safe to log: stacks have no values, and D1's messages quote SQL but never bound values.
+    // Safe to log: stacks contain no values, and D1's messages quote SQL but never bound values.
     ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
   };
 }

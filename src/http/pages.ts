@@ -8,7 +8,7 @@ import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
-/** Reads a page of businesses. For the operator, it comes from the database with the first id after `after`. */
+/** Reads a page of businesses. For the operator, it comes from the database to which the id after `after` belongs. */
 export async function readPage<Row extends Verdict>(
   c: ContextOf<Guarded>,
   after: number,
@@ -22,8 +22,8 @@ export async function readPage<Row extends Verdict>(
 }
 
 /**
- * Returns the `after` of the next page, or null on the last page. After a page that is not full, the operator's list continues in the
- * next database, unless the list is in one (`isInOne`).
+ * Returns the `after` of the next page, or null on the last page. After a page that is not full, the operator's list continues in the next
+ * database, unless the list covers only one (`isInOne`).
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
@@ -36,7 +36,7 @@ export function nextAfter(
 
 export const DEFAULT_PER_PAGE = 20;
 
-/** Returns the rows to read for a newest-first page. One extra row shows whether there are more. */
+/** Returns which rows to read for a newest-first page. One extra row shows whether there are more. */
 export const pageBefore = (query: { limit?: string | undefined; before?: string | number | undefined }) => ({
   limit: Number(query.limit ?? DEFAULT_PER_PAGE) + 1,
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),

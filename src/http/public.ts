@@ -1,4 +1,4 @@
-// Middleware of the public operations.
+// Middleware for the public operations.
 import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
 import { NO_QUERY } from '../wire/requests.ts';
@@ -6,7 +6,7 @@ import { inputError } from './errors.ts';
 import { unknownParameter } from './input.ts';
 import { limitAddress } from './rate-limits.ts';
 
-/** Applies the rate limit of the client address and rejects parameters. */
+/** Applies the address rate limit and rejects all parameters. */
 export const publicAccess = createMiddleware<Env>(async function publicAccess(c, next) {
   await limitAddress(c);
   const errors = unknownParameter(c.req, NO_QUERY);

@@ -8,7 +8,10 @@ import { tooMany } from './errors.ts';
 /** A limiter runs in the Worker's location and normally responds within a millisecond. */
 const TIMEOUT_MS = 500;
 
-/** Counts a request under `key`. Returns true without a binding (tests), and null, with a log entry, if the limiter fails or times out. */
+/**
+ * Counts a request under `key`. Returns true if there is no binding (in tests). If the limiter fails or times out, logs it and returns
+ * null.
+ */
 async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<boolean | null> {
   const binding = c.env[limiter];
   if (binding === undefined) return true;
@@ -28,16 +31,16 @@ async function requireWithin(c: ContextOf<Env>, limiter: RateLimiter, key: strin
   throw tooMany();
 }
 
-/** Throws if the client address is over its limit. A service binding has no address. */
+/** Throws if the client address is over its limit. Requests from a service binding have no address. */
 export async function limitAddress(c: ContextOf<Env>): Promise<void> {
   const address = c.req.header('CF-Connecting-IP');
   if (address !== undefined) await requireWithin(c, 'ADDRESS_LIMIT', networkOf(address));
 }
 
 /**
- * Throws if a credential is over its limit. Tokens count per origin because they are public: refused pages must not use up the limit of a
- * registered page. Operator keys count per `subject` (a business or a user), so a loop over one does not block the others. Comes
- * after limitAddress, so an address over its limit does not use up a credential's limit.
+ * Throws if a credential is over its limit. Tokens are public, so they count per origin: refused pages must not use up a registered page's
+ * limit. Operator keys count per `subject` (a business or a user), so a loop over one does not block the others. Call this after
+ * limitAddress, so an address over its limit cannot use up a credential's limit.
  */
 export async function limitCredential(
   c: ContextOf<Env>,
@@ -45,7 +48,7 @@ export async function limitCredential(
   origin: string | null,
   subject: string,
 ): Promise<void> {
-  if (c.env.CREDENTIAL_LIMIT === undefined) return; // saves a digest
+  if (c.env.CREDENTIAL_LIMIT === undefined) return; // avoids a digest
   const key =
     kind === 'token'
       ? await sha256Hex(`${text} ${origin ?? ''}`)
@@ -54,7 +57,7 @@ export async function limitCredential(
 }
 
 /**
- * Limits the writes that anyone can cause: stores each refused origin once a minute, and ten per business. Checks the origin first, so a
+ * Limits the writes that anyone can cause: one a minute per refused origin, and ten a minute per business. Checks the origin first, so a
  * frequent one does not use up its business's limit. Returns false if a limiter fails.
  */
 export async function mayRemember(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
@@ -62,7 +65,7 @@ export async function mayRemember(c: ContextOf<Env>, business_id: number, origin
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, since one client has a whole /64 (RFC 6177 §2). */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address: one client controls a whole /64 (RFC 6177 §2). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

@@ -1,4 +1,4 @@
-// Matches routes and derives the methods of each path from them.
+// Matches routes and derives each path's methods from them.
 import { HonoBase } from 'hono/hono-base';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { RouterRoute } from 'hono/types';
@@ -9,7 +9,7 @@ import { json } from './response.ts';
 /** Uses TrieRouter, which supports `/usage/:business_id` beside `/:business_id/access`. `Hono` would also bundle a router that does not. */
 export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
 
-/** Ignores a trailing slash, except for DELETE and PATCH: `/access/` without its id must not mean the whole list. */
+/** Ignores a trailing slash, except for DELETE and PATCH: `/access/` with its id missing must not mean the whole list. */
 function pathOf(request: Request): string {
   const path = getPath(request);
   return path.length > 1 && path.endsWith('/') && !['DELETE', 'PATCH'].includes(request.method)
@@ -23,7 +23,7 @@ const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
-/** Adds a 405 for the other methods of each path. (Hono returns 404.) */
+/** Adds a 405 response for each path's other methods. (Hono returns 404.) */
 export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
   const all = newRoutes().route('/', routes);
   for (const path of new Set(routes.routes.map((route) => route.path))) {
@@ -31,5 +31,5 @@ export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>
     const headers = { Allow: allow, 'Error-Code': 'method_not_allowed' };
     all.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
   }
-  return all as unknown as Routes; // mounted at /, the paths are the same, which TypeScript cannot tell
+  return all as unknown as Routes; // mounted at /, the paths are unchanged, which TypeScript cannot infer
 }

@@ -84,7 +84,10 @@ const OPERATOR =
   'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
-/** In a `closed` description, an undescribed field is an error. Otherwise, later versions may add fields to a response. */
+/**
+ * Returns the override for a description. In a `closed` one, undescribed fields are errors. Otherwise, later versions may add fields to a
+ * response.
+ */
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
     const { def } = zodSchema._zod;
@@ -96,7 +99,7 @@ const overrideOf = (closed: boolean): ZodOpenApiOverride =>
     Object.assign(jsonSchema, createSchema(def.out, { io, opts: { override } }).schema);
   };
 
-/** Returns the description. `closed` is for tests, which reject undescribed fields of a response. */
+/** Returns the description. `closed` is for tests, which reject undescribed fields in responses. */
 export const openapi = ({ closed } = { closed: false }) =>
   createDocument(
     {

@@ -1,4 +1,4 @@
-// Values that the examples of several operations share.
+// Example values that several operations share.
 import { fillRange } from '../core/time.ts';
 import type * as schemas from '../wire/responses.ts';
 

@@ -17,7 +17,7 @@ const MEANINGS: Record<string, Meaning> = {
   cursor: ['The `next` of the previous page. Default: the first page.', '017'],
 };
 
-/** Returns a parameter with its schema, and with `own` or, by default, the description of its name. */
+/** Returns a parameter with its schema. The description is `own`, or by default the one for its name. */
 export function parameter(location: 'path' | 'query' | 'header', name: string, schema: z.ZodMiniType, own?: Meaning) {
   const [description, example] = own ?? MEANINGS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);
@@ -32,6 +32,6 @@ export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
   'https://shop.example',
 ]);
 
-/** Quoting an id and escaping each character doubles its length and adds two. */
+/** Quoting an id and escaping every character doubles its length and adds two. */
 const key = z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)));
 export const idempotencyKey = (own?: Meaning) => parameter('header', 'Idempotency-Key', key, own);

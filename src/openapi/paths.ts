@@ -1,5 +1,5 @@
-// The paths of the description. Path, method, parameters, body, credentials and most refusals of an operation come from its route; the
-// rest is in the description files, one for each tag.
+// Builds the paths of the description. An operation's path, method, parameters, body, credentials and most refusals come from its route.
+// The rest is in the description files, one per tag.
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { createApp } from '../app.ts';
@@ -11,14 +11,14 @@ import { idempotencyKey, inPath, type Meaning, ORIGIN, parameter } from './param
 import { BROKEN_BODY, FAILURES, mismatch, NO_BODY, type Refused, refusalsOf, unknownParameter } from './refusals.ts';
 import { json, refusals } from './responses.ts';
 
-/** The parts of a description that a route does not contain. */
+/** The parts of an operation's description that its route does not define. */
 export type Words = {
   operationId: string;
   summary: string;
   description: string;
-  /** By name, for parameters that have a different meaning here. */
+  /** By name, for parameters whose meaning differs from the default. */
   parameters?: Record<string, Meaning>;
-  /** The body. Its schema is the route's, as a component with this name, unless the handler parses the body and a schema is given. */
+  /** The body. Its schema is the route's, named by `component`. `schema` is for bodies that the handler parses itself. */
   body?: {
     description?: string;
     component?: readonly [name: string, description: string];
@@ -28,14 +28,14 @@ export type Words = {
   success: ZodOpenApiResponseObject;
   /** Inputs that the route's schema rejects, by example name. */
   invalid?: Record<string, unknown>;
-  /** Additional refusals, except those for invalid input. */
+  /** Additional refusals, except for invalid input. */
   refusals?: Record<string, Refused>;
 };
 
-/** By method and path, such as `GET /api/v1/usage`, in the order of the description. */
+/** The words by method and path, such as `GET /api/v1/usage`, in the order of the description. */
 export type WordsByRoute = Record<string, Words>;
 
-/** The schema of a nonempty body. */
+/** Returns the schema of a nonempty body. */
 const filled = (body: z.ZodMiniType) =>
   body instanceof z.ZodMiniOptional ? (body._zod.def.innerType as z.ZodMiniType) : body;
 
@@ -64,7 +64,7 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Words['par
   ];
 }
 
-/** Describes an operation. Credentials and refusals follow from the policy of each operation of the route. */
+/** Describes an operation. Its credentials and refusals follow from the policies of the route's operations. */
 function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApiOperationObject {
   const { operations, query = NO_QUERY, body, codeIn } = accepts;
   const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
@@ -95,11 +95,11 @@ function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApi
   };
 }
 
-/** Whether the service checks the page's origin against the registered domains. */
+/** Returns whether the service compares the page's origin with the registered domains. */
 const comparesOrigin = ({ operations }: Accepts) =>
   operations.some((operation) => POLICY[operation].allowsKey && POLICY[operation].resource !== 'session');
 
-/** The accepted input of each route by method and path, or null for a public route. */
+/** Returns each route's accepted input by method and path, or null for a public route. */
 function routes(): Map<string, Accepts | null> {
   const found = new Map<string, Accepts | null>();
   for (const { method, path, handler } of createApp(() => new Date(0), console).api.routes) {
@@ -109,7 +109,7 @@ function routes(): Map<string, Accepts | null> {
   return found;
 }
 
-/** Describes the paths of all routes. Throws if a route has no description, or a description has no route. */
+/** Describes the paths of all routes. Throws if a route has no description or a description has no route. */
 export function pathsOf(
   words: WordsByRoute,
   publicOnes: Record<string, ZodOpenApiOperationObject>,

@@ -1,11 +1,11 @@
-// Derives the refusals of an operation from its policy and schemas.
+// Derives an operation's refusals from its policy and schemas.
 import * as z from 'zod/mini';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
 
-/** For a 404, `when` says which id does not exist. */
+/** For a 404, `when` states which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
 function refusalOf(refusal: Refusal, operation: Operation): Refused {
@@ -14,7 +14,7 @@ function refusalOf(refusal: Refusal, operation: Operation): Refused {
   return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
-/** The refusal of a field. `problem` completes a sentence that starts with its name. */
+/** Returns the refusal of an invalid field. `problem` completes a sentence that starts with the field's name. */
 export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
 /** Returns the refusal of invalid input. Throws if the input is valid. */
@@ -24,7 +24,7 @@ export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
   return errors.inputError(groupIssuesByField(error.issues, input));
 }
 
-/** Returns the refusals that the policy of an operation implies. */
+/** Returns the refusals that an operation's policy implies. */
 export function refusalsOf(operation: Operation): Record<string, Refused> {
   const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
     POLICY[operation];
@@ -53,13 +53,13 @@ export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sen
   return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };
 };
 
-/** Failures of every operation, and of those without a database. */
+/** Failures of operations that use no database. FAILURES also includes those of a database. */
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalidField('body', NO_BODY_RULE) };
 export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
 
-/** Returns a 404. `when` says which id does not exist. */
+/** Returns a 404. `when` states which id does not exist. */
 export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {
   const { status, body } = errors.unknownEntry(name);
   return { status, body, when };

@@ -1,4 +1,4 @@
-// The responses of operations, with their headers and examples.
+// Describes the responses of operations, with their headers and examples.
 import * as z from 'zod/mini';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ERROR_CODES } from '../http/errors.ts';
@@ -57,19 +57,19 @@ const coded = {
 const examplesOf = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 
-/** A JSON body. A request example and its response share a name, so mock servers can match them. */
+/** Describes a JSON body. A request example and its response share a name, so mock servers can match them. */
 export const json = (schema: z.ZodMiniType, examples: Record<string, object>) => ({
   'application/json': { schema, examples: examplesOf(examples) },
 });
 
-/** A success with examples of its `data`. */
+/** Describes a success, with examples of its `data`. */
 export function ok<S extends z.ZodMiniType>(description: string, data: S, examples: Record<string, z.infer<S>>) {
   const bodies: Record<string, Success<z.infer<S>>> = {};
   for (const [name, example] of Object.entries(examples)) bodies[name] = { status: true, data: example };
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
 
-/** The same success, or a CSV file if the caller prefers it, with an example. `others` describes the link of a paged file. */
+/** Adds a CSV file to a success, for callers that prefer it. `others` describes the link of a paged file. */
 export const orCsv = (
   { headers, content, ...response }: ReturnType<typeof ok>,
   examples: Record<string, string>,
@@ -95,7 +95,7 @@ export const linked = {
   ),
 };
 
-/** A success with lines of JSON, with an example. */
+/** Describes a success in JSON Lines, with examples. */
 export const jsonLines = (description: string, examples: Record<string, object[]>) => ({
   description,
   headers: z.object({ ...uncached, ...linked }),

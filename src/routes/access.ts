@@ -17,7 +17,7 @@ import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
-/** Lists the stored origins that would be refused now, most recently seen first. */
+/** Lists the stored origins that would still be refused, most recent first. */
 function refusedOriginsResponse(
   c: ContextOf<Guarded>,
   row: { sites: Json<string[]>; refused: Json<RefusedOrigins['refused']> },
@@ -63,7 +63,7 @@ export const access = newRoutes()
     return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', guard('change_access'), async (c) => {
-    const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
+    const access_id = parseId(c.req.param('access_id')); // a malformed id returns the same 404 as an unknown one
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');

@@ -1,4 +1,4 @@
-// /api/v1/business: lists, creates, shows, changes and deletes businesses; their tokens, history, changes and alerts.
+// /api/v1/business: businesses and their tokens, history, changes and alerts.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
@@ -38,7 +38,7 @@ import type { Alerts, Businesses, Changes, DeletedBusiness, ImportedHistory } fr
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
-/** Reads one user's businesses from that user's database. An unknown user has none. */
+/** Reads a user's businesses from their database. Returns none for an unknown user. */
 async function businessesOf(
   c: ContextOf<Guarded>,
   user_id: number,
@@ -88,7 +88,7 @@ export const business = newRoutes()
     const fields = c.req.valid('json');
     const { business_id } = c.get('call');
     if (fields.user_id !== undefined) {
-      await c.get('ask')(readVerdict); // an unknown business must not claim a home
+      await c.get('ask')(readVerdict); // a request for an unknown business must not claim a home
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);

@@ -13,13 +13,13 @@ const MAX_AGE_MS = 2 * REUSE_MS;
 /** Requests poll for the result: one request cannot await another request's promise. */
 const POLL_MS = 50;
 
-/** Creates the route. The requests of an isolate share one cached result per app. */
+/** Creates the route. An app's requests in one isolate share a cached result. */
 export function health() {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let latest: Awaited<ReturnType<typeof probe>> | undefined;
 
-  /** Lets one request query the databases. The others get the previous result, or wait if it is missing or too old. */
+  /** Has one request query the databases. The others use the previous result, or wait if it is missing or too old. */
   async function latestResult(c: ContextOf<Env>) {
     for (;;) {
       const now = c.get('clock')().getTime();

@@ -1,4 +1,4 @@
-// The range of days that a report covers.
+// Reads a report's range of days from its query.
 import type * as z from 'zod/mini';
 import { dayOf, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import type { ContextOf, Guarded } from '../env.ts';

@@ -1,4 +1,4 @@
-// Validates the lists of uses that requests record and lower.
+// Validates lists of uses to record or lower.
 import type * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
@@ -14,7 +14,7 @@ import { AT_RULE, type loweringBody, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not be sent with a list of uses: each use has its own id';
 
-/** Dedupes a list of uses by id, keeping each first occurrence. `listed` is the length of the list. */
+/** Dedupes a list of uses by id, keeping each id's first occurrence. `listed` is the length of the whole list. */
 export async function identifiedUses(
   c: ContextOf<Guarded>,
   json: ParsedJson,

@@ -5,7 +5,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { invalidInput } from '../http/input.ts';
 import { isShared } from '../public-suffix.ts';
 
-/** Returns the sites in canonical form, without duplicates. Throws if one covers domains of different owners. */
+/** Returns the canonical sites, without duplicates. Throws if a wildcard covers different owners' domains. */
 export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<string[]> {
   const errors: FieldErrors = {};
   const sites = new Set<string>();

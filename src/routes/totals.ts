@@ -27,13 +27,13 @@ const pageOf = ({ limit, after }: Query) => ({
   after: Number(after ?? 0),
 });
 
-/** Builds the Link header for the next page (RFC 8288). `asked` pins the days, so all pages cover the same range past midnight. */
+/** Builds the Link header for the next page (RFC 8288). `asked` includes the days, so all pages cover the same range even past midnight. */
 function linkHeader(c: ContextOf<Guarded>, asked: Asked) {
   const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
   return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
 
-/** Returns a page as CSV. `asked` is the query of the next page, except its `after`. */
+/** Returns a page as CSV. `asked` is the query of the next page without `after`. */
 function csvPage<Row extends Record<string, string | number | boolean | null>>(
   c: ContextOf<Guarded>,
   { usage, next }: { usage: Row[]; next: number | null },

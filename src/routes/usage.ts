@@ -57,7 +57,7 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   return { before: row, counted: counted[0] };
 }
 
-/** Stores the alerts for thresholds that this use reached, after the response. The next sweep stores any that are lost. */
+/** Stores alerts for the thresholds that this use reached, after the response. The next sweep stores any that are lost. */
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
@@ -65,7 +65,7 @@ function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, qua
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => storePassedAlerts(d1, business_id, passed, now));
 }
 
-/** Converts the overflow of a day's count to a Conflict. */
+/** Converts the overflow of a daily count to a Conflict. */
 async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
   return batch.catch((error: unknown) => {
     throw isBeyondCount(error) ? beyondCount() : error;
@@ -78,7 +78,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // `today` is null with only a monthly limit. The month serves as its upper bound.
+    // `today` is null if there is only a monthly limit. The month's uses are an upper bound.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null

@@ -27,14 +27,14 @@ function userOf(c: ContextOf<Guarded>): number {
   throw unknownEntry('User id');
 }
 
-/** Returns the user in the path, and the query function of their database. For an unknown user: that of DB, where they have no rows. */
+/** Returns the user in the path, and the `ask` for their database. For an unknown user, it queries DB, where they have no rows. */
 async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
   const home = await findHome(c.get('databases'), user_id);
   return { user_id, ask: c.get('databases').askIn(home ?? 0) };
 }
 
-/** Builds a response of JSON lines with a link to the next page (RFC 8288). The last page ends with an `end` line. */
+/** Builds a JSON Lines response with a link to the next page (RFC 8288). The last page ends with an `end` line. */
 function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[], next: PagePosition | null) {
   const text = [...lines, ...(next === null ? [{ type: 'end' }] : [])]
     .map((line) => `${JSON.stringify(line)}\n`)

@@ -32,14 +32,14 @@ import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_AGE_DAYS, MAX_AHEAD_MINUTES, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
- * The parameters of an operation. `name` is how the error for an unknown parameter names the operation. For callers other than the
- * operator, those that are `operatorOnly` are unknown.
+ * The parameters of an operation. The error for an unknown parameter refers to the operation by `name`. `operatorOnly` parameters are
+ * unknown to callers other than the operator.
  */
 export type Query = { name: string; schema: z.ZodMiniObject; operatorOnly?: string[] };
 
 const names = new Intl.ListFormat('en');
 const choices = new Intl.ListFormat('en', { type: 'disjunction' });
-/** Completes a sentence about a name that is not one of `known`. */
+/** Completes a sentence about a name that is not in `known`. */
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}, which accepts ${names.format(known) || 'none'}`;
 
@@ -55,7 +55,7 @@ function described<S extends z.ZodMiniType>(schema: S, words: object): S {
   DESCRIBED.set(schema, words);
   return schema;
 }
-/** `abort` skips rules that combine several numbers if one of them is wrong. */
+/** `abort` skips rules that combine several numbers if one of them is invalid. */
 const wholeNumber = (minimum: number, maximum: number, rule: string) =>
   described(
     z.number(rule).check(
@@ -72,7 +72,7 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
     { type: 'string', enum: texts },
   );
 
-/** A list of 1 to `most` entries. Checks the length first, so a million invalid entries are one error. */
+/** Returns the schema of a list of 1 to `most` entries. Checks the length first, so a million invalid entries are one error. */
 const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
@@ -93,7 +93,7 @@ const idParameter = (rule: string) =>
     }),
   );
 
-/** The query of a list with at most `most` entries per page: `limit`, and `cursor`, the id at which the previous page ended. */
+/** Returns the query of a list with at most `most` entries per page: `limit`, and `cursor`, the id at which the previous page ended. */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;
@@ -143,7 +143,7 @@ export const businessesQuery = {
   }),
   operatorOnly: ['user_id'],
 } satisfies Query;
-/** The most businesses on a page of totals. */
+/** The maximum number of businesses on a page of totals. */
 export const MAX_TOTALS_PER_PAGE = 1000;
 export const totalsQuery = {
   name: 'this list',

@@ -106,7 +106,7 @@ const businessFields = {
   country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
   token: text('Token of the business. It is public: web pages contain it.'),
-  // Not an enum: rows from other sources can have another text.
+  // Not an enum: rows from other sources can contain other text.
   status: text('Usually `active`, `suspended` or `closed`. Its token works only while it is `active`.'),
   created_at: time('it was created'),
   updated_at: time('it or its list of domains was last changed'),
