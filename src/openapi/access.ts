@@ -14,9 +14,9 @@ export const access: WordsByRoute = {
   'GET /api/v1/business/{business_id}': {
     operationId: 'readBusiness',
     summary: 'Read a business',
-    description: `The business with its registered domains, its limits, and the tokens that were replaced and still work: their last four
-characters, and when they stop. A read-only API key sees only the end of the token, too.`,
-    success: ok('The business and all that belongs to it.', schemas.businessDetails, {
+    description: `Returns the business with its registered domains, its limits, and the former tokens that still work, with their last four
+characters and their expiry. A read-only API key also sees only the end of the current token.`,
+    success: ok('The business with its domains, limits and former tokens.', schemas.businessDetails, {
       business: {
         ...detailsOf(SHOP),
         former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
@@ -26,14 +26,14 @@ characters, and when they stop. A read-only API key sees only the end of the tok
   'PATCH /api/v1/business/{business_id}': {
     operationId: 'updateBusiness',
     summary: 'Change a business',
-    description: `Changes the fields that are given. A limit that is null is lifted. A business can only be given to a user of the same database, or
-to one who has none yet. That revokes the keys for it alone, and ends the sessions and console links for it alone.`,
+    description: `Changes the given fields. A limit of null removes the limit. A business can be transferred only to a user in the same database, or
+to a user without a database. A transfer revokes the API keys, sessions and console links that are only for this business.`,
     body: {
       description: 'The fields to change.',
       component: ['BusinessUpdate', 'The fields to change.'],
       examples: { suspend: { status: 'suspended' }, limit: { daily_limit: 1000 } },
     },
-    success: ok('The business as it is now.', schemas.businessDetails, {
+    success: ok('The changed business.', schemas.businessDetails, {
       suspend: { ...detailsOf(), status: 'suspended' },
       limit: detailsOf(),
     }),
@@ -42,22 +42,22 @@ to one who has none yet. That revokes the keys for it alone, and ends the sessio
   'DELETE /api/v1/business/{business_id}': {
     operationId: 'deleteBusiness',
     summary: 'Delete a business',
-    description: `Deletes a business at once and for good: from then on it is unknown to every credential. \`name\` repeats its name. What stays is
-one change, which says that it was deleted; its id is never given again.`,
+    description: `Deletes a business immediately and permanently. Every later request treats it as unknown. \`name\` must be the name of the business.
+One change remains, which records the deletion. The id is never reused.`,
     parameters: { name: ['The name of the business.', 'Acme'] },
-    success: ok('What was deleted.', schemas.deletedBusiness, { business: { deleted: { id: 1, name: 'Acme' } } }),
+    success: ok('The deleted business.', schemas.deletedBusiness, { business: { deleted: { id: 1, name: 'Acme' } } }),
     invalid: { no_name: {} },
   },
   'GET /api/v1/business/{business_id}/access': {
     operationId: 'readAccess',
     summary: 'List the registered domains',
-    description: 'The business with its registered domains. Without any, its token works on every site.',
+    description: 'Returns the business with its registered domains. If there are none, its token works on every site.',
     success: ok('The business and its registered domains.', schemas.business, { business: businessWith(SHOP) }),
   },
   'POST /api/v1/business/{business_id}/access': {
     operationId: 'addAccess',
     summary: 'Register domains',
-    description: `Adds all of the domains, or none if one is not valid. A domain that is registered already is no error. A business has at most ${MAX_SITES}.`,
+    description: `Registers all of the domains, or none if one is invalid. Registering a domain again is not an error. A business can have at most ${MAX_SITES} domains.`,
     body: {
       component: ['Sites', 'The domains to register.'],
       examples: { sites: { sites: [SHOP] }, wildcards: { sites: WILDCARDS } },
@@ -72,15 +72,15 @@ one change, which says that it was deleted; its id is never given again.`,
   'DELETE /api/v1/business/{business_id}/access': {
     operationId: 'removeAllAccess',
     summary: 'Remove all registered domains',
-    description: 'Lifts the restriction: the token works on every site again.',
-    success: ok('The business, without registered domains.', schemas.business, { business: businessWith() }),
+    description: 'Removes the restriction: the token then works on every site.',
+    success: ok('The business without registered domains.', schemas.business, { business: businessWith() }),
     refusals: { ...unknownParameter(NO_QUERY, 'access_id') },
   },
   'GET /api/v1/business/{business_id}/access/refused': {
     operationId: 'readRefusedOrigins',
     summary: 'List refused origins',
-    description: `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
-last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`,
+    description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
+50, most recent first. They can indicate a missing domain. Counts are lower bounds, and anyone with the token can make an origin appear.`,
     success: ok('Origins that are still refused.', schemas.refusedOrigins, {
       refused: {
         refused: [
@@ -92,37 +92,37 @@ last seen first. A hint that a domain is missing. Counts are lower bounds, and w
   'DELETE /api/v1/business/{business_id}/access/refused': {
     operationId: 'forgetRefusedOrigins',
     summary: 'Forget refused origins',
-    description: 'Empties the list. An origin that is refused again appears again.',
+    description: 'Clears the list. An origin that is refused later appears again.',
     success: ok('The empty list.', schemas.refusedOrigins, { refused: { refused: [] } }),
   },
   'POST /api/v1/business/{business_id}/token': {
     operationId: 'rotateToken',
     summary: 'Replace the business token',
-    description: `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
-one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`,
+    description: `Issues a new token for the business. Without a body, the old token and all earlier ones stop working immediately. With
+\`keep_old\`, the old token keeps working for that long, so you can update all pages. A business can have at most 5 former tokens.`,
     body: {
-      description: 'Empty: the old token stops working at once.',
-      component: ['Rotation', 'How long the old token works on.'],
+      description: 'If empty, the old token stops working immediately.',
+      component: ['Rotation', 'How long the old token keeps working.'],
       examples: { keep_old: { keep_old: '24h' } },
     },
-    success: ok('The business, with its new token.', schemas.business, { keep_old: businessWith() }),
+    success: ok('The business with its new token.', schemas.business, { keep_old: businessWith() }),
     invalid: { invalid_body: { keep: '24h' } },
     refusals: { ...unknownParameter(NO_QUERY, 'keep_old') },
   },
   'DELETE /api/v1/business/{business_id}/token/former': {
     operationId: 'stopFormerTokens',
     summary: 'Stop former tokens',
-    description: 'Tokens that were replaced and still work stop now. The current token works on.',
-    success: ok('The business, without former tokens.', schemas.businessDetails, { business: detailsOf(SHOP) }),
+    description: 'Stops all former tokens immediately. The current token keeps working.',
+    success: ok('The business without former tokens.', schemas.businessDetails, { business: detailsOf(SHOP) }),
   },
   'PUT /api/v1/business/{business_id}/history': {
     operationId: 'importHistory',
     summary: 'Import the history of a business',
-    description: `Sets the counts of past days, such as those of a system before this one: of all days that are listed, or of none. A day that
-already has another count is refused, unless \`replace\` is true: then the new count replaces the old one, and 0 removes it. One that has this
-count is no error, so a repeat is safe.`,
+    description: `Sets the counts of past days, for example from a previous system. Either all listed days are set or none. A day that already has a
+different count is refused unless \`replace\` is true. With \`replace\`, the new count overwrites the old one, and 0 removes it. A day that
+already has the same count is not an error, so a retry is safe.`,
     body: {
-      description: `1 to ${MAX_RANGE_DAYS} days before today (UTC), each once.`,
+      description: `1 to ${MAX_RANGE_DAYS} days before today (UTC), each listed once.`,
       component: ['History', 'The counts of past days.'],
       examples: {
         history: {
@@ -134,7 +134,7 @@ count is no error, so a repeat is safe.`,
         },
       },
     },
-    success: ok('What was imported.', schemas.importedHistory, { history: { days: 2, uses: 300 } }),
+    success: ok('The totals of the import.', schemas.importedHistory, { history: { days: 2, uses: 300 } }),
     invalid: { invalid_day: { days: [{ date: '2026-02-30', count: 1 }] } },
     refusals: {
       day_taken: invalidField('days.0', '2026-01-31 already has a count of 5: send "replace": true to overwrite it'),
@@ -144,13 +144,13 @@ count is no error, so a repeat is safe.`,
     operationId: 'readChanges',
     summary: 'List changes',
     description:
-      'Who changed what, newest first. Changes are kept for 400 days. Tokens are shown by their last four characters. ' +
-      'With a filter, a page can be short, or empty, although `next` is set.',
+      'Lists who changed what, newest first. Changes are stored for 400 days. Tokens are shown as their last four characters. ' +
+      'With a filter, a page can be short or empty even if `next` is set.',
     parameters: {
-      action: ['Only changes that did this.', 'add_sites'],
+      action: ['Only changes with this action.', 'add_sites'],
       search: ['Only changes with this text in `before` or `after`.', 'shop.example'],
-      from: ['Only changes of this day, UTC, or later.', '2026-01-01'],
-      to: ['Only changes of this day, UTC, or before.', '2026-03-03'],
+      from: ['Only changes on this day (UTC) or later.', '2026-01-01'],
+      to: ['Only changes on this day (UTC) or earlier.', '2026-03-03'],
     },
     success: ok('One page of changes.', schemas.changes, {
       changes: {
@@ -174,8 +174,8 @@ count is no error, so a repeat is safe.`,
   'GET /api/v1/business/{business_id}/alerts': {
     operationId: 'readAlerts',
     summary: 'List alerts',
-    description: `When the business had reached a threshold of a limit, newest first. There is one alert for each limit and its value, period and
-threshold; of several thresholds at once, only for the highest. Alerts are kept for 90 days.`,
+    description: `Lists the thresholds of its limits that the business reached, newest first. There is one alert per limit, limit value, period and
+threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for 90 days.`,
     success: ok('One page of alerts.', schemas.alerts, {
       alerts: {
         alerts: [anAlert],
@@ -187,7 +187,8 @@ threshold; of several thresholds at once, only for the highest. Alerts are kept 
   'DELETE /api/v1/business/{business_id}/access/{access_id}': {
     operationId: 'removeAccess',
     summary: 'Remove a registered domain',
-    description: 'Removes one entry. The last one is refused (422): without it, the token would work on every site.',
+    description:
+      'Removes one entry. The last entry cannot be removed (422): without it, the token would work on every site.',
     success: ok('The business and its remaining domains.', schemas.business, { business: businessWith(SHOP) }),
     refusals: {
       unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),

@@ -29,9 +29,9 @@ export const businesses: WordsByRoute = {
   'GET /api/v1/business': {
     operationId: 'listBusinesses',
     summary: 'List your businesses',
-    description: `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
-businesses, so it can list fewer and still have a \`next\`.`,
-    parameters: { user_id: ['Only the businesses of this user. For the operator only.', 7] },
+    description: `Lists the businesses whose usage the API key can read from the calling origin, ordered by id. A page examines \`limit\`
+businesses, so it can contain fewer even if \`next\` is set.`,
+    parameters: { user_id: ["Only this user's businesses. Only for the operator.", 7] },
     success: ok('One page of businesses.', schemas.businesses, {
       businesses: {
         businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
@@ -44,12 +44,12 @@ businesses, so it can list fewer and still have a \`next\`.`,
   'POST /api/v1/business': {
     operationId: 'createBusiness',
     summary: 'Create a business',
-    description: `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
-same business again, for as long as the business exists. Another body with that key is refused
-(422), and the message names the business, to read it and change it.`,
-    parameters: { 'Idempotency-Key': ['Makes a retry safe. It counts by user.', 'signup-7'] },
+    description: `Creates an active business for a user, and assigns a new user to a database. With an \`Idempotency-Key\`, the same request
+returns the same business for as long as the business exists. The same key with a different body is refused (422), and the message names
+the existing business.`,
+    parameters: { 'Idempotency-Key': ['Makes a retry safe. Keys are scoped to the user.', 'signup-7'] },
     body: {
-      description: 'The business. Without `token` it gets a new one.',
+      description: 'The business. Without `token`, the service generates one.',
       component: ['NewBusiness', 'A business to create.'],
       examples: { business: { ...written, sites: [SHOP], monthly_limit: 10_000 } },
     },
@@ -63,8 +63,8 @@ same business again, for as long as the business exists. Another body with that 
   },
   'GET /api/v1/user/{user_id}/keys': {
     operationId: 'listKeys',
-    summary: 'List the API keys of a user',
-    description: 'Those that are revoked or expired, too. A key itself is never shown again.',
+    summary: "List a user's API keys",
+    description: 'Lists all keys, including revoked and expired ones. The key itself is never shown again.',
     success: ok('The keys.', schemas.keys, { keys: { keys: [apiKey] } }),
     refusals: { unknown_user: UNKNOWN_USER },
   },
@@ -72,13 +72,13 @@ same business again, for as long as the business exists. Another body with that 
     operationId: 'createKey',
     summary: 'Create an API key for a user',
     description:
-      'Without a body, a key that may do everything with every business of the user. `business_id` makes it a key for that business only.',
+      'Without a body, creates a key with full access to all businesses of the user. `business_id` limits the key to that business.',
     body: {
-      description: 'Empty, or what the key is called and may do.',
+      description: "Empty, or the key's name, role, business and expiry.",
       component: ['KeyToCreate', 'The API key to create.'],
       examples: { record_key: { name: 'Billing server', role: 'record' } },
     },
-    success: ok('The key, this one time.', schemas.newKey, {
+    success: ok('The key, which is shown only once.', schemas.newKey, {
       record_key: { api_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSabcd', ...apiKey },
     }),
     invalid: { invalid_role: { role: 'owner' } },
@@ -90,8 +90,8 @@ same business again, for as long as the business exists. Another body with that 
   'DELETE /api/v1/user/{user_id}/keys/{key_id}': {
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
-    description: 'It stops with the next request.',
-    success: ok('The key, revoked.', schemas.revokedKey, {
+    description: 'The key stops working with the next request.',
+    success: ok('The revoked key.', schemas.revokedKey, {
       key: { key: { ...apiKey, revoked_at: times.updated_at } },
     }),
     refusals: { unknown_user: UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') },
@@ -100,13 +100,14 @@ same business again, for as long as the business exists. Another body with that 
     operationId: 'createConsoleLink',
     summary: 'Create a console link',
     description:
-      'A link that opens the console for a user, once and within two minutes. Whoever opens it first has the session.',
+      'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
     body: {
-      description: 'Empty for a session with all rights, of 60 minutes, or what it may do and how long it lasts.',
+      description:
+        "Empty for a session with full access for 60 minutes, or the session's business, role, duration and return address.",
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
       examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings' } },
     },
-    success: ok('The link, this one time.', schemas.consoleLink, {
+    success: ok('The link, which is shown only once.', schemas.consoleLink, {
       read: {
         url: 'https://service.example/owner#code=0123456789ABCDEFGHIJKLMNOPQRSTUVWX',
         expires_at: '2026-03-03T12:02:00.000000Z',
@@ -123,8 +124,8 @@ same business again, for as long as the business exists. Another body with that 
   },
   'GET /api/v1/user/{user_id}/changes': {
     operationId: 'readUserChanges',
-    summary: 'List changes of a user',
-    description: 'Who created and revoked the API keys that the user has for all businesses, newest first.',
+    summary: "List a user's changes",
+    description: "Lists who created and revoked the user's API keys for all businesses, newest first.",
     success: ok('One page of changes.', schemas.changes, {
       changes: {
         changes: [
@@ -147,10 +148,10 @@ same business again, for as long as the business exists. Another body with that 
   'GET /api/v1/user/{user_id}/export': {
     operationId: 'exportUser',
     summary: 'Export a user',
-    description: `Everything that is stored about a user, without secrets and hashes, as lines of JSON. An export can have many pages: the
-header \`Link\` has the URL of the next one, and the last page ends with the line \`{"type":"end"}\`. A user who is unknown has no \`database\`.`,
+    description: `Exports all data stored about a user as JSON Lines, without secrets and hashes. An export can have many pages. The \`Link\`
+header contains the URL of the next page. The last page ends with the line \`{"type":"end"}\`. An unknown user has no \`database\`.`,
     parameters: {
-      cursor: ['That of the `Link` of the previous page. Default: the first page.', 'counts.1.2026-03-02'],
+      cursor: ['The cursor in the `Link` header of the previous page. Default: the first page.', 'counts.1.2026-03-02'],
     },
     success: jsonLines('One page of lines.', {
       page: [
@@ -167,9 +168,9 @@ header \`Link\` has the URL of the next one, and the last page ends with the lin
   'DELETE /api/v1/user/{user_id}': {
     operationId: 'eraseUser',
     summary: 'Erase a user',
-    description: `Deletes whatever names a user who has no business: API keys, sessions, console links, changes and the home. It cannot be undone.
-For a user who is unknown or erased it does nothing, so it is safe to repeat.`,
-    success: ok('The user, of whom nothing is left.', schemas.erasedUser, { erased: { erased: { user_id: 7 } } }),
+    description: `Deletes all data about a user without a business: API keys, sessions, console links, changes and the assignment to a database.
+Erasure cannot be undone. It does nothing for an unknown or erased user, so a retry is safe.`,
+    success: ok('The erased user.', schemas.erasedUser, { erased: { erased: { user_id: 7 } } }),
     refusals: {
       unknown_user: UNKNOWN_USER,
       owner: invalidField('user_id', ownsRule(3)),
@@ -178,15 +179,15 @@ For a user who is unknown or erased it does nothing, so it is safe to repeat.`,
   },
   'GET /api/v1/usage': {
     operationId: 'readAllUsage',
-    summary: 'Read what each business used',
-    description: `How many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, in the order of their
-ids. Every business is there, with 0 if it had none. With \`ended\`, only the businesses whose billing month ended on that day are there, with
-that month: for an invoice run. Only the operator can read this. A page comes from one database, so it can be short or empty and still
-have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the header \`Link\` has the URL of the next one.`,
+    summary: 'Read the usage of all businesses',
+    description: `Lists how many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, ordered by business
+id. Businesses without uses have a count of 0. With \`ended\`, lists only the businesses whose billing month ended on that day, with their uses
+in that month, for invoicing. Only the operator can read this. A page comes from one database, so it can be short or empty even if \`next\` is
+set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
     parameters: {
       ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
-      user_id: ['Only the businesses of this user.', 7],
-      limit: [`How many at most. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
+      user_id: ["Only this user's businesses.", 7],
+      limit: [`Maximum number of businesses. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
     },
     success: orCsv(
       ok('`Totals`, or with `ended`, `EndedMonths`.', z.union([schemas.totals, schemas.endedMonths]), {
@@ -226,8 +227,8 @@ have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and
   'GET /api/v1/alerts': {
     operationId: 'readAllAlerts',
     summary: 'List the alerts of all businesses',
-    description: `The alerts of all businesses, one database after the other, and in each the newest first. Each says what became of it. Only the
-operator can read this. A page comes from one database, so it can be short or empty and still have a \`next\`.`,
+    description: `Lists the alerts of all businesses, one database after another, newest first within each. \`state\` shows whether an alert was sent.
+Only the operator can read this. A page comes from one database, so it can be short or empty even if \`next\` is set.`,
     success: ok('One page of alerts.', schemas.allAlerts, {
       alerts: { alerts: [{ ...anAlert, business_id: 1, state: 'sent' }], next: null },
     }),
@@ -236,8 +237,8 @@ operator can read this. A page comes from one database, so it can be short or em
   'GET /api/v1/database': {
     operationId: 'readDatabases',
     summary: 'List the databases',
-    description: `Each database with its size, the uses of yesterday, and what waits in it: ids of uses that are to be forgotten, and alerts that are
-not sent yet. One that does not respond within 4 seconds, or fails, is there with an \`error\`. Only the operator can read this.`,
+    description: `Lists each database with its size, yesterday's uses and its backlog: use ids to purge and alerts to send. A database that fails, or
+does not respond within 4 seconds, is listed with an \`error\`. Only the operator can read this.`,
     success: ok('The databases.', schemas.databases, {
       databases: {
         databases: [

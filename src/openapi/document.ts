@@ -15,17 +15,17 @@ import { json } from './responses.ts';
 import { session } from './session.ts';
 import { usage } from './usage.ts';
 
-const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
+const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the domains that its owner registered.
 
-**Credentials.** Send either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret. Keep it on servers; it
-acts on every business of its user, or on one. It may be read-only; or record-only, for reading usage and recording uses. A *business
-token* is public. Put it into web pages; it acts on its own business only. Once a business has registered domains, pages of other
-domains are refused, whichever they send, and a token is refused without \`Origin\`.
+**Credentials.** Send an API key or a business token: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret.
+Keep it on servers. It gives access to all businesses of its user, or to one. It can be read-only, or record-only, which allows
+reading usage and recording uses. A *business token* is public. Put it in web pages. It gives access to its own business only. If a
+business has registered domains, pages on other domains are refused with either credential, and a token is refused without \`Origin\`.
 
-**Responses.** A success has \`status: true\` and \`data\`. An unknown path gets 404 and another method 405, both with
-\`{"message": "…"}\`. HEAD works wherever GET does: it has the same status and headers, except Content-Length, and no body.
+**Responses.** A success contains \`status: true\` and \`data\`. An unknown path returns 404, and an unsupported method 405, both with
+\`{"message": "…"}\`. HEAD works wherever GET does. It returns the same status and headers, except Content-Length, and no body.
 Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that depends on a credential must not be
-stored. Days are UTC.`;
+stored. Days are in UTC.`;
 
 const sent = (name: string, pattern: RegExp, description: string, example: string) =>
   parameter('header', name, z.string().check(z.regex(pattern)), [description, example]);
@@ -37,23 +37,23 @@ const webhooks: ZodOpenApiPathsObject = {
       operationId: 'receiveAlerts',
       tags: ['alerts'],
       summary: 'Receive alerts',
-      description: `What the service sends to the receiver that the operator set up, when businesses have reached a threshold of a limit. The headers are
-those of Standard Webhooks (https://www.standardwebhooks.com). Anything but a status from 200 to 299 within 10 seconds is a failure: then the
-same message comes again, each minute for three days, or each hour if the status is from 400 to 499, except 401, 408, 425 and 429. It can also
-come twice: ignore a \`webhook-id\` that you have.`,
+      description: `Sent to the receiver that the operator configured when businesses reach a threshold of a limit. The headers follow Standard Webhooks
+(https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same message is sent again: every
+minute for three days, or every hour after a status from 400 to 499, except 401, 408, 425 and 429. A message can arrive twice: ignore a
+\`webhook-id\` that you already have.`,
       security: [],
       parameters: [
         sent(
           'webhook-id',
           /^msg_[\da-f-]{36}$/,
-          'Identifies the message: the same each time it is sent.',
+          'Identifies the message. Retries send the same id.',
           'msg_3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
         ),
-        sent('webhook-timestamp', /^\d+$/, 'When it is sent, this time, in seconds since 1970.', '1773576060'),
+        sent('webhook-timestamp', /^\d+$/, 'When this attempt is sent, in seconds since 1970.', '1773576060'),
         sent(
           'webhook-signature',
           /^v1,[A-Za-z\d+/]{43}=$/,
-          '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`.',
+          '`v1,` followed by the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`.',
           'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
         ),
       ],
@@ -69,7 +69,7 @@ come twice: ignore a \`webhook-id\` that you have.`,
         }),
       },
       responses: {
-        '2XX': { description: 'The receiver has the message. The service does not read the body.' },
+        '2XX': { description: 'The receiver accepted the message. The service does not read the body.' },
       },
     },
   },
@@ -78,11 +78,12 @@ come twice: ignore a \`webhook-id\` that you have.`,
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
 const KEY =
-  'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only or record-only.';
-const SESSION = 'The key of a session of the console. It is sent wherever an API key is, and ends by itself.';
+  'A secret API key, for servers. It gives access to all businesses of its user, or to one, and can be read-only or record-only.';
+const SESSION = 'The key of a console session. Send it like an API key. It expires automatically.';
 const OPERATOR =
-  'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
-const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
+  "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only.";
+const TOKEN =
+  'A public business token, for web pages. It gives access to its own business from the registered domains.';
 
 /**
  * Returns the override for a description. In a `closed` one, undescribed fields are errors. Otherwise, later versions may add fields to a
@@ -115,14 +116,14 @@ export const openapi = ({ closed } = { closed: false }) =>
         { name: 'usage', description: 'Read and record the uses of a business.' },
         {
           name: 'businesses',
-          description: 'List the businesses of an API key, or all for the operator, and what each used.',
+          description: 'Create and list businesses, manage users, and read the usage and alerts of all businesses.',
         },
         {
           name: 'access',
-          description: 'Manage the domains on which a business token works, the token, and read who changed what.',
+          description: 'Manage a business, its registered domains and its token, and read its changes and alerts.',
         },
-        { name: 'alerts', description: 'What the service sends to a receiver.' },
-        { name: 'session', description: 'Start and end sessions of the console for owners.' },
+        { name: 'alerts', description: 'Messages that the service sends to the alert receiver.' },
+        { name: 'session', description: 'Start and end console sessions for owners.' },
         { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths: pathsOf({ ...usage, ...access, ...businesses, ...session }, publicOperations),

@@ -11,9 +11,9 @@ const MEANINGS: Record<string, Meaning> = {
   key_id: ['Identifier of the key.', 12],
   from: ['First day. Default: 29 days before `to`.', '2026-03-01'],
   to: ['Last day. Default: today.', '2026-03-03'],
-  limit: [`How many at most. Default: ${DEFAULT_PER_PAGE}.`, 20],
-  after: ['The `next` of the previous page. Default: from the first.', 20],
-  before: ['The `next` of the previous page. Default: the newest.', 17],
+  limit: [`Maximum number of entries. Default: ${DEFAULT_PER_PAGE}.`, 20],
+  after: ['The `next` of the previous page. Default: the first page.', 20],
+  before: ['The `next` of the previous page. Default: the newest entries.', 17],
   cursor: ['The `next` of the previous page. Default: the first page.', '017'],
 };
 
@@ -28,7 +28,7 @@ const id = z.int().check(z.minimum(1));
 export const inPath = (name: string) => parameter('path', name, id);
 
 export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
-  'Sent by browsers: the origin of the calling page. It is compared with the registered domains.',
+  'The origin of the calling page, sent by browsers. It is compared with the registered domains.',
   'https://shop.example',
 ]);
 

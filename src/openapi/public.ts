@@ -12,12 +12,12 @@ export const publicOperations: Record<string, ZodOpenApiOperationObject> = {
   'GET /api/v1/health': {
     operationId: 'readHealth',
     tags: ['description'],
-    summary: 'Whether the service and its databases respond',
-    description: 'For uptime checks: every caller has a response within 5 seconds.',
+    summary: 'Check whether the service and its databases respond',
+    description: 'For uptime checks. Every caller receives a response within 5 seconds.',
     security: [],
     responses: {
       200: {
-        description: 'All respond. The result can be 5 seconds old, or 10 while a database is slow.',
+        description: 'All databases respond. The result can be up to 5 seconds old, or 10 if a database is slow.',
         headers: z.object(uncached),
         content: json(schemas.health, {
           healthy: {
@@ -33,15 +33,15 @@ export const publicOperations: Record<string, ZodOpenApiOperationObject> = {
     operationId: 'readDescription',
     tags: ['description'],
     summary: 'Read this description',
-    description: 'Every operation with its parameters, responses and errors, as OpenAPI 3.1.',
+    description: 'Describes every operation with its parameters, responses and errors, as OpenAPI 3.1.',
     security: [],
     responses: {
       200: {
-        description: 'OpenAPI 3.1. It may be stored for an hour.',
+        description: 'The description in OpenAPI 3.1. It can be cached for an hour.',
         headers: cached,
         content: json(openApi, { start: { openapi: '3.1.0', info: {}, paths: {} } }),
       },
-      304: { description: 'Not changed since the version that `If-None-Match` names.', headers: cached },
+      304: { description: 'Unchanged since the version in `If-None-Match`.', headers: cached },
       ...refusals({ ...unknownParameter(NO_QUERY), ...PUBLIC }),
     },
   },

@@ -11,15 +11,19 @@ const header = (id: string, description: string, schema: z.ZodMiniType = z.strin
 const matching = (pattern: RegExp) => z.string().check(z.regex(pattern));
 
 const timing = z.optional(matching(/^d1;dur=/));
-const traced = { 'X-Request-Id': header('RequestId', 'Identifies the request. The log of the service has it too.') };
+const traced = { 'X-Request-Id': header('RequestId', "Identifies the request in the service's log.") };
 export const uncached = {
   ...traced,
   'Cache-Control': header('CacheControl', 'The response must not be stored.', z.literal('no-store')),
-  'Server-Timing': header('ServerTiming', 'Milliseconds at the database. Absent if it was not asked.', timing),
+  'Server-Timing': header('ServerTiming', 'Milliseconds spent in the database. Absent if it was not queried.', timing),
 };
 export const cached = z.object({
   ...traced,
-  'Cache-Control': header('PublicCacheControl', 'How long to store it.', matching(/^public, max-age=\d+$/)),
+  'Cache-Control': header(
+    'PublicCacheControl',
+    'How long the response can be cached.',
+    matching(/^public, max-age=\d+$/),
+  ),
   ETag: header('ETag', 'Identifies this version.'),
 });
 const challenge = {
@@ -29,7 +33,7 @@ const challenge = {
     matching(/^Bearer(?: error="invalid_token", error_description="[^"\\]+")?$/),
   ),
 };
-const AGAIN = 'Seconds after which to send the same request again';
+const AGAIN = 'Seconds to wait before retrying the same request';
 const retry = {
   'Retry-After': header(
     'RetryAfter',
@@ -38,20 +42,16 @@ const retry = {
   ),
 };
 const LIMIT_ENDS =
-  'With `limit_reached`, those left of the day or the billing month, which can be weeks; absent if the limit never allows that many uses, such as a limit of 0.';
+  'With `limit_reached`, the time until the day or the billing month ends, which can be weeks. Absent if the limit never allows that many uses, for example a limit of 0.';
 const retryIfAny = {
   'Retry-After': header(
     'RetryAfterIfAny',
-    `${AGAIN}. With \`rate_limited\`, it is always sent. ${LIMIT_ENDS}`,
+    `${AGAIN}. Always sent with \`rate_limited\`. ${LIMIT_ENDS}`,
     z.optional(matching(/^\d+$/)),
   ),
 };
 const coded = {
-  'Error-Code': header(
-    'ErrorCode',
-    'One word for the error, for programs. Later versions may add words.',
-    z.enum(ERROR_CODES),
-  ),
+  'Error-Code': header('ErrorCode', 'The error code, for programs. Later versions may add codes.', z.enum(ERROR_CODES)),
 };
 
 const examplesOf = (values: Record<string, unknown>) =>
@@ -90,7 +90,7 @@ export const orCsv = (
 export const linked = {
   Link: header(
     'Link',
-    'The URL of the next page. The last page has no such header.',
+    'The URL of the next page. Absent on the last page.',
     z.optional(matching(/^<[^>]+>; rel="next"$/)),
   ),
 };
@@ -103,7 +103,7 @@ export const jsonLines = (description: string, examples: Record<string, object[]
     'application/x-ndjson': {
       schema: z
         .string()
-        .check(z.describe('One JSON object a line. Its `type` says what it is. There may be new ones.')),
+        .check(z.describe('One JSON object per line, identified by its `type`. Later versions may add types.')),
       examples: examplesOf(
         Object.fromEntries(
           Object.entries(examples).map(([name, lines]) => [
@@ -118,21 +118,21 @@ export const jsonLines = (description: string, examples: Record<string, object[]
 
 /** The meaning of each status. A status with an id is a component, shared by all operations. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
-  400: { id: 'BadRequest', description: 'The body ended early' },
-  401: { description: 'The credential is missing or not valid', headers: challenge },
-  403: { description: 'The credential may not do this, or not from this origin: `message` says which' },
+  400: { id: 'BadRequest', description: 'The body ended early or is not UTF-8' },
+  401: { description: 'The credential is missing or invalid', headers: challenge },
+  403: { description: 'The credential does not allow this, or not from this origin, as `message` states' },
   404: { description: 'An id in the path is not valid' },
-  413: { id: 'PayloadTooLarge', description: 'The body is over 1 MiB' },
-  422: { description: 'The input is not valid' },
+  413: { id: 'PayloadTooLarge', description: 'The body is larger than 1 MiB' },
+  422: { description: 'The input is invalid' },
   429: { id: 'TooManyAttempts', description: 'Too many requests', headers: retry },
   500: { id: 'ServerError', description: 'The service failed' },
   503: {
     id: 'ServiceUnavailable',
-    description: 'The database cannot answer, or only the operator is let in. It is safe to retry',
+    description: 'The database is unavailable, or only the operator is admitted. A retry is safe',
     headers: retry,
   },
 };
-const OR_UNKNOWN = ', or `business_id` is not the id of a business of the caller';
+const OR_UNKNOWN = ", or `business_id` is not one of the caller's businesses";
 
 const schemaOf = (body: object) => ('errors' in body ? invalidInput : 'status' in body ? refusal : message);
 const components: Record<string, ZodOpenApiResponseObject> = {};

@@ -11,10 +11,10 @@ const code = schemas.component('Code', 'The code of a console link, which works 
 export const session: WordsByRoute = {
   'POST /api/v1/session': {
     operationId: 'startSession',
-    summary: 'Start a session of the console',
-    description: `For the console: a session key has the form and the rights of the API key, or fewer, and ends by itself. Send an API key with an
-empty body, for ${SESSION_HOURS} hours, or the code of a console link without a credential, for as long as the link says. A code works once. Of more
-than ${MAX_SESSIONS} sessions of a user, the oldest of the same API key end.`,
+    summary: 'Start a console session',
+    description: `Starts a session for the console. A session key has the format of an API key and the same rights or fewer, and expires
+automatically. Send an API key with an empty body for a session of ${SESSION_HOURS} hours. Or send the code of a console link without a
+credential, for a session as long as the link specifies. A code works once. If a user exceeds ${MAX_SESSIONS} sessions, the oldest from the same API key end.`,
     body: {
       description: 'Empty with an API key. Without a credential, the code of a console link.',
       schema: code,
@@ -33,7 +33,7 @@ than ${MAX_SESSIONS} sessions of a user, the oldest of the same API key end.`,
   'DELETE /api/v1/session': {
     operationId: 'endSession',
     summary: 'End the session',
-    description: 'The session whose key is sent ends now. An API key or a token is refused.',
+    description: 'Ends the session whose key is sent. API keys and tokens are refused.',
     success: ok('The session ended.', schemas.endedSession, { ended: { ended: true } }),
   },
 };

@@ -10,15 +10,15 @@ import { invalidField, mismatch, unknownParameter } from './refusals.ts';
 import { ok, orCsv } from './responses.ts';
 
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
-const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
+const oneUse = schemas.component('OneUse', 'One use, now. An empty body means the same.', nothing);
 const quantity = schemas.component('Quantity', 'One use, now, that counts several times.', quantityBody);
-const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', usesBody);
+const uses = schemas.component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
 export const usage: WordsByRoute = {
   'GET /api/v1/business/usage/{business_id}': {
     operationId: 'readUsage',
     summary: 'Read the usage of a business',
-    description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
+    description: `Returns the number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
     success: orCsv(
       ok('The number of uses on each day.', schemas.usageReport, {
         three_days: {
@@ -36,19 +36,20 @@ export const usage: WordsByRoute = {
   'POST /api/v1/business/usage/{business_id}': {
     operationId: 'recordUse',
     summary: 'Record a use, or a list of past uses',
-    description: `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With
-\`quantity\` (API key only), the use counts that many times, or is refused whole by a limit. With \`uses\` (API key only), counts each
-use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an
-\`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`,
+    description: `Without a body, checks the caller and counts one use now, in one step. The response is a \`RecordedUse\`. With \`quantity\`
+(not with a token), the use counts that many times, or a limit refuses all of it. With \`uses\` (not with a token), counts each listed
+use on the day of its \`at\`. The response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an
+\`Idempotency-Key\`, or an \`id\` with each use in a list. Both share one namespace. An id counts once for at least ${KEEP_ID_DAYS.key} days, or for
+at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
     parameters: {
       'Idempotency-Key': [
-        'Makes a retry of one use safe. Not allowed with `uses`: each of them has an `id`.',
+        'Makes a retry of one use safe. Not allowed with `uses`, where each use has its own `id`.',
         'order-1',
       ],
     },
     body: {
       description:
-        'Empty for one use, a quantity, or a list of uses. A limit refuses a quantity whole, and a list, unless an operator key sends it.',
+        'Empty for one use, a quantity, or a list of uses. A limit refuses a whole quantity, and a whole list unless an operator key sends it.',
       schema: z.xor([oneUse, quantity, uses]),
       examples: {
         one_use: {},
@@ -77,12 +78,12 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
   'PATCH /api/v1/business/usage/{business_id}': {
     operationId: 'lowerUses',
     summary: 'Lower the quantities of uses',
-    description: `Sets the quantity of recorded uses to a lower one, 0 included, and lowers the counts of their days by the same. Ids come
-from \`Idempotency-Key\` headers or lists, sent with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days after the day of the use, and not on a
-day whose count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id stays: recording it again counts
-nothing. Only the operator can do this.`,
+    description: `Lowers the quantities of recorded uses, to 0 or more, and lowers their daily counts by the same amount. Their ids were sent
+in \`Idempotency-Key\` headers or lists, with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days after its day,
+unless that day's count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id remains stored: recording it again
+counts nothing. Only the operator can do this.`,
     body: {
-      description: 'The uses, each id once, and their new quantities.',
+      description: 'The uses to lower, each id once, with their new quantities.',
       component: ['LowerUses', 'Uses to lower.'],
       examples: {
         settled: {
@@ -93,7 +94,9 @@ nothing. Only the operator can do this.`,
         },
       },
     },
-    success: ok('How many were lowered.', schemas.loweredUses, { settled: { lowered: 2, unchanged: 0, unknown: 0 } }),
+    success: ok('The number of lowered uses.', schemas.loweredUses, {
+      settled: { lowered: 2, unchanged: 0, unknown: 0 },
+    }),
     invalid: { invalid_quantity: { uses: [{ id: 'job-1', quantity: -1 }] } },
     refusals: { repeated_id: invalidField('uses.1.id', 'must not repeat uses.0') },
   },
