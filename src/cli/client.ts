@@ -1,4 +1,5 @@
-// Sends the commands' requests. Sends the operator key only to API, over https (or http on this machine), and follows no redirect.
+// Sends the commands' requests. Sends the operator key only to the URL in API, over https (or http on this machine), and does not follow
+// redirects.
 import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
@@ -6,12 +7,12 @@ import type { Data } from './commands.ts';
 export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** The response is incomplete or a 5xx: the change may have been made. */
+/** The response was lost, incomplete or a 5xx: the change may have been made. */
 export class UnknownOutcome extends Error {}
 
 /** The service waits at most 10 seconds for its database. */
 const TIMEOUT_MS = 30_000;
-/** Errors that occur before anything is sent. */
+/** Errors that occur before the request is sent. */
 const NOT_SENT = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -22,7 +23,7 @@ const NOT_SENT = [
   'bad port',
 ];
 
-/** The service that the environment names. */
+/** Returns the service configured by API and OPERATOR_KEY. Throws if either is invalid. */
 export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): Service {
   const url = URL.parse(api);
   const isHere = LOOPBACK_HOSTS.includes(url?.hostname ?? '');
@@ -39,7 +40,7 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
   return { api: address, host: url.host, key };
 }
 
-/** The `data` of the response. */
+/** Sends a request and returns the response's `data`. */
 async function send(service: Service, request: Request): Promise<Data> {
   const { response, text } = await answerTo(service, request);
   const answer = jsonIn(text);
@@ -67,7 +68,7 @@ async function answerTo({ api, host, key }: Service, { method, path, query = {},
   return answer;
 }
 
-/** Builds an error with the service's messages, one per line. */
+/** Builds an error from the service's messages, one per line. */
 function refusalIn({ host }: Service, response: Response, answer: Data): Error {
   const {
     message = `${host} returned ${response.status}, but does not look like this service. API must be the URL of the service.`,
@@ -89,7 +90,7 @@ async function answerOf(host: string, url: URL, init: RequestInit) {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the body of a response, or of anything else that is at the address
+// biome-ignore lint/suspicious/noExplicitAny: the response may come from another server
 function jsonIn(text: string): any {
   try {
     return JSON.parse(text);
@@ -98,7 +99,7 @@ function jsonIn(text: string): any {
   }
 }
 
-/** Sends a request. Retries it once if the response is lost and it has an Idempotency-Key. */
+/** Sends a request. If the response is lost and the request has an idempotency key, retries once. */
 export async function ask(service: Service, request: Request): Promise<Data> {
   const first = await send(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
@@ -108,7 +109,7 @@ export async function ask(service: Service, request: Request): Promise<Data> {
   });
 }
 
-/** A page of lines, and the cursor in the header `Link`, if there is another page. */
+/** Returns a page of lines and the next cursor from the `Link` header. The cursor is null on the last page. */
 async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
   const { response, text } = await answerTo(service, request);
   if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')

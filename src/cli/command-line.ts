@@ -1,4 +1,4 @@
-// Parses the command line. The arguments and options of a command come from its schema.
+// Parses the command line. A command's arguments and options come from its schema.
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
 import { newBusinessBody } from '../wire/requests.ts';
@@ -9,10 +9,10 @@ export class UsageError extends Error {}
 
 /** `label` is the field's name on the command line, such as `--user` for `user_id`. */
 export type Field = { name: string; label: string; schema: z.core.$ZodType };
-/** `call` is the usage line of the command. */
+/** `call` is the command's usage line. */
 export type CommandLine = { command: Command; call: string; fields: Field[]; given: Given };
 
-/** The cursor parameters. They are not options: commands read all pages. */
+/** The cursor parameters, which are not options: commands read all pages. */
 export const CURSORS = ['after', 'before', 'cursor'];
 const ID = newBusinessBody.shape.user_id;
 const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
@@ -43,7 +43,7 @@ const isRequired = ({ schema }: Field) => !accepts(schema, undefined);
 const isFlag = ({ schema }: Field) => innerOf(schema).type === 'boolean';
 const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
 
-/** Returns a field's rule, which is the error message of its schema. For a list, returns the rule of an entry. */
+/** Returns a field's rule: its schema's error message. For a list, returns the rule for an entry. */
 function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
   return inWords(error?.issues[0]?.message ?? '');
@@ -78,7 +78,7 @@ const wordsOf = (usage: string) =>
 
 type Form = { usage: string; command: Command; taken: Field[]; options: Field[] };
 
-/** Returns the usage line of a command. */
+/** Returns a command's usage line. */
 function callOf({ usage, options }: Form): string {
   const shown = options.map((field) => {
     const option = isFlag(field) ? field.label : `${field.label} ${exampleOf(field)}`;
@@ -148,7 +148,7 @@ function parse(args: string[], fields: Field[]) {
   }
 }
 
-/** Returns the path and the rule of each validation error. */
+/** Returns the path and rule of each validation error. */
 export function mistakesIn(schema: z.core.$ZodType, value: unknown): { path: PropertyKey[]; rule: string }[] {
   const issues = z.safeParse(schema, value).error?.issues ?? [];
   return issues.map(({ path, message }) => ({ path, rule: inWords(message) }));

@@ -1,5 +1,5 @@
-// The operator's commands. Each sends one request. Its arguments and options come from the request's path and schema, so a new field
-// becomes an option automatically.
+// The operator's commands. Their arguments and options come from the request's path and schema, so a new field becomes an option
+// automatically.
 import * as z from 'zod/mini';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
@@ -27,32 +27,32 @@ import { createOperatorKey } from './operator-keys.ts';
 import { readLowered } from './uses.ts';
 
 export type Given = Record<string, unknown>;
-/** The `data` of a response. */
-// biome-ignore lint/suspicious/noExplicitAny: a command reads the fields that the operation of its path returns
+/** A response's `data`. */
+// biome-ignore lint/suspicious/noExplicitAny: each command reads the fields that its operation returns
 export type Data = any;
 
 export type Command = {
-  /** One sentence. */
+  /** The help text: one sentence. */
   does: string;
   /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Absent for commands that work offline. */
   request?: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   /** The query for GET and DELETE, else the body. Each field is an argument or an option. */
   input?: z.ZodMiniType;
-  /** Field names by argument or option, where the two differ. */
+  /** Maps an argument or option to its field if their names differ. */
   as?: Record<string, string>;
-  /** The operation takes an Idempotency-Key, so the request is retry-safe. */
+  /** The operation accepts an idempotency key, so the request is retry-safe. */
   takesKey?: true;
-  /** The command that shows whether the request took effect if its response is lost. Default: `business show` with the id in the path. */
+  /** The command that shows whether a request with a lost response took effect. Default: `business show` if the path contains `{ID}`. */
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
-  /** Whether the response consists of lines, which are printed unchanged, page by page. */
+  /** The response consists of lines, which are printed unchanged, page by page. */
   hasLines?: true;
-  /** Converts the `data` of the response to the output. Default: prints `data`. */
+  /** Converts the response's `data` to the output. Default: `data` unchanged. */
   shown?: (data: Data, given: Given) => unknown;
 };
 
-/** The numbers at the end of the secrets' names (core/operator.ts). */
+/** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
 /** Keyed by usage. Several commands can share the same words with different arguments. */

@@ -1,10 +1,10 @@
-// Reads the CSV file of `usage import`. Errors name its lines.
+// Reads the CSV file of `usage import`. Error messages contain the line number.
 import { readFile } from 'node:fs/promises';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 
 const EXAMPLE = '2026-01-31,120';
 
-/** Replaces the file name with the file's entries. `inWords` converts 0-based entries to line numbers, which include the heading. */
+/** Replaces the file name with the file's entries. In errors, `inWords` converts 0-based indexes to line numbers, counting the heading. */
 export async function readDays({ days: name, ...given }: Record<string, unknown>) {
   const file = `${name}`;
   const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').replace(/(\r?\n)+$/, '');

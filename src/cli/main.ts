@@ -1,10 +1,10 @@
-// npm run -s admin -- <command>: prints one JSON object on stdout, or an export as lines of JSON, and messages on stderr. Exits with 2 for
-// an invalid command line, and with 1 for a failed command.
+// npm run -s admin -- <command>: prints one JSON object, or JSON lines for an export, to stdout and messages to stderr. Exits with 2 if the
+// command line is invalid, and with 1 if the command fails.
 import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';
 
-/** The most lines of an error to print: an imported file can have an error on each line. */
+/** The maximum number of error lines to print: every line of an imported file can be invalid. */
 const MAX_LINES = 20;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 

@@ -1,4 +1,4 @@
-// Creates operator keys. They are not stored in a database: the Worker keeps a hash as a secret.
+// Creates operator keys. They are never stored in a database: the Worker keeps only a hash, as a secret.
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { type OperatorRole, type OperatorSecret, secretTextOf } from '../core/operator.ts';
 

@@ -1,8 +1,8 @@
-// Runs a command: validates its input with the service's schema, sends the request, and returns the output: a value, or pages of lines.
+// Runs a command: validates the input with the service's schema, sends the request, and returns a value or pages of lines.
 import { ask, askAll, pagesOf, serviceIn, UnknownOutcome } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
-/** `say` prints a line for people. */
+/** `say` prints a message for the user. */
 export async function run(
   { command, call, fields, given }: CommandLine,
   env: NodeJS.ProcessEnv,

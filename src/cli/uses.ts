@@ -1,4 +1,4 @@
-// Parses the arguments of `usage lower`. Errors name the argument.
+// Parses the arguments of `usage lower`. Error messages contain the argument.
 
 /** Parses `id=quantity` arguments. An id can contain an equals sign. */
 export async function readLowered(given: Record<string, unknown>) {

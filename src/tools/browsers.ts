@@ -1,14 +1,14 @@
 // The oldest browsers that the pages support. esbuild rejects or rewrites syntax and CSS that they lack, and the `lib` of
-// src/page/tsconfig.json excludes newer members of the language. This file finds newer constructors and static methods, such as URL.parse.
+// src/page/tsconfig.json excludes newer ECMAScript built-ins. This file finds newer constructors and static methods, such as URL.parse.
 import bcd from '@mdn/browser-compat-data' with { type: 'json' };
 import type { CompatStatement, Identifier } from '@mdn/browser-compat-data';
 
-/** README.md promises these versions, released from May to September 2024. */
+/** README.md promises these versions, released between May and September 2024. */
 export const BROWSERS = { chrome: 126, firefox: 126, safari: 18 } as const;
 type Browser = keyof typeof BROWSERS;
 const names = Object.keys(BROWSERS) as Browser[];
 
-/** The browsers in the notation of esbuild, such as `chrome126`. */
+/** The browsers in esbuild's notation, such as `chrome126`. */
 export const TARGET = names.map((browser) => `${browser}${BROWSERS[browser]}`);
 
 function isIn(browser: Browser, { support }: CompatStatement): boolean {
@@ -20,7 +20,7 @@ function isIn(browser: Browser, { support }: CompatStatement): boolean {
   );
 }
 
-/** Returns the constructors and members of global objects that the code uses and at least one of the browsers lacks. */
+/** Returns the global constructors and members that the code uses and at least one of the browsers lacks. */
 export function lackingFor(code: string): string[] {
   const lookUp = (name: string): Identifier | undefined => bcd.api[name] ?? bcd.javascript.builtins?.[name];
   const used = [...code.matchAll(/\b(?:new )?([A-Z]\w*)(?:\??\.(\w+))?/g)].flatMap(([text, name = '', member]) => {

@@ -1,6 +1,5 @@
-// Builds the static files: the pages, the chart and the OpenAPI description. wrangler runs this before it bundles the Worker, and
-// vitest before the tests. For `npm run dev`, it also builds a second folder whose page shows the demo business. That folder is never
-// deployed.
+// Builds the static files: the pages, the chart and the OpenAPI description. Runs before wrangler bundles the Worker and before vitest runs
+// the tests. For `npm run dev`, also builds a second folder whose page shows the demo business. That folder is never deployed.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -13,12 +12,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
 const DEPLOYED = 'dist/assets';
 
-/** The environment variable in which `npm run dev` passes the folder for the demo page to the build that wrangler runs. */
+/** The environment variable that passes the demo page's folder from `npm run dev` to wrangler's build. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
-/** The file with the id and token of the demo business. It does not exist in the first build: the service must run to create them. */
+/** The file with the demo business's id and token. It does not exist during the first build: only the running service can create them. */
 export const demoFileIn = (folder: string): string => resolve(ROOT, folder, 'demo.json');
 
-/** Writes a file if its content changed. Writes atomically: a server that watches the folder never reads a partial file. */
+/** Writes a file atomically if its content changed. A server that watches the folder never reads a partial file. */
 function write(path: string, content: string | Uint8Array): void {
   const bytes = Buffer.from(content);
   try {
@@ -40,7 +39,7 @@ function liveIn(folder: string): string {
   return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
 }
 
-/** Minifies the chart's style, a string in its module, by a fifth. Also removes the spaces that esbuild leaves in custom properties. */
+/** Minifies the chart's style, which is a string, by a fifth. Also removes the spaces that esbuild leaves in custom properties. */
 const minifiedStyle: esbuild.Plugin = {
   name: 'minified style',
   setup: ({ onLoad }) =>

@@ -1,5 +1,5 @@
-// The chart's files under /v1. The path is a promise: the attributes, events, parts and custom properties keep their meaning. The bytes
-// can change, because a deployment may fix the chart.
+// The chart's files under /v1. On this path, the attributes, events, parts and custom properties keep their meaning. The bytes can change,
+// because a deployment may fix the chart.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,7 +21,7 @@ export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array
   };
 }
 
-/** Returns path and hash for pages that pin these bytes. The query changes with them, so no browser checks cached bytes against a new hash. */
+/** Returns the path and hash for pages that pin these bytes. The query changes with them, so browsers never check old bytes against it. */
 export function pin(code: Uint8Array): { path: string; integrity: string } {
   const hash = createHash('sha384').update(code).digest('base64');
   const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);

@@ -8,10 +8,10 @@ const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 export type ConfiguredDatabase = {
   number: number;
   binding: string;
-  /** Empty if the configuration names none. */
+  /** Empty if the configuration omits it. */
   name: string;
   id: string | null;
-  /** The folder of its migrations. */
+  /** The migrations folder. */
   migrations: string;
 };
 
@@ -35,14 +35,14 @@ type Config = {
 export type Configuration = ReturnType<typeof readConfiguration>;
 
 /**
- * Reads a configuration, wrangler.toml by default, for an environment, CLOUDFLARE_ENV by default. `databases` is indexed by number. Throws
- * a one-line error if something is wrong.
+ * Reads a configuration (default: wrangler.toml) for an environment (default: CLOUDFLARE_ENV). `databases` is indexed by number. Throws a
+ * one-line error if the configuration is invalid.
  */
 export function readConfiguration(given?: string, environment?: string) {
   const file = given === undefined ? CONFIG : resolve(given);
   const config = configIn(file, environment);
   const { targetEnvironment: env, definedEnvironments = [] } = config;
-  // wrangler would use the top-level databases for a Worker with another name.
+  // For an undefined environment, wrangler would use the top-level databases and another Worker name.
   if (env && !definedEnvironments.includes(env)) throw new Error(`${file} does not define the environment ${env}.`);
   const databases = config.d1_databases.flatMap(
     ({ binding, database_name: name = '', database_id: id = null, migrations_dir = 'migrations' }) => {
@@ -57,7 +57,7 @@ export function readConfiguration(given?: string, environment?: string) {
   return { ...config, file, env, databases };
 }
 
-/** Reads a configuration. Throws a one-line error that says where it is invalid. */
+/** Reads a configuration. Throws a one-line error that locates the mistake. */
 function configIn(file: string, env: string | undefined): Config {
   try {
     return unstable_readConfig({ config: file, ...(env === undefined ? {} : { env }) }, { hideWarnings: true });

@@ -7,20 +7,20 @@ type Block = { binding?: string; database_id?: string; preview_database_id?: str
 type RawConfig = { d1_databases?: Block[]; env?: Record<string, { d1_databases?: Block[] }> };
 
 const rawConfigIn = (file: string) => experimental_readRawConfig({ config: file }).rawConfig as RawConfig;
-/** Returns the database blocks of an environment, or of the top level. */
+/** Returns an environment's database blocks, or the top-level ones. */
 const blocksOf = (config: RawConfig, env: string | undefined): Block[] =>
   (env ? config.env?.[env] : config)?.d1_databases ?? [];
 
-/** Returns the ids for a database's block. The preview id keeps local data in the folder named after the binding. */
+/** Returns the ids for a database's block. The preview id keeps local data in a folder named after the binding. */
 const idsOf = (binding: string, id: string) => ({ database_id: id, preview_database_id: binding });
 
-/** Returns the ids as lines of TOML to copy. */
+/** Returns the ids as TOML lines to copy. */
 export const idLines = (binding: string, id: string): string =>
   Object.entries(idsOf(binding, id))
     .map(([key, value]) => `${key} = "${value}"`)
     .join('\n');
 
-/** Returns a database id that occurs more than once in a file, across environments. */
+/** Returns a database id that appears more than once in a file, even if in different environments. */
 export function repeatedId(file: string): string | undefined {
   const config = rawConfigIn(file);
   const ids = [undefined, ...Object.keys(config.env ?? {})].flatMap((env) =>
@@ -30,8 +30,8 @@ export function repeatedId(file: string): string | undefined {
 }
 
 /**
- * Adds the id to a binding's block and keeps all other bytes. Returns false, without changes, if it cannot parse the block or write the
- * file.
+ * Adds the id to a binding's block and leaves all other bytes unchanged. If it cannot parse the block or write the file, changes nothing
+ * and returns false.
  */
 export function writeDatabaseId(file: string, env: string | undefined, binding: string, id: string): boolean {
   const before = readFileSync(file, 'utf8');
@@ -50,7 +50,7 @@ export function writeDatabaseId(file: string, env: string | undefined, binding: 
   }
 }
 
-/** Returns the TOML with the id. Can be wrong for unusual TOML, such as a header within a multi-line string. */
+/** Returns the TOML with the id added, or null if no block matches. Can misread unusual TOML, such as a header in a multi-line string. */
 function withDatabaseId(toml: string, env: string | undefined, binding: string, id: string): string | null {
   const path = [...(env ? ['env', env] : []), 'd1_databases'].map(keyPattern).join(String.raw`\s*\.\s*`);
   const isHeader = new RegExp(String.raw`^\s*\[\[\s*${path}\s*\]\]`);
@@ -72,7 +72,7 @@ function withDatabaseId(toml: string, env: string | undefined, binding: string, 
   return null;
 }
 
-/** A pattern for a TOML key, bare or quoted. */
+/** Returns a pattern for a TOML key, bare or quoted. */
 function keyPattern(key: string): string {
   const escaped = key.replace(/[^\w-]/g, String.raw`\$&`);
   return `(?:${escaped}|"${escaped}"|'${escaped}')`;

@@ -1,5 +1,5 @@
-// Creates the demo for local development over HTTP: a business with three months of uses and no sites, whose token works everywhere,
-// and one for trying out domains. With several databases, a third belongs to another user in another database.
+// Creates the demo data for local development over HTTP: one business with three months of uses and no sites, so its token works
+// everywhere, and one for trying out domains. With several databases, a third business belongs to another user in another database.
 import { addDays, dayOf } from '../core/time.ts';
 import type { Service } from './service.ts';
 
@@ -10,8 +10,8 @@ const DAYS = 92;
 type Business = { id: number; name: string; token: string };
 
 /**
- * Creates the demo businesses that are missing, and new keys, because existing keys cannot be read. Each port has its own keys,
- * because two servers can share a database. `other` is null with one database.
+ * Creates the missing demo businesses, and new keys, because existing keys cannot be read. Each port uses its own keys, because two
+ * servers can share a database. `other` is null if there is only one database.
  */
 export async function prepareDemo(service: Service, now: Date, port: number, hasSeveral: boolean) {
   const keyName = `npm run dev, port ${port}`;
@@ -23,7 +23,7 @@ export async function prepareDemo(service: Service, now: Date, port: number, has
   return { charts, shop, api_key, other: { ...business, api_key: await replaceKey(service, OTHER_USER, keyName) } };
 }
 
-/** Returns a user's demo businesses, and creates missing ones. The Idempotency-Key prevents duplicates if two servers start at once. */
+/** Returns a user's demo businesses, and creates missing ones. The idempotency key prevents duplicates if two servers start together. */
 async function ensureBusinesses<const Names extends string[]>(service: Service, user_id: number, names: Names) {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}`);
   const ensured: Business[] = [];
@@ -37,7 +37,7 @@ async function ensureBusinesses<const Names extends string[]>(service: Service, 
   return ensured as { [index in keyof Names]: Business };
 }
 
-/** Imports a history up to yesterday if its days have no uses. */
+/** Imports a history that ends yesterday, unless those days already have uses. */
 async function ensureHistory(service: Service, id: number, today: string): Promise<void> {
   const from = addDays(today, -DAYS);
   const { used } = await service.ok<{ used: { count: number }[] }>(
@@ -51,7 +51,7 @@ async function ensureHistory(service: Service, id: number, today: string): Promi
   await service.ok(`PUT /business/${id}/history`, { body: { days } });
 }
 
-/** Revokes the key with this name and creates a new one. Returns the new key. */
+/** Revokes the keys with this name, and returns a new one. */
 async function replaceKey(service: Service, user_id: number, name: string): Promise<string> {
   const path = `/user/${user_id}/keys`;
   const { keys } = await service.ok<{ keys: { id: number; name: string; revoked_at: string | null }[] }>(`GET ${path}`);

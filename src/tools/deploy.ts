@@ -5,14 +5,14 @@ import { deploy, type Run } from './deployment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Only the upload (`ask`) gets a terminal: the earlier steps must not ask questions. */
+/** Only the upload (`ask`) can read from the terminal: the earlier steps must not prompt. */
 const STDIO = {
   read: ['ignore', 'pipe', 'pipe'],
   show: ['ignore', 'inherit', 'inherit'],
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
-/** In bytes: enough for the database list of a large account. */
+/** In bytes. Fits a large account's database list. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
 

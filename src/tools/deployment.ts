@@ -1,5 +1,5 @@
-// The steps of npm run deploy (docs/deploying.md): checks the databases that have an id, creates those without one, applies the
-// migrations to each, and uploads the Worker. Stops with a message at the first step that fails.
+// Runs npm run deploy (docs/deploying.md): checks the databases with an id, creates those without one, applies the migrations to each, and
+// uploads the Worker. Stops with a message at the first step that fails.
 import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
 
-/** Runs wrangler. Captures its output (`read`), shows it (`show`), or also lets wrangler ask questions (`ask`). */
+/** Runs wrangler. Captures its output (`read`), shows it (`show`), or also allows prompts (`ask`). */
 export type Run = (
   args: string[],
   mode: 'read' | 'show' | 'ask',
@@ -20,7 +20,7 @@ export type Run = (
   output: string;
 };
 type Printer = Record<'log' | 'warn', (line: string) => void>;
-/** The environment variables of every step. */
+/** The environment variables that every step uses. */
 type Environment = {
   CI?: string | undefined;
   CLOUDFLARE_ACCOUNT_ID?: string | undefined;
@@ -36,7 +36,7 @@ const UNCHANGED = 'Nothing was changed.';
 
 /**
  * Deploys the project in `root` with the arguments of npm run deploy. Throws an error with a message for the user if a step fails. Sets the
- * account in `environment`, so every step uses the same one.
+ * account in `environment`, so every step uses the same account.
  */
 export function deploy(
   root: string,
@@ -52,7 +52,7 @@ export function deploy(
   requireValid(config, folder, environment);
   const added = databases.filter(({ id }) => id === null);
   const missingIds = `${basename(file)} has no database_id for ${added.map(({ binding }) => binding).join(', ')}.`;
-  // In CI, the edit of the file would be lost.
+  // CI would discard the edited file.
   if (added.length > 0 && !['', '0', 'false'].includes(environment.CI ?? ''))
     throw new Error(`${missingIds} Run npm run deploy on your own machine, and commit what it adds. ${UNCHANGED}`);
   const missing = REFUSED_LIMITS.filter((limit) => !config.ratelimits?.some(({ name }) => name === limit));
@@ -77,7 +77,7 @@ export function deploy(
   const states = readStates(databases, read, isRollback ? null : migrations);
   if (added.length > 0) requireNewNames(added, read<Listed[]>('The databases', ['d1', 'list']), missingIds);
 
-  // Finds options that wrangler does not know, and code that does not build, before anything changes.
+  // Detects unknown options and build errors before anything changes.
   const built = isDryRun ? null : run(['deploy', ...upload, '--dry-run'], 'read');
   if (built?.isDone === false) throw new Error(`${built.output.trim()}\n${UNCHANGED}`);
 
@@ -95,7 +95,7 @@ export function deploy(
 type Read = <T>(label: string, args: string[]) => T;
 type Listed = { name: string; uuid: string };
 
-/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` are the allowed ones: null allows any. */
+/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` lists the allowed ones: null allows all. */
 function readStates(databases: ConfiguredDatabase[], read: Read, migrations: string[] | null): Map<number, State> {
   const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
@@ -114,7 +114,7 @@ function readStates(databases: ConfiguredDatabase[], read: Read, migrations: str
   return states;
 }
 
-/** Throws if the account already has a database with the name of a new one. */
+/** Throws if the account already has a database with a new one's name. */
 function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingIds: string): void {
   const taken = added.flatMap(({ binding, name }) => {
     const found = listed.find((other) => other.name === name);
@@ -167,7 +167,7 @@ const OPTIONS = {
   rollback: { type: 'boolean' },
 } as const;
 
-/** Parses the arguments. Unknown ones are passed to the upload. */
+/** Parses the arguments. Passes unknown ones to the upload. */
 function optionsOf(args: string[]) {
   const { values, tokens } = parseArgs({ args, options: OPTIONS, strict: false, tokens: true });
   const ours = tokens.flatMap((token) => {
@@ -222,10 +222,10 @@ function requireValid(
   requireThat(called === '' || isServiceName(called), `SERVICE_NAME ${SERVICE_NAME_RULE}.`);
 }
 
-/** Returns the account to deploy to: the chosen one, or the login's only one. */
+/** Returns the account to deploy to: the chosen one, or the only one of the login. */
 function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
   if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
-  // A token may not be allowed to list accounts.
+  // A token may lack permission to list accounts.
   if (!isDone && chosen === undefined) throw new Error(output);
   const accounts: { id: string; name: string }[] = isDone ? JSON.parse(stdout).accounts : [];
   const id = chosen ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
@@ -236,10 +236,10 @@ function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string |
   return { id, label: name === undefined ? id : `${name} (${id})` };
 }
 
-/** Lists all tables except those of D1 and SQLite. */
+/** Lists all tables except D1's and SQLite's. */
 const TABLES =
   "select json_group_array(name) as names from sqlite_master where type = 'table' and substr(name, 1, 4) <> '_cf_' and name not in ('sqlite_sequence', 'd1_migrations')";
-/** `migrations` (the applied ones) and `homes` (the numbers of databases with owners) are JSON. */
+/** `migrations` lists the applied migrations, and `homes` the numbers of the databases with owners. Both are JSON. */
 type State = { migrations: string; first_id: number | null; last_id: number | null; homes: string };
 const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
 const appliedIn = ({ migrations }: State): string[] => JSON.parse(migrations);
@@ -252,7 +252,7 @@ function stateSql(tables: string[]): string {
     (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
 }
 
-/** Why a database cannot be used for its binding, or not with this version. Null if it can. `known` are the migrations that it may have. */
+/** Returns why a database cannot be used for its binding or with this version, or null. `known` lists the migrations that it may have. */
 function problemWith(
   database: ConfiguredDatabase,
   tables: string[],
@@ -274,7 +274,7 @@ function problemWith(
   return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
 }
 
-/** Returns an error if a database that owners have data in was replaced by a new one, or null. */
+/** Returns an error if a new database replaced one with owners' data, or null. */
 function lostDatabase(databases: ConfiguredDatabase[], states: Map<number, State>): string | null {
   const isNew = ({ number }: ConfiguredDatabase) => (states.get(number) ?? NEW) === NEW;
   const homes: number[] = JSON.parse((states.get(0) ?? NEW).homes);

@@ -1,5 +1,5 @@
-// The configuration for `npm run dev -- --databases N`: wrangler.toml plus a block for each missing database. The file is in the same
-// folder as wrangler.toml, so relative paths and the default folder for local data stay the same.
+// The configuration for `npm run dev -- --databases N`: wrangler.toml plus a block for each missing database. The file is next to
+// wrangler.toml, so relative paths and the default folder for local data do not change.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BINDINGS } from '../core/database.ts';
@@ -7,7 +7,7 @@ import { readConfiguration } from './configuration.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Returns the bindings of at least `count` databases, and the file that configures them: undefined means wrangler.toml. */
+/** Returns the bindings of at least `count` databases, and the configuration file: undefined means wrangler.toml. */
 export function configWith(count: number) {
   const { file, databases } = readConfiguration();
   const bindings = databases.map(({ binding }) => binding);

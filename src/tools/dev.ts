@@ -1,5 +1,5 @@
-// npm run dev: applies the migrations to the local databases and starts the service. Once the service responds, it prepares demo
-// businesses and new demo keys over HTTP, and prints the lines to paste into another terminal.
+// npm run dev: applies the migrations to the local databases and starts the service. After the service responds, prepares demo businesses
+// and new demo keys over HTTP, and prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,25 +15,25 @@ import { serviceAt } from './service.ts';
 
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
-/** The space that the runtime needs even for reads: for SQLite's logs and its own databases. */
+/** The disk space that the runtime needs even for reads, for SQLite's logs and its own databases. */
 const ROOM_BYTES = 1024 * 1024;
 /** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;
-/** Longer than a start on a slow machine. After it, a warning is printed. */
+/** The time before a warning is printed. A start takes less, even on a slow machine. */
 const START_WAIT_MS = 60_000;
 
 const { port, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
-// Checked first: a second start on the same port would replace the first one's key.
+// Checked first: a second server on the same port would replace the first server's key.
 const problem = await portProblem(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded late: loading takes more than a second, and errors should appear immediately.
+// Loaded after the checks: loading takes more than a second, and errors should appear immediately.
 const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
   import('./dev-config.ts'),
   import('./build.ts'),
 ]);
-// Keeps wrangler quiet and offline. A .env file would turn these variables into variables of the Worker.
+// Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
 const { bindings, config } = prepared();
@@ -54,7 +54,7 @@ const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder
   shell,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
-// A signal to npm ends npm and its shell but does not reach this process. Its parent process changes instead.
+// A signal to npm ends npm and its shell but does not reach this process, so this checks for a new parent process.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 let [isUp, isQuiet, unprinted] = [false, false, ''];
@@ -72,7 +72,7 @@ const service = serviceAt(origin, operatorKey);
 const late = setTimeout(() => {
   process.stderr.write('The service is not responding yet. The output of wrangler above may show why.\n');
 }, START_WAIT_MS);
-// A preflight, which needs no database.
+// Polls with a preflight, which needs no database.
 while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
 isUp = true;
 clearTimeout(late);
@@ -124,7 +124,7 @@ function migrate(binding: string): void {
   }
 }
 
-/** Returns the demo, or an error message. Retries 5xx responses. */
+/** Prepares the demo, and retries after 5xx responses. Returns the demo, or an error message. */
 async function preparedDemo() {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
@@ -163,7 +163,7 @@ function requireRoom(folder: string): void {
   }
 }
 
-/** Parses the options. Prints an error on stderr and exits with 2 if one is wrong. */
+/** Parses the options. Prints an error on stderr and exits with 2 if one is invalid. */
 function optionsOf() {
   const options = {
     port: { type: 'string', default: '8787' },

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 
-/** wrangler listens on `localhost`, which resolves to one of these addresses or both. */
+/** wrangler listens on `localhost`, which resolves to one or both of these addresses. */
 const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
@@ -38,7 +38,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
 }
 
-/** Returns the process that uses the port, such as ` by process 42 (node)`, or an empty string if lsof cannot tell. */
+/** Returns the process that uses the port, such as ` by process 42 (node)`, or an empty string if lsof does not find it. */
 function holderOf(port: number): string {
   const outputOf = (command: string, args: string[]) => spawnSync(command, args, { encoding: 'utf8' }).stdout ?? '';
   const [pid] = outputOf('lsof', ['-nP', '-t', `-iTCP:${port}`, '-sTCP:LISTEN']).split('\n');

@@ -1,26 +1,26 @@
 // Promises that only a deployed service can prove: they depend on Cloudflare's proxy, bindings and databases, or on truly concurrent
-// requests. The tests cover the rest. Each promise creates its own business, so none depends on another.
+// requests. The tests cover the rest. Each promise creates its own business, so promises do not depend on each other.
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { SCHEDULES } from '../core/schedule.ts';
 import type { Call, Service } from './service.ts';
 
-/** `verify` deletes any business of its users with this name. */
+/** The name of the businesses that a run creates. `verify` deletes all of its users' businesses with this name. */
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
 /** The time limit for data that is stored after the response. */
 const STORED_WITHIN_MS = 20_000;
-/** The purge starts every two minutes and can take 30 seconds. The result of the health check can be 5 seconds old, or 10. */
+/** The purge starts every two minutes and can take 30 seconds. The health check's result is usually less than 5 seconds old, at most 10. */
 const [RUNS_WITHIN_MS, SEEN_WITHIN_MS, POLL_MS] = [170_000, 12_000, 2000];
 const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
-const MAX_MS = 20_000; // slower requests may stay below 1,000 in ten seconds, the limit
+const MAX_MS = 20_000; // slower requests may not reach the limit of 1,000 in ten seconds
 
 export type Business = { id: number; name: string; token: string; created_at: string };
-/** A database and a user whose data is in it. Once `stopped` is aborted, a check creates nothing and stops waiting. */
+/** A database, and a user whose data it stores. After `stopped` aborts, checks create nothing and stop waiting. */
 export type Target = { service: Service; database: number; user_id: number; stopped: AbortSignal };
 
-/** The promise could not be checked because a prerequisite failed. */
+/** Thrown if a promise cannot be checked because a prerequisite failed. */
 export class NotVerified extends Error {}
 
 export async function create({ service, stopped, ...target }: Target, more: object = {}) {
@@ -29,7 +29,7 @@ export async function create({ service, stopped, ...target }: Target, more: obje
   return service.succeed<Business>('POST /business', { body: { ...fields, business_size: 'small', ...more } });
 }
 
-/** Creates a business, and returns it with the calls that the promises make. */
+/** Creates a business, and returns it with functions that call the service for it. */
 async function newBusiness(target: Target, more?: object) {
   const { data } = await create(target, more).catch(({ message }) => Promise.reject(new NotVerified(message)));
   const { send, ok } = target.service;

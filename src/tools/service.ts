@@ -1,14 +1,14 @@
-// An HTTP client for the service. Not based on `fetch`, which rejects ports such as 6000 and joins duplicate headers.
+// An HTTP client for the service. Does not use `fetch`, which rejects ports such as 6000 and joins duplicate headers.
 import { once } from 'node:events';
 import { request as http, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as https } from 'node:https';
 import { text } from 'node:stream/consumers';
 
 const TIMEOUT_MS = 15_000;
-/** The characters of a response to quote in an error. */
+/** The maximum number of response characters in an error. */
 const MAX_SHOWN = 300;
 
-/** `key` defaults to the operator key. Null sends none. A string body is sent as is, any other as JSON. */
+/** `key` defaults to the operator key. Null sends no key. A string body is sent unchanged, any other body as JSON. */
 export type Call = { key?: string | null; body?: unknown; headers?: OutgoingHttpHeaders };
 /** `outcome` is the status and the Error-Code, if any, such as `401 unauthenticated`. `data` is the `data` of a JSON body. */
 export type Answer<T> = { outcome: string; headers: IncomingHttpHeaders; text: string; data: T };

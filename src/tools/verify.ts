@@ -24,7 +24,7 @@ const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Target 
 let bound: Target[] = [];
 const counts = { ok: 0, FAILED: 0, SKIPPED: 0 };
 
-// A second signal ends the process at once.
+// A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
     console.log('Stopping: deleting what was created.');
@@ -41,7 +41,7 @@ const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED}
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
 process.exitCode = counts.FAILED + counts.SKIPPED === 0 && !stopped.aborted ? 0 : 1;
 
-/** Checks one promise and prints the result. Ignores a failure after a stop: the stop itself can cause it. */
+/** Checks one promise and prints the result. Ignores failures after a stop: the stop can cause them. */
 async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
@@ -62,13 +62,13 @@ async function inEach(places: Target[], check: (target: Target) => Promise<void>
 }
 
 /**
- * Throws unless the origin is a service and no other run is active. Then deletes what killed runs left over. The first business of a
- * run, in DB, exists until the run ends. If two runs start at once, the one with the higher business id stops.
+ * Throws unless the origin is this service and no other run is active. Then deletes the leftovers of killed runs. A run's first business,
+ * in DB, exists until the run ends. If two runs start together, the one with the higher business id stops.
  */
 async function beginAlone(): Promise<void> {
   const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
   if (outcome === '401 unauthenticated') throw new Error(`${origin} rejected the key in OPERATOR_KEY.`);
-  // Every error of the service has a code.
+  // Every error response of this service contains an Error-Code.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
     throw new Error(`${origin} is not this service: it responded to GET /api/v1/business with ${outcome}.`);
   const [target] = places as [Target];
@@ -95,13 +95,13 @@ async function makeFirst(): Promise<void> {
   });
 }
 
-/** Lists the user's businesses that runs created. */
+/** Lists the businesses that runs created for a user. */
 async function ownedBy({ user_id }: Target): Promise<Business[]> {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}&limit=50`);
   return businesses.filter(({ name }) => name === NAME);
 }
 
-/** Ignores errors: another run may have deleted the business. */
+/** Deletes a business. Ignores errors: another run may have deleted it. */
 function remove({ id }: Business): Promise<unknown> {
   return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
 }
@@ -109,7 +109,7 @@ function remove({ id }: Business): Promise<unknown> {
 async function deleteAll(target: Target, except?: number): Promise<void> {
   const found = (await ownedBy(target)).filter(({ id }) => id !== except);
   for (const business of found) await remove(business);
-  // Another run may have started and created a business since: ignore it.
+  // Ignores a business that another run has created since.
   const still = (await ownedBy(target)).find(({ id }) => found.some((business) => business.id === id));
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
