@@ -1,4 +1,4 @@
-// The style of the chart. Pages override the custom properties at the top, and use ::part().
+// The chart's style. Pages can override the custom properties at the top, and style elements with ::part().
 
 export const STYLE = `
 :host {

@@ -2,7 +2,7 @@
 const COPIED_MS = 2000;
 const FAILED_MS = 8000;
 
-/** Returns false over plain http, which has no clipboard, and if the browser refuses. */
+/** Copies a text. Returns false over plain http, where the clipboard is unavailable, and if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -13,8 +13,8 @@ async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Calls `show` with the outcome, and later with an empty string. If copying fails, selects the content of `source`, so that the user can
- * copy it with the keyboard.
+ * Returns a function that copies a text. It calls `show` with the outcome, and later with an empty string. If copying fails, it selects the
+ * content of `source`, so the user can copy it with the keyboard.
  */
 export function createCopier(show: (outcome: string) => void): (text: string, source: Element | null) => Promise<void> {
   let timer = 0;

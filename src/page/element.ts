@@ -1,4 +1,4 @@
-// Creates the elements of the chart.
+// Creates the chart's elements.
 const SVG = 'http://www.w3.org/2000/svg';
 
 type Attributes = Record<string, string | number>;

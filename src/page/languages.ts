@@ -1,5 +1,5 @@
-// Translations of the chart's words. The build writes each to a file, and a chart loads the one that it needs. `unit` lists the plural
-// forms that the language has, in the order zero, one, two, few, many, other.
+// Translations of the chart's words. The build writes each language to a file, and a chart loads only the one it needs. `unit` lists the
+// language's plural forms in the order zero, one, two, few, many, other.
 import type { Language, Table } from './words.ts';
 
 export const TABLES: Record<Language, Table> = {

@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
   });
 }
 
-/** Draws the demo business in local development (src/tools/build.ts). */
+/** Shows the demo business in local development (src/tools/build.ts). */
 const chart = find<UsageChart>('#live');
 const form = find<HTMLFormElement>('#show');
 

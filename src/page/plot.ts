@@ -16,11 +16,11 @@ export type Drawn = {
   bars: readonly Bar[];
   /** Returns the bar at a horizontal position. */
   indexAt: (x: number) => number;
-  /** Marks a bar, or none for -1. Returns the center of its top edge. */
+  /** Marks a bar, or clears the mark for -1. Returns the center of the bar's top edge. */
   mark: (index: number) => { x: number; y: number };
 };
 
-/** `before` is empty without a comparison. `textWidth` measures the width of a label. */
+/** `before` is empty without a comparison. `textWidth` measures a label. */
 type Options = {
   used: readonly Day[];
   before: readonly Day[];
@@ -55,7 +55,7 @@ export function plot(options: Options, words: Words): Drawn {
 
   const top = counts.at(-1) || 1;
   const y = (count: number) => base - Math.round((count / top) * inner);
-  /** Mirrors the left edge of a box if necessary. */
+  /** Mirrors a box's left edge for right-to-left languages. */
   const at = (x: number, boxWidth = 0) => (rightToLeft ? width - x - boxWidth : x);
   const middle = (index: number) => at(left + (index + 0.5) * band);
 
@@ -67,7 +67,7 @@ export function plot(options: Options, words: Words): Drawn {
 
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
-  let free = width; // the space to the left of the labels placed so far, from last to first
+  let free = width; // the space left of the labels placed so far: they are placed from last to first
   const names = ticks.at.toReversed().flatMap((index) => {
     const date = starts[index] as string;
     const year = index === ticks.at[0] || date.slice(5, 7) === '01';

@@ -1,27 +1,27 @@
-// Fetches a report, and explains failures as far as browsers let a page know.
+// Fetches a report, and explains failures as far as the browser reveals their cause.
 import { type Day, sum } from './scale.ts';
 
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** `service`: the service refused. `attributes`: one is missing or not valid. `csp`: the policy of the page blocks the request. */
+/** `service`: the service returned an error. `attributes`: one is missing or invalid. `csp`: the page's policy blocks the request. */
 type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
-/** `message` is for developers, from the service if it responded. `status` is 0 if it did not. */
+/** `message` is for developers. If the service responded, it is the service's message. `status` is 0 without a response. */
 export type Failed = { status: number; message: string; reason: Reason };
 export const reportFailure = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 
 export type ReportRequest = { base: string; business: string; token: string; from: string | null; to: string | null };
 
-/** Another server at `base-url` may omit anything. */
+/** Another server at `base-url` may omit any field. */
 type Body = { data?: { used?: Day[] }; message?: string };
 
 const isDayList = (days: unknown): days is Day[] =>
   Array.isArray(days) && days.length > 0 && days.every((day) => !Number.isNaN(Date.parse(day?.date) + day?.count));
 
 type Period = { from: string; to: string; total: number; used: Day[] };
-/** The detail of the `load` event. `before` is set once the compared days have been read. */
+/** The `load` event's detail. `before` is set after the compared days are loaded. */
 export type Loaded = Period & { before?: Period };
-/** The data that a script can set. Compares day i of `before` with day i of `used`. `today` defaults to that of the browser. */
+/** Data that a script can set. The chart compares day i of `before` with day i of `used`. `today` defaults to the browser's current day. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 
 export function periodOf(used: Day[]): Period {
@@ -43,7 +43,7 @@ export async function fetchReport(
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
-  // Only an event tells a page that its own policy blocked a request, and it fires after the fetch has failed.
+  // Only this event reveals that the page's own policy blocked a request, and it fires after the fetch has failed.
   let isBlocked = false;
   const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
     if (disposition === 'enforce' && blockedURI.startsWith(base)) isBlocked = true;

@@ -20,24 +20,24 @@ const span = (days: readonly Day[]): Span => ({
   count: sum(days),
 });
 
-/** Compares a range with the days just before it, or a year ago. */
+/** The compared period: the days just before a range, or those a year earlier. */
 export type Compare = 'previous' | 'year';
 
 /**
- * Returns the compared days: as many, and on the same weekdays, because the shift is a multiple of seven days. For `previous`, it is the
- * smallest multiple without an overlap; for `year`, 364 days.
+ * Shifts a range back by a multiple of seven days, which preserves the weekdays. For `previous`, the shift is the smallest without an
+ * overlap. For `year`, it is 364 days.
  */
 export function comparedWith(range: Range, compare: Compare): Range {
   const earlier = compare === 'year' ? -364 : -7 * Math.ceil(daysIn(range) / 7);
   return { from: addDays(range.from, earlier), to: addDays(range.to, earlier) };
 }
 
-/** The number of whole days of a range, their uses (`used`), and the uses of their counterparts (`before`). */
+/** The number of whole days in a range, their uses (`used`), and the uses of the compared days (`before`). */
 export type Change = { days: number; used: number; before: number; change: number };
 
 /**
  * Compares day i of `used` with day i of `before`. Counts only days before `today`, because a partial day would look like a drop. `change`
- * is a fraction: 0.5 is an increase by half. Returns null if no day is over yet, or if the compared days have no uses.
+ * is a fraction: 0.5 is an increase of 50%. Returns null if no day is over yet, or if the compared days have no uses.
  */
 export function changeOf(used: readonly Day[], before: readonly Day[], today: string): Change | null {
   const days = used.filter(({ date }) => date < today).length;
@@ -46,8 +46,8 @@ export function changeOf(used: readonly Day[], before: readonly Day[], today: st
 }
 
 /**
- * Groups days into bars. Weeks are counted back from the last day, so that the last bar is never a partial week; months are calendar
- * months. A bar is not whole if some of its days are outside the range, or not over yet.
+ * Groups days into bars. Weeks are counted back from the last day, so the last bar is never a partial week. Months are calendar months. A
+ * bar is not whole if some of its days are outside the range or not over yet.
  */
 export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
   const keys = days.map(({ date }, i) =>
@@ -81,7 +81,7 @@ export function countTicks(max: number, most: number): number[] {
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Returns the indexes of the labeled bars: every nth day back from the last, or the first bar of each month. */
+/** Returns the indexes of the labeled bars: every nth day, counted back from the last, or the first bar of each month. */
 export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): { unit: Unit; at: number[] } {
   const last = dates.length - 1;
   const all = [...dates.keys()];
@@ -97,7 +97,7 @@ export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day
 const MAX_BAR = 72;
 const SNAPPED_BAND = 8; // below this width, snapping to pixels would make bars visibly uneven
 
-/** Returns the left edge and the width of a bar in its band. */
+/** Returns a bar's left edge and width. */
 export function barIn(index: number, band: number): { x: number; width: number } {
   const gap = band >= 2 ? band * 0.25 : 0;
   const width = Math.min(MAX_BAR, band - gap);

@@ -1,6 +1,6 @@
-// <usage-chart business token from to base-url label unit compare>: draws the usage of a business on any page, in the language of that page.
-// Fetches the report, or draws the `data` that a script sets. Visitors see a short message if there is nothing to draw; the service's own
-// message goes to the browser console and into the event.
+// <usage-chart business token from to base-url label unit compare>: draws a business's usage on any page, in that page's language. Fetches
+// the report, or draws the `data` that a script sets. If there is nothing to draw, visitors see a short message. The service's own message
+// is logged to the browser console and included in the event.
 import { dayOf } from '../core/time.ts';
 import { createTable, keyStep, tooltipLines } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
@@ -19,12 +19,12 @@ import {
 import { type Compare, changeOf, clamp, comparedWith, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
-/** The properties that reflect an attribute; `baseUrl` reflects `base-url`. */
+/** The properties that reflect an attribute. `baseUrl` reflects `base-url`. */
 const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit'] as const;
-/** The attributes of the request. */
+/** The attributes that the request depends on. */
 const REQUESTED = ['business', 'token', 'from', 'to', 'base-url'];
 const DISPLAYED = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
-const TOTAL_SCALE = 2.6; // bold 28 px text, compared with the 12 px of a label
+const TOTAL_SCALE = 2.6; // the width of bold 28 px text relative to a 12 px label
 const SERVICE = new URL(import.meta.url).origin;
 
 const sheet = new CSSStyleSheet();
@@ -72,7 +72,7 @@ export class UsageChart extends HTMLElement {
   #drawn: Drawn | null = null;
   #index = -1;
   #words!: Words;
-  /** The unit of the table's rows. Null if the table is outdated. */
+  /** The unit of the table's rows, or null if the table is outdated. */
   #tableUnit: Unit | null = null;
   #isStale = true;
 
@@ -123,14 +123,14 @@ export class UsageChart extends HTMLElement {
     if (value === '' || value === 'true') return 'previous';
     return value === 'previous' || value === 'year' ? value : null;
   }
-  /** Reflects the value unchanged: frameworks pass "false" as text, and "" for an attribute without a value. */
+  /** Reflects a string unchanged: frameworks pass "false" as text, and "" for an attribute without a value. */
   set compare(value: Compare | 'off' | boolean | null) {
     reflect(this, 'compare', value === false ? null : value);
   }
   get token() {
     return this.#token ?? this.getAttribute('token');
   }
-  /** Unlike the attribute, the property stays out of the document. */
+  /** Unlike the attribute, the property keeps the token out of the document. */
   set token(value: string | null) {
     this.#token = value;
     if (!this.#data) this.reload();
@@ -138,7 +138,7 @@ export class UsageChart extends HTMLElement {
   get data() {
     return this.#data;
   }
-  /** The chart draws this without a request. */
+  /** Draws this data without a request. */
   set data(value: Data | null) {
     this.#data = value;
     this.reload();
@@ -157,7 +157,7 @@ export class UsageChart extends HTMLElement {
   }
 
   async #load(signal: AbortSignal): Promise<void> {
-    await null; // the end of the task: the last call has aborted all others
+    await null; // waits for the end of the task: the last call has aborted the others
     if (signal.aborted) return;
     const data = this.#data;
     const base = originOf(this.baseUrl || SERVICE);
@@ -207,7 +207,7 @@ export class UsageChart extends HTMLElement {
     this.#invalidate(); // the words of another language may have been loaded
   }
 
-  /** Adds the comparison after the current period is drawn. If it fails, the chart stays without it. */
+  /** Adds the comparison after the current period is drawn. If that fails, the chart shows no comparison. */
   async #compareWith(request: ReportRequest, loaded: Loaded, signal: AbortSignal): Promise<void> {
     try {
       const before = periodOf(await fetchReport(request, signal));
@@ -224,12 +224,12 @@ export class UsageChart extends HTMLElement {
     this.dispatchEvent(new CustomEvent(event, { detail: structuredClone(detail) }));
   }
 
-  /** Logs one line for the developer of the page, without the token. */
+  /** Logs one line for the page's developer, without the token. */
   #logError({ status, message }: Failed): void {
     console.error(`<usage-chart business="${this.business}">: ${status ? `${status} ` : ''}${message}`);
   }
 
-  /** The service counts by days in UTC. */
+  /** The service counts uses by UTC day. */
   get #today() {
     return this.#data?.today ?? dayOf(new Date());
   }
@@ -238,19 +238,19 @@ export class UsageChart extends HTMLElement {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
 
-  /** Redraws everything, after the data or the words have changed. */
+  /** Redraws everything after the data or the words change. */
   #invalidate(): void {
     this.#tableUnit = null;
     this.#show();
   }
 
-  /** Redraws after the state has changed. */
+  /** Redraws after the state changes. */
   #show(): void {
     this.#isStale = true;
     this.#scheduleDraw();
   }
 
-  /** Draws in the next frame, once for all changes until then. */
+  /** Draws in the next frame, once for all changes before it. */
   #scheduleDraw(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -315,7 +315,7 @@ export class UsageChart extends HTMLElement {
     if (change) this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(change.change)));
   }
 
-  /** Shows visitors why there is no chart, with a button if trying again may help. */
+  /** Shows visitors why there is no chart, with a button if a retry may help. */
   #showFailure({ reason, status }: Failed, { word }: Words): void {
     const refused = /attributes|csp/.test(reason) || (status >= 400 && status < 500 && status !== 429);
     this.#message.textContent = word(refused ? 'error' : reason === 'offline' ? reason : 'failed');
@@ -354,7 +354,7 @@ export class UsageChart extends HTMLElement {
     this.#tooltip.replaceChildren(...lines.map((text, i) => span(['count', 'days', 'before'][i] as string, text)));
     const { offsetWidth, offsetHeight, style } = this.#tooltip;
     const x = clamp(at.x - offsetWidth / 2, this.#plot.clientWidth - offsetWidth);
-    const y = Math.max(at.y - offsetHeight - 8, -this.#plot.offsetTop); // inside the card
+    const y = Math.max(at.y - offsetHeight - 8, -this.#plot.offsetTop); // keeps the tooltip inside the card
     style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 }

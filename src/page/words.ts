@@ -28,7 +28,7 @@ const tables: Record<string, Table> = {};
 
 const primarySubtag = (language: string) => language.toLowerCase().split('-')[0] as string;
 
-/** Loads the words of a language. They are JSON, so a page that pins the module by its hash still runs no other code. */
+/** Loads a language's words. They are JSON, so a page that pins the module's hash still runs only pinned code. */
 export async function loadWords(language: string, base: string): Promise<void> {
   const primary = primarySubtag(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;
@@ -43,7 +43,7 @@ const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 export type Words = ReturnType<typeof wordsIn>;
 
-/** `override` returns the page's own word for an attribute, or null. Falls back to English if `language` is not a valid tag. */
+/** Returns a language's words and formats. `override` returns the page's own word, or null. Uses English if `language` is invalid. */
 export function wordsIn(language: string, override: (attribute: string) => string | null) {
   try {
     new Intl.Locale(language);

@@ -10,7 +10,7 @@ import type { StoredSession } from './sign-in/storage.ts';
 
 type FieldErrors = Record<string, string[]>;
 
-/** The maximum of the service. */
+/** The service's maximum. */
 const PER_PAGE = 50;
 
 /** A failed call. `status` is 0 if there was no response: a change may or may not have been made. */
@@ -61,7 +61,7 @@ const clientWith = (credential: { Authorization: string } | null, onEnd?: () => 
       const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
       const answer = await fetch(input, { ...init, credentials: 'omit', signal });
       setClock(answer.headers.get('Date'));
-      // A 401 for an unknown business has no such challenge.
+      // A 401 for an unknown business lacks this challenge.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd?.();
       return answer;
     },
@@ -71,18 +71,18 @@ const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 export const signInWithKey = (key: string): Promise<StoredSession> =>
   sessionFrom(clientWith(bearer(key)).session.$post(), key.slice(-4));
 
-/** Starts a session from a console link, whose code works only once. */
+/** Starts a session with a console link's code, which works only once. */
 export const signInWithCode = (code: string): Promise<StoredSession> =>
   sessionFrom(clientWith(null).session.$post({ json: { code } }), null);
 
 async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<StoredSession> {
   const answer = await requireOk(call);
   const { session_key: key, expires_at, read_only: readOnly, return_url: returnUrl } = await readData(answer);
-  // Converted to the clock of this computer, which can be wrong by hours: after a reload, the service's clock is unknown.
+  // Converts the expiry to this computer's clock, which can be wrong by hours: after a reload, the service's clock is unknown.
   return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail, returnUrl };
 }
 
-/** The calls of a session. `onEnd` is called when the session no longer works. */
+/** Returns a session's API calls. Calls `onEnd` when the session no longer works. */
 export function connect(key: string, onEnd: () => void) {
   const client = clientWith(bearer(key), onEnd);
   const { business: businesses, session } = client;
@@ -92,15 +92,15 @@ export function connect(key: string, onEnd: () => void) {
     businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
-    /** Completes even if the browser tab is closed right after. */
+    /** Completes even if the browser tab closes immediately. */
     signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
-    /** Reads a page of the businesses with higher ids than `after`. */
+    /** Reads a page of businesses with ids higher than `after`. */
     businesses: (after: number) =>
       dataOf(businesses.$get({ query: { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range) => (await dataOf(report(id, range, 'application/json'))).used,
     csv: async (id: number, range: Range) => (await requireOk(report(id, range, 'text/csv'))).blob(),
-    /** Adds all sites, or none if one is not valid. */
+    /** Adds all sites, or none if one is invalid. */
     addSites: (id: number, sites: string[]) => dataOf(access.$post({ param: param(id), json: { sites } })),
     removeSite: (id: number, access_id: number) =>
       dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
@@ -110,7 +110,7 @@ export function connect(key: string, onEnd: () => void) {
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
     stopFormer: (id: number) => dataOf(token.former.$delete({ param: param(id) })),
-    /** Reads a page of the changes that match `filter`, with lower ids than `before`. */
+    /** Reads a page of changes that match `filter`, with ids lower than `before`. */
     changes: (id: number, filter: ChangeFilter, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),
   };

@@ -36,7 +36,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
 
-  // Focuses the title of the tab or of its part when the owner switches tabs. On arrival, the title of the business has the focus.
+  // When the owner switches tabs, focuses the title of the tab or its part. On arrival, the business's title keeps the focus.
   useEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;
@@ -46,7 +46,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 
   function onChanged(business: Business): void {
     if (data !== null) details.setData({ ...data, ...business });
-    refused.reload(); // the domains decide what is refused
+    refused.reload(); // the domains determine which origins are refused
   }
   const frame = {
     api,

@@ -1,10 +1,10 @@
-// The service's clock: days and limits follow it, and the clock of this computer can be wrong.
+// The service's clock, which determines days and limits. This computer's clock can be wrong.
 let offsetMs = 0;
 
 /** In milliseconds since 1970. */
 export const now = (): number => Date.now() + offsetMs;
 
-/** Sets the clock by the `Date` header of a response. Without one, as in local development, uses the local clock. */
+/** Sets the clock from a response's `Date` header. If the header is missing, as in local development, leaves the clock unchanged. */
 export function setClock(date: string | null): void {
   const time = Date.parse(date ?? '');
   if (!Number.isNaN(time)) offsetMs = time - Date.now();

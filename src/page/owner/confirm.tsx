@@ -8,9 +8,9 @@ import { changeFailureWords } from './words.ts';
 
 type Props = RenderableProps<{
   title: string;
-  /** `ordinary`: the owner can still recover. `danger` is red. */
+  /** `ordinary`: the owner can recover from the change. `danger` is red. */
   kind?: 'danger' | 'ordinary';
-  /** The label of the button, and its label while `work` runs. */
+  /** The button's label, and its label while `work` runs. */
   action: string;
   doing: string;
   work: () => Promise<void>;
@@ -45,7 +45,7 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
     else onFailure?.();
   }
   function cancel(event: Event): void {
-    if (busy !== null) event.preventDefault(); // the request cannot be taken back
+    if (busy !== null) event.preventDefault(); // the request cannot be canceled
   }
   function close(): void {
     onClose(succeeded.current);

@@ -1,4 +1,4 @@
-// The frame of the console: handles sessions, and shows the view of the address.
+// The console's frame: handles sessions, and shows the current route's view.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isReturnUrl } from '../../core/session.ts';
@@ -26,20 +26,20 @@ import { endedWords, expiredWords, isSpent, nearExpiryWords, refusedLinkWords, s
 
 const LOADING_ROWS = 6;
 
-/** `retry` tries again to open a link that failed. */
+/** `retry` opens a failed link again. */
 type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; retry?: () => void };
 /** A link was opened during a session. */
 type Confirming = { is: 'confirming'; attempt: number; stored: StoredSession };
 type State = SignedOut | { is: 'opening' } | Confirming | { is: 'signed in'; session: Session };
 
-/** Ignores failures: the session expires anyway, and its key is gone. */
+/** Ends a session. Ignores failures: the session expires anyway, and its key is no longer stored. */
 function endQuietly({ key }: StoredSession): void {
   connect(key, () => {})
     .signOut()
     .catch(() => {});
 }
 
-/** Focuses the view's title. A link to it would replace the route in the address. */
+/** Focuses the view's title. A link to the title would replace the route in the address. */
 const skipToContent = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
 
 export function Console() {
@@ -47,13 +47,13 @@ export function Console() {
   const memory = useRef(newMemory());
   const attempts = useRef(0);
   /**
-   * From the last session of the browser tab: the header keeps the link after that session has ended. It is validated again there, so that
-   * nothing in sessionStorage can become a script.
+   * The return URL of the browser tab's last session: the header keeps the link after that session has ended. The header validates the URL
+   * again, so nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
-  /** The code of a link that has not been opened yet. Not in component state, so that it does not stay in memory. */
+  /** The code of a link that has not been opened yet. A ref, not component state, so the code does not stay in memory. */
   const pendingCode = useRef<string | null>(null);
-  // Takes the code out of the address first, before anything is awaited.
+  // Removes the code from the address first, before awaiting anything.
   const [state, setState] = useState<State>(() => {
     const code = takeCode();
     return code === null ? resume() : arrive(code);
@@ -69,7 +69,7 @@ export function Console() {
     if (stored === null) return { is: 'signed out', notice: '', byLink: false };
     return isUnexpired(stored) ? signedIn(stored) : signedOut(stored, expiredWords(stored));
   }
-  /** Asks before a link replaces a running session: any site can send an owner to the link of another user. */
+  /** Requires confirmation before a link replaces a running session: any site can send an owner to another user's link. */
   function arrive(code: string): Confirming | { is: 'opening' } {
     pendingCode.current = code;
     const stored = readSession();
@@ -84,7 +84,7 @@ export function Console() {
     current.current = api;
     return { is: 'signed in', session: { api, stored } };
   }
-  /** Clears the stored session, and everything that was read in it. */
+  /** Clears the stored session and all data read during it. */
   function signedOut(stored: StoredSession, notice: string): SignedOut {
     clearSession();
     current.current = null;
@@ -101,7 +101,7 @@ export function Console() {
     setState(signedIn(stored));
     if (earlier !== null) endQuietly(earlier);
   }
-  /** Begins a session. If a later attempt has overtaken this one, ends the session, and drops a failure. */
+  /** Begins a session. If a later attempt has started since, ends the new session or drops the failure. */
   async function attempt(signingIn: Promise<StoredSession>): Promise<void> {
     const attempt = ++attempts.current;
     try {
@@ -112,7 +112,7 @@ export function Console() {
       if (attempt === attempts.current) throw error;
     }
   }
-  /** Handles a link that is opened in the running page. */
+  /** Handles a link that is opened while the page is running. */
   function followLink(code: string): void {
     const next = arrive(code);
     current.current = null;

@@ -1,10 +1,10 @@
-// Debounces typing, because half-typed text means nothing.
+// Debounces typed input, which is incomplete until the owner pauses.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 const DELAY_MS = 500;
 
 type Debounce = {
-  /** Calls `callback` after a pause, unless the address has changed by then. */
+  /** Calls `callback` after a pause, unless the address changes first. */
   schedule: () => void;
   /** Calls `callback` now if a call is pending. */
   flush: () => void;

@@ -1,4 +1,4 @@
-// Keeps the focus out of <body> when the focused element disappears: the keyboard would start at the top of the page.
+// Keeps the focus from moving to <body> when the focused element disappears: keyboard navigation would restart at the top of the page.
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 

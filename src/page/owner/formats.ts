@@ -7,7 +7,7 @@ const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFrac
 const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const small = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 1 });
 const twoDigits = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
-/** The chart's format. */
+/** The same format as in the chart. */
 const signed = new Intl.NumberFormat(LANGUAGE, { style: 'percent', signDisplay: 'exceptZero' });
 const UTC = { timeZone: 'UTC' } as const;
 const DAY = { day: 'numeric', month: 'short', year: 'numeric', ...UTC } as const;
@@ -38,7 +38,7 @@ export const dayHeading = (date: string): string => `${weekday.format(new Date(d
 export const shortDayWords = (at: string | number): string => shortDay.format(new Date(at));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
 export const shortInstantWords = (at: number): string => `${shortInstant.format(new Date(at))} UTC`;
-// These three are in local time.
+// The next three functions use local time.
 export const clockTime = (at: number): string => local.format(new Date(at));
 export const zonedTime = (at: number): string => localWithZone.format(new Date(at));
 export const weekdayTime = (at: number): string => localWithWeekday.format(new Date(at));

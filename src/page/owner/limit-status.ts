@@ -1,11 +1,11 @@
-// Says briefly how close a business is to its limits.
+// Summarizes how close a business is to its limits.
 import { thresholdOf } from '../../core/limits.ts';
 import type { Limits } from '../../wire/responses.ts';
 
 /** `near`: an alert threshold is reached. `full`: the limit is reached. */
 export type Level = 'near' | 'full';
 
-/** Null below the first threshold. */
+/** Returns null below the first threshold. */
 export function levelOf(limit: number, used: number, alert_at: readonly number[]): Level | null {
   if (used >= limit) return 'full'; // also a limit of 0
   return thresholdOf(limit, used, alert_at) === null ? null : 'near';

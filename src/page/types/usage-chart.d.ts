@@ -1,14 +1,14 @@
-// Types of <usage-chart> for TypeScript, React 19 and Vue 3. Copy this file to where your project's tsconfig.json includes it.
+// Types of <usage-chart> for TypeScript, React 19 and Vue 3. Copy this file into a folder that your project's tsconfig.json includes.
 
 export type Day = { date: string; count: number };
 export type Period = { from: string; to: string; total: number; used: Day[] };
-/** `event.detail` of `load`. With `compare`, a second event adds `before`. */
+/** The `load` event's `detail`. With `compare`, a second event adds `before`. */
 export type Loaded = Period & { before?: Period };
 /** Data to draw without a request. Compares day i of `before` with day i of `used`. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
-/** Compares with the days just before, or a year ago. */
+/** The compared period: the days just before, or those a year earlier. */
 export type Compare = 'previous' | 'year';
-/** `event.detail` of `error`. `status` is 0 if no response came. `message` is for developers. */
+/** The `error` event's `detail`. `status` is 0 without a response. `message` is for developers. */
 export type Failed = {
   status: number;
   message: string;
@@ -64,7 +64,7 @@ declare global {
   }
 }
 
-/** React calls `onload` and `onerror`. `onLoad` and `onError` are events of its own, which custom elements do not have. */
+/** React calls `onload` and `onerror`. `onLoad` and `onError` are React's own events, which custom elements do not support. */
 type ReactProps = UsageChartAttributes & {
   baseUrl?: string | undefined;
   data?: Data | null | undefined;

@@ -1,6 +1,6 @@
 import type { Action } from '../../../core/change.ts';
 
-/** The names of each recorded action, in the list and as a filter. */
+/** Each recorded action's title in the list and choice in the filter. */
 export const ACTIONS = {
   add_sites: { title: 'Domains added', choice: 'Adding domains' },
   remove_sites: { title: 'Domains removed', choice: 'Removing domains' },

@@ -11,7 +11,7 @@ export type FilterField = (typeof FILTER_FIELDS)[number];
 /** Both days are inclusive. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
-/** `sent` is the query of the request. No request is made while there is a problem. */
+/** `sent` is the request's query. No request is sent while there are problems. */
 export type Filter = {
   values: Record<FilterField, string>;
   sent: ChangeFilter;
@@ -41,7 +41,7 @@ export function filterOf(query: URLSearchParams): Filter {
   return { values, sent, problems };
 }
 
-/** Consecutive changes, newest first. `next` is the cursor, or null at the end: all changes with an id of `next` or higher were read. */
+/** Consecutive changes, newest first. `next` is the cursor: all changes with an id of `next` or higher have been read. Null at the end. */
 export type Read = { changes: Change[]; next: number | null };
 
 /** `older` starts where `newer` ends. */
@@ -50,7 +50,7 @@ export const append = (newer: Read, older: Read): Read => ({
   next: older.next,
 });
 
-/** Joins a new page with the known changes below it. Drops those if there is a gap, which would be invisible in the list. */
+/** Joins a new page with the known changes below it. Drops the known changes if there is a gap, which the list would not show. */
 export function join(now: Read, known: Read | null): Read {
   if (known === null || now.next === null) return now;
   if (known.next !== null && known.next >= now.next) return now;
@@ -75,7 +75,7 @@ export function byDay(changes: readonly Change[]): { day: string; changes: Chang
 const PAGE_SIZE = 20;
 const MAX_PAGES = 5;
 
-/** Reads a page. While a filtered page is short, reads on, up to MAX_PAGES pages. */
+/** Reads a page. If a filtered page is short, reads more pages, up to MAX_PAGES in total. */
 export async function readPages(
   read: (before: number | null) => Promise<Read>,
   before: number | null,

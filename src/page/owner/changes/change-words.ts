@@ -1,11 +1,11 @@
-// Describes changes: who, what, and each field before and after. Shows actions and fields of later service versions by their raw names.
+// Describes changes: who changed what, and each field before and after. Shows actions and fields of newer service versions by raw name.
 import { isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import { dayWords, instantWords, number } from '../formats.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';
 
-/** Labels of fields whose name does not make one. */
+/** Labels for fields whose names are not suitable labels. */
 const FIELDS: Record<string, string> = {
   sites: 'Domains',
   former_works_until: 'Old token works until',
@@ -25,7 +25,7 @@ const FIELDS: Record<string, string> = {
 
 /** Row ids mean nothing to an owner. */
 const HIDDEN = new Set(['id', 'business_id', 'access_id']);
-/** The meaning of null, where it is not "none". */
+/** The meaning of null in the fields where it does not mean "none". */
 const NULLS: Record<string, string> = {
   daily_limit: 'no limit',
   monthly_limit: 'no limit',
@@ -40,7 +40,7 @@ const ROLES: Record<string, string> = {
 };
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-/** Ignores inherited properties: a later field can have any name. */
+/** Ignores inherited properties: a newer version's field can have any name. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
@@ -93,7 +93,7 @@ function valuesWords(field: string, value: unknown): string[] {
   return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
 }
 
-/** A changed field. Null: the field is missing on that side. Only lists have more than one entry. */
+/** A changed field. Null: the field is missing on that side. Only lists contain more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
 type Described = { title: string; lines: Line[] };
 

@@ -1,4 +1,4 @@
-// The Changes tab: who changed what, newest first, grouped by day. The filter is in the address.
+// The Changes tab: who changed what, newest first, grouped by day. The address contains the filter.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useFocusFallback } from '../focus.ts';
 import { dayHeading } from '../formats.ts';
@@ -58,11 +58,11 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
 
 type ListProps = Omit<Props, 'query'> & {
   filter: ChangeFilter;
-  /** Clears the filter. Null: there is none. */
+  /** Clears the filter. Null: no filter is set. */
   clear: (() => void) | null;
 };
 
-/** The changes that match one filter. Keyed by the filter, so that a late response never reaches the list of another. */
+/** Lists the changes that match one filter. Keyed by the filter, so a late response never reaches another filter's list. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const read = (before: number | null, isWanted: () => boolean) =>
     readPages((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
@@ -72,7 +72,7 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  /** The first change that "Older" loaded, or else the last of all: gets the focus when the button disappears. */
+  /** The change to focus when the "Older" button disappears: the first that it loaded, or else the last in the list. */
   const firstLoaded = useRef(0);
   const shown = newest.data === null ? null : join(newest.data, known);
 

@@ -3,7 +3,7 @@ import type { Change } from '../../../wire/responses.ts';
 import { instantWords, number } from '../formats.ts';
 import { describe, type Line, whoWords } from './change-words.ts';
 
-/** A longer list is collapsed. */
+/** Longer lists are collapsed. */
 const MAX_SHOWN = 5;
 
 export function Entry({ change }: { change: Change }) {
@@ -29,7 +29,7 @@ export function Entry({ change }: { change: Change }) {
   );
 }
 
-/** Domains need no label: the title says what happened to them. */
+/** Domains need no label: the title describes what happened to them. */
 function Field({ line: { field, name, before, after } }: { line: Line }) {
   const isPlain = field === 'sites' && (before === null || after === null);
   return (

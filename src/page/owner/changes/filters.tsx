@@ -1,5 +1,5 @@
-// The filters of the list of changes. The address takes a choice at once, and typed text after a pause. The fields keep what is typed, even
-// an incomplete date, until the address changes.
+// The filters for the list of changes. The address changes immediately after a choice, and after a pause in typing. The fields keep typed
+// input, even an incomplete date, until the address changes.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
@@ -10,13 +10,13 @@ import { setQuery } from '../route.ts';
 import { ACTIONS } from './actions.ts';
 import { FILTER_FIELDS, type Filter, type FilterField } from './change-pages.ts';
 
-/** No filter offers it: a deleted business has no console. */
+/** Not offered as a filter: a deleted business has no console. */
 const HIDDEN_ACTION = 'delete_business';
 
 type Props = {
   filter: Filter;
   isFiltered: boolean;
-  /** Called with true while the list lags behind what is typed. */
+  /** Called with true while the list lags behind the typed input. */
   setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };
@@ -32,7 +32,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     setTyping(false);
     setIncomplete([]);
     for (const name of FILTER_FIELDS) {
-      const isValid = name === 'action' || name === 'search' || isDay(values[name]); // a date field takes nothing else
+      const isValid = name === 'action' || name === 'search' || isDay(values[name]); // a date field accepts only valid days
       const value = isValid ? values[name] : '';
       if (control(name).value.trim() !== value) control(name).value = value;
     }
@@ -43,7 +43,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     setTyping(false);
     const partial = (['from', 'to'] as const).filter((name) => {
       const { badInput, rangeUnderflow } = control(name).validity;
-      return badInput || rangeUnderflow; // 202 is the year 2026 before its last digit
+      return badInput || rangeUnderflow; // 2026 is the year 202 before its last digit is typed
     });
     setIncomplete(partial);
     if (partial.length > 0) return;

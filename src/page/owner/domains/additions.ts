@@ -35,7 +35,7 @@ function parseWithSuggestion(text: string): Parsed {
   return { wrong: { ...parsed.wrong, right: parseSite(repair(text)).site ?? null } };
 }
 
-/** Returns the registered wildcard that already covers every page of a site. */
+/** Returns the registered wildcard that already covers every page of a site, or null. */
 function wildcardOver(site: string, registered: readonly string[]): string | null {
   const example = site.replace('//*.', '//any.');
   return sitesCovering(example).find((cover) => cover !== site && registered.includes(cover)) ?? null;
@@ -44,7 +44,7 @@ function wildcardOver(site: string, registered: readonly string[]): string | nul
 export type Additions = {
   /** Any of these blocks the request. */
   wrong: Wrong[];
-  /** Why so many cannot be added. */
+  /** The reason why this number of sites cannot be added, or null. */
   tooMany: string | null;
   /** Already registered. */
   known: string[];
@@ -53,7 +53,7 @@ export type Additions = {
   fresh: string[];
 };
 
-/** Reads hosts and addresses separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
+/** Parses hosts and addresses separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
 export function parseAdditions(text: string, registered: readonly string[]): Additions {
   const additions: Additions = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
   const sites = new Set<string>();

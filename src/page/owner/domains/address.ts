@@ -1,10 +1,10 @@
-// Reads the address of a site as an owner types it, often without a scheme.
+// Parses a site's address as an owner types it, often without a scheme.
 import { canonicalSite, sitesCovering } from '../../../core/site.ts';
 
 /** `mailto:a@shop.example` has another scheme; `localhost:3000` has a port and no scheme. */
 const hasScheme = (text: string): boolean => /^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text);
 
-/** Adds a scheme: http for this machine, https otherwise. Null if the address has one. */
+/** Adds a scheme: http for this machine, https otherwise. Returns null if the address already has one. */
 export function withScheme(text: string): string | null {
   if (hasScheme(text)) return null;
   const scheme = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text) ? 'http' : 'https';
@@ -19,7 +19,7 @@ export function originOfPage(text: string): string {
 }
 
 const LOOPBACK_OR_IP = /^(localhost|\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
-/** Second-level suffixes of countries: co.uk, com.au, gob.mx. */
+/** Countries' second-level suffixes, such as co.uk, com.au and gob.mx. */
 const COUNTRY_SUFFIX =
   /^(ac|co|com|edu|firm|gen|go|gob|gouv|gov|id|ltd|me|mil|ne|net|nhs|nic|nom|or|org|plc|sch|web)\.[a-z]{2}$/;
 /** Hosting providers that give each customer a subdomain. */
@@ -27,8 +27,8 @@ const HOSTING_SUFFIX =
   /^((firebaseapp|herokuapp|myshopify|weebly|wixsite|wordpress)\.com|(github|gitlab|ngrok|webflow)\.io|(amplifyapp|azurewebsites|cloudfront)\.(com|net)|(lovable|netlify|ngrok-free|replit|vercel|web)\.app|(fly|pages|workers)\.dev|(notion|square)\.site|onrender\.com|surge\.sh)$/;
 
 /**
- * Returns what a host lacks to belong to one owner. Knows only the common public suffixes, because the full list is larger than the
- * console: the service has it, and decides about wildcards.
+ * Returns what a host lacks to belong to one owner, or null. Checks only the common public suffixes, because the full list is larger than
+ * the console. The service validates wildcards against the full list.
  */
 export function missingPart(host: string): 'ending' | 'name' | null {
   if (LOOPBACK_OR_IP.test(host)) return null;
@@ -43,5 +43,5 @@ export const hostOf = (site: string): string => /^https?:\/\/(?:\*\.)?(\[.*\]|[^
 export const siteCovering = (origin: string, sites: readonly string[]): string | undefined =>
   sitesCovering(origin).find((site) => sites.includes(site));
 
-/** Whether a canonical site can belong to one owner. */
+/** Returns whether a canonical site can belong to one owner. */
 export const canHaveOneOwner = (site: string): boolean => missingPart(hostOf(site)) === null;

@@ -62,7 +62,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     if (confirming === null) return;
     const sites = entries.map(({ site }) => site);
     touch(sites);
-    // On a retry after a lost response the list is empty: Undo keeps the sites of the first attempt.
+    // On a retry after a lost response, the list is empty: Undo keeps the first attempt's sites.
     if (sites.length > 0) setCleared({ source: confirming, sites });
     onChanged(await api.removeSites(id));
     finish(confirming, EVERYWHERE);

@@ -34,7 +34,7 @@ function listed(sites: string[]): string {
   return `${plural(sites.length, 'domain')}: ${sites.slice(0, MAX_NAMED).map(named).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Maps the field errors of the service to the sites that were sent. */
+/** Maps the service's field errors to the submitted sites. */
 const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
   failure === null
     ? []
@@ -80,7 +80,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     setSent(list);
     if (!(await add(FORM, list))) return;
     setAdded(list);
-    if (field.current?.value === text) field.current.value = ''; // unless the owner is typing the next one
+    if (field.current?.value === text) field.current.value = ''; // unless the owner is already typing the next one
   }
   function type(): void {
     setParsed(null);
@@ -88,7 +88,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     clearFailure();
     reveal(null);
   }
-  /** Turns line breaks into spaces: a one-line field drops them, which would join two names. */
+  /** Replaces line breaks with spaces: a one-line field drops them, which would join two names. */
   function paste(event: ClipboardEvent): void {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     const input = field.current;

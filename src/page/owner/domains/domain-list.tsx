@@ -1,4 +1,4 @@
-// Lists the registered domains. Those removed while the view is open stay in place, with an Undo button.
+// Lists the registered domains. Domains removed while the view is open stay in place, with an Undo button.
 import { useEffect, useRef } from 'preact/hooks';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
@@ -7,7 +7,7 @@ import { setQuery } from '../route.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
 
-/** Row count that enables the filter. */
+/** The number of rows that enables the filter. */
 const FILTER_MIN_ROWS = 10;
 
 type Props = {
@@ -15,7 +15,7 @@ type Props = {
   rows: string[];
   /** The registered sites. */
   sites: string[];
-  /** The text of the filter. */
+  /** The filter's text. */
   wanted: string;
   /** The highlighted site. */
   revealed: string | null;
@@ -81,7 +81,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
 
 type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes'> & { site: string };
 
-/** Reuses the button element for Undo, so that it keeps the focus. */
+/** Reuses the button element for Undo, so it keeps the focus. */
 function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
   const isRegistered = sites.includes(site);
   const isRevealed = site === revealed;

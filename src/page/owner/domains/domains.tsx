@@ -1,5 +1,5 @@
-// The Domains tab: adds and removes domains, tries an origin, and lists refused origins. Removed rows stay in place until the owner leaves
-// the tab, so that no other row moves under the pointer.
+// The Domains tab: adds and removes domains, checks an origin, and lists refused origins. Removed rows stay in place until the owner leaves
+// the tab, so no other row moves under the pointer.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
@@ -38,7 +38,7 @@ export function Domains(props: TabProps) {
   }, [revealed]);
 
   function reveal(site: string | null): void {
-    if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide it
+    if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide the site
     setRevealed(site);
   }
 

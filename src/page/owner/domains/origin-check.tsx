@@ -1,4 +1,4 @@
-// Checks whether an origin would pass, by the rules that the service applies.
+// Checks whether an origin would pass, by the service's rules.
 import { useRef, useState } from 'preact/hooks';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
@@ -24,7 +24,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
     schedule();
   }
   function register(origin: string): void {
-    setRegistered(origin); // before the response, so that the button turns into Undo without disappearing
+    setRegistered(origin); // before the response arrives, so the button turns into Undo without disappearing
     void changes.add(CHECK, [origin]);
   }
 

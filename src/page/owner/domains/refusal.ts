@@ -1,8 +1,8 @@
-// Explains a refused origin by the closest registered site.
+// Explains a refused origin by comparing it with the closest registered site.
 import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.ts';
 import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
 
-/** `offers`: sites that would let the origin pass. */
+/** `offers`: sites whose registration would allow the origin. */
 type Refusal = { reason: string; offers: string[] };
 
 const NULL_ORIGIN =
@@ -47,7 +47,7 @@ export function explainRefusal(origin: string, sites: readonly string[]): Refusa
   return refusal(below ? `It is a parent domain of ${below}, which does not cover it.` : 'Not registered.');
 }
 
-/** Whether a wildcard with the origin's scheme and port would cover it. */
+/** Returns whether a wildcard with the origin's scheme and port would cover the origin. */
 function coversHost(wildcard: string, origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);

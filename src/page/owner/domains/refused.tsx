@@ -1,5 +1,5 @@
-// Lists the recently refused origins, as a hint at pages that are not registered yet. Origins that pass now stay in place until the owner
-// leaves the tab.
+// Lists recently refused origins: their pages may only lack registration. Origins that pass now stay in place until the owner leaves the
+// tab.
 import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import { Confirm } from '../confirm.tsx';
@@ -56,14 +56,14 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
     nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
     setDismissed(new Set());
   }
-  /** Fixes the row heights: a row that passes has less content, so the next one would move under the pointer. */
+  /** Fixes the row heights: a row shrinks when its origin passes, so the next row would move under the pointer. */
   function keepHeights(): void {
     for (const row of root.current?.querySelectorAll('li') ?? [])
       row.style.minHeight = `${row.getBoundingClientRect().height}px`;
   }
   function add(origin: string, site: string): void {
     keepHeights();
-    setAdded((before) => new Map(before).set(origin, site)); // before the response, so that Undo appears with it
+    setAdded((before) => new Map(before).set(origin, site)); // before the response arrives, so Undo appears with it
     void changes.add(sourceOf(origin), [site]);
   }
   function closeDialog(succeeded: boolean): void {
@@ -186,7 +186,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
                   {changes.busy === source && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
                 </Button>
               ))
-            : // The key makes the pressed button turn into Undo, so that it keeps the focus.
+            : // The key turns the pressed button into Undo, so it keeps the focus.
               [
                 <Button
                   key={undoable}

@@ -1,4 +1,4 @@
-// Keeps rows and buttons in place while lists change, so that the next click does not hit something else.
+// Keeps rows and buttons in place while lists change, so the next click hits the intended target.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -10,8 +10,8 @@ export function useStableRows<T>(listed: readonly T[], keyOf: (row: T) => string
 }
 
 /**
- * Keeps the last pressed button of `root` (in a list, its row, which outlives the button) at the same height in the window until the
- * next pointer, key, wheel or touch input. Returns a function that releases it: call that before scrolling on purpose.
+ * Keeps the last pressed button in `root` (in a list, its row, which outlives the button) at the same vertical position in the window until
+ * the next pointer, key, wheel or touch input. Returns a function that releases it. Call that function before scrolling deliberately.
  */
 export function useScrollAnchor(root: RefObject<HTMLElement | null>): () => void {
   const anchor = useRef<{ element: Element; top: number }>(null);

@@ -1,12 +1,12 @@
-// The Unicode form of a punycode host. It is shown beside the punycode, and only if it round-trips through the browser's own encoder and
-// cannot be confused with another name.
+// Decodes punycode hosts to Unicode. The console shows the result beside the punycode, and only if it round-trips through the browser's own
+// encoder and cannot be confused with another name.
 import { decodeLabel } from '../punycode.ts';
 
 /** The Latin letters of living languages, without lookalikes such as ɑ, ı and ǃ. */
 const LATIN = /^[a-z0-9\u00df-\u0130\u0132-\u0137\u0139-\u017e\u01a1\u01b0\u0219\u021b\u1e00-\u1eff-]+$/;
 /** Words made of only these Cyrillic or Greek letters look Latin. */
 const LIKE_LATIN = [/^[асԁеһіјӏорԛѕԝхуъьҽпгѵѡ0-9-]+$/, /^[αγικνορτυχω0-9-]+$/];
-/** Scripts allowed in one label: single ones, then combinations that one language uses. */
+/** Scripts allowed in one label: single scripts, then combinations that one language uses. */
 const SCRIPTS = [
   ...['Arab', 'Armn', 'Beng', 'Cyrl', 'Deva', 'Ethi', 'Geor', 'Grek', 'Gujr', 'Guru', 'Hebr', 'Khmr', 'Knda', 'Laoo'],
   ...['Mlym', 'Mymr', 'Orya', 'Sinh', 'Taml', 'Telu', 'Thaa', 'Thai', 'Tibt'],
@@ -16,14 +16,14 @@ const SCRIPTS = [
   return new RegExp(`^[${scripts.join('')}0-9-]+$`, 'u');
 });
 
-/** Whether a label uses one script, without invisible characters or ones that look like punctuation. */
+/** Returns whether a label uses one script, without invisible characters or lookalikes of punctuation. */
 function isPlain(label: string): boolean {
   if (LATIN.test(label)) return true;
   if (!/^[\p{L}\p{M}0-9-]+$/u.test(label) || /\p{Default_Ignorable_Code_Point}/u.test(label)) return false;
   return SCRIPTS.some((script) => script.test(label)) && !LIKE_LATIN.some((letters) => letters.test(label));
 }
 
-/** Returns the host of a site or origin in Unicode. Null if that is the same, or could mislead. */
+/** Returns the Unicode host of a site or origin. Null if it equals the stored host, or could mislead. */
 export function unicodeName(site: string): string | null {
   const [, wildcard = '', host = ''] = /^https?:\/\/(\*\.)?([^:/]+)/.exec(site) ?? [];
   const labels: string[] = [];

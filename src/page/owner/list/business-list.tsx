@@ -1,4 +1,4 @@
-// The table of businesses: what needs attention, growth, and the uses of 30 days.
+// The table of businesses, with warnings, growth, and the uses of 30 days.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
@@ -20,7 +20,7 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
-/** From this factor on, growth is shown as ×10 instead of a percentage of four digits, which would be too wide. */
+/** From this factor up, growth is shown as ×10, because a four-digit percentage would be too wide. */
 const MIN_FACTOR = 10;
 
 type Props = {
@@ -33,7 +33,7 @@ type Props = {
 
 export function BusinessList({ businesses, order, above, onOpen }: Props) {
   const sorted = (by: Order, direction: 'ascending' | 'descending') => (by === order ? direction : undefined);
-  /** The position of each row, and since when it has had it. */
+  /** Each row's position, and the time when it moved there. */
   const positions = useRef<Map<number, { position: string; since: number }> | null>(null);
   useLayoutEffect(() => {
     const before = positions.current;

@@ -1,4 +1,4 @@
-// The list of businesses. Reads all of them, then sorts and searches here, because the service lists them by id only.
+// The list of businesses. Reads all of them, then sorts and searches in the browser, because the service lists them only by id.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
@@ -41,7 +41,7 @@ export function BusinessesView({ session, query, memory }: Props) {
   const matches = useMemo(() => searchBusinesses(all, wanted), [all, wanted]);
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
-  /** The matches for which Enter had no effect. */
+  /** The search state in which Enter had no effect. */
   const [entered, setEntered] = useState('');
   const matching = `${extent} ${matches.length} ${wanted}`;
   const view = useRef<HTMLDivElement>(null);
@@ -51,7 +51,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
   useDocumentTitle('Businesses');
   useFocusFallback(view, () => total.current);
-  // Opens the only business right away, before the list is painted. Not on the way back, when the hash is not empty.
+  // Opens the only business before the list is painted. On the way back to the list, the hash is not empty, so the list stays.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
@@ -229,7 +229,7 @@ function enteredWords(count: number, extent: Listing['extent']): string | null {
     : 'There may be more matches among the businesses that are not loaded. Choose this one, or load more.';
 }
 
-/** Null if all were read, or are being read for the first time. */
+/** Returns null if all businesses were read, or are being read for the first time. */
 function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
   if (extent === 'capped') return `The first ${count} businesses are loaded. Search and sorting cover only these.`;

@@ -1,4 +1,4 @@
-// Searches businesses, whatever the accents, case and word order.
+// Searches businesses, regardless of accents, case and word order.
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { unicodeDomain } from '../punycode.ts';
 

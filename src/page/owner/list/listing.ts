@@ -6,13 +6,13 @@ import type { Businesses, ListedBusiness } from '../../../wire/responses.ts';
 export const STEP = 500;
 
 export type Listing = {
-  /** By id. */
+  /** Sorted by id. */
   businesses: readonly ListedBusiness[];
   /** `partial`: still reading. `capped`: stopped at the cap. `all`: complete. */
   extent: 'partial' | 'capped' | 'all';
-  /** The cursor of the next page. Null: done. */
+  /** The cursor of the next page. Null: there is nothing more to read. */
   after: number | null;
-  /** The cap. */
+  /** The maximum number of businesses to read. */
   cap: number;
   /** When the first page of this pass was read, in milliseconds since 1970. */
   startedAt: number | null;

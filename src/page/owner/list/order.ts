@@ -3,7 +3,7 @@ import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { growthOf, growthRank } from './growth.ts';
 
-/** The orders by their names in the address, where the first is the default. */
+/** The orders' names in the address. The first is the default. */
 export const ORDERS = ['name', 'uses', 'growth', 'changed'] as const;
 export type Order = (typeof ORDERS)[number];
 
@@ -14,7 +14,7 @@ const names = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 type Ranked = { business: ListedBusiness; rank: number };
 
-/** Higher ranks come first. All are equal by name, so that the name decides. */
+/** Higher ranks are listed first. For `name`, all ranks are equal, so the name decides. */
 const RANKS: Record<Order, (business: ListedBusiness) => number> = {
   name: () => 0,
   uses: ({ used }) => sum(used),
