@@ -3,13 +3,7 @@ import { expect, test } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
 import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
-import {
-  figureWords,
-  leftWords,
-  paceWords,
-  problemWords,
-  startsAgainWords,
-} from '../../src/page/owner/usage/usage-words.ts';
+import { figureWords, leftWords, paceWords, problemWords, resetWords } from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
   ['', '2026-03-09', 'The first day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
@@ -73,7 +67,7 @@ test('words what is left of a limit and when it resets', () => {
   expect(leftWords(-240, null)).toBe('240 over.');
   expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
   // The local time zone may be any.
-  expect(startsAgainWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
+  expect(resetWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
     /^Resets on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,
   );
 });

@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { Console } from './console.tsx';
 
-// Ignores key repeat: a held Enter would press a button again, and then whatever replaces it.
+// Ignores key repeat: a held Enter would press a button again, and then the button that replaces it.
 document.addEventListener(
   'keydown',
   (event) => {
@@ -13,8 +13,8 @@ document.addEventListener(
 
 const root = document.getElementById('console');
 
-// The back-forward cache would keep the page and its session in memory. Clears the page before it is cached, and reloads it when it
-// comes back.
+// The back-forward cache would keep the page and its session in memory. Clears the page before it is cached, and reloads it when it is
+// restored.
 addEventListener('pagehide', ({ persisted }) => persisted && root?.remove());
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 

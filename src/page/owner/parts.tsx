@@ -12,7 +12,7 @@ export const useDocumentTitle = (name: string): void =>
     document.title = `${name} · ${SERVICE_NAME}`;
   }, [name]);
 
-/** Takes the focus when the view appears, so that screen readers announce it. `part` comes first in the document title. */
+/** Receives the focus when the view appears, so screen readers announce it. `part` comes first in the document title. */
 export function Title({ name, part }: { name: string; part?: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useDocumentTitle(part === undefined ? name : `${part} · ${name}`);
@@ -41,7 +41,7 @@ export function Section({
   );
 }
 
-/** `done`: confirmed by the service. `problem`: failed, or not valid. */
+/** `done`: confirmed by the service. `problem`: failed or invalid. */
 type NoticeKind = 'warning' | 'done' | 'problem';
 type NoticeProps = RenderableProps<{
   kind: NoticeKind;
@@ -49,7 +49,7 @@ type NoticeProps = RenderableProps<{
   action?: { label: string; press: () => void; busy?: boolean } | undefined;
 }>;
 
-/** Always render it, without children if there is nothing to say: screen readers announce changes only in existing live regions. */
+/** Always render it, without children if there is no message: screen readers announce changes only in existing live regions. */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;
   return (
@@ -93,7 +93,7 @@ export function Button({ class: name = '', busy = false, label, submits = false,
 
 const ARMED_AFTER_MS = 500;
 
-/** False for the first half second, and again after `action` changes: ignores presses meant for what was there before. */
+/** Returns false for half a second after mounting and after `action` changes: earlier presses were meant for something else. */
 export function useArmed(action = ''): boolean {
   const [armedFor, setArmedFor] = useState<string | null>(null);
   useEffect(() => {
@@ -104,7 +104,7 @@ export function useArmed(action = ''): boolean {
   return armedFor === action; // false even before the effect runs
 }
 
-/** Keeps browsers from completing, correcting or remembering a field. */
+/** Prevents browsers from completing, correcting or storing a field's text. */
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
 export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: () => void }) => (

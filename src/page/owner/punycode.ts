@@ -4,7 +4,7 @@ import { decode } from 'punycode/punycode.es6.js';
 
 const ENCODED = 'xn--';
 
-/** Null if the label is not valid punycode. */
+/** Returns null if the label is not valid punycode. */
 export function decodeLabel(label: string): string | null {
   if (!label.startsWith(ENCODED)) return null;
   try {
@@ -15,7 +15,7 @@ export function decodeLabel(label: string): string | null {
   }
 }
 
-/** Decodes each label of a domain, and leaves those that are not valid punycode. */
+/** Decodes each label of a domain, and leaves labels unchanged that are not valid punycode. */
 export const unicodeDomain = (domain: string): string =>
   domain
     .split('.')

@@ -1,15 +1,15 @@
-// Hooks that read from the service and change it.
+// Hooks that read and change data in the service.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './api.ts';
 import { now } from './clock.ts';
 
-/** Wraps errors of this page, too. */
+/** Wraps the page's own errors in a Failure. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something went wrong on this page: ${error}`);
 
 type IsWanted = () => boolean;
 
-/** Returns a function to call before each request. Its result tells whether that request is the latest, and the component mounted. */
+/** Returns a function to call before each request. It returns a check for whether that request is the latest and the component mounted. */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);
   useLayoutEffect(
@@ -25,23 +25,23 @@ export function useLatest(): () => IsWanted {
   };
 }
 
-/** The data stays while it is read again. */
+/** `data` stays set during a reload. */
 export type Query<T> = {
   data: T | null;
   failure: Failure | null;
   busy: boolean;
-  /** When the data was read, in milliseconds since 1970. */
+  /** The time when the data was read, in milliseconds since 1970. */
   readAt: number | null;
-  /** Shows `failure` until the response comes. */
+  /** Reads again. Shows `failure` until the response arrives. */
   reload: (failure?: Failure | null) => void;
-  /** Takes the response to a change. Leaves `readAt`, and restarts a pending read, which may return older data. */
+  /** Stores a change's response. Leaves `readAt` unchanged, and restarts a pending read, which may return older data. */
   setData: (data: T) => void;
 };
 
 /** Returns null to keep `data`. */
 type Read<T> = (isWanted: IsWanted, data: T | null) => Promise<T> | null;
 
-/** Reads on mount, and whenever `key` changes. Drops responses that a later call has overtaken. Returns `listed` until the first one. */
+/** Reads on mount and whenever `key` changes. Drops outdated responses. `data` is `listed` until the first response. */
 export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null): Query<T> {
   const [state, setState] = useState({
     key: '',
@@ -82,8 +82,8 @@ type Mutation = { busy: string | null; failure: Failure | null };
 const IDLE: Mutation = { busy: null, failure: null };
 
 /**
- * Makes one change at a time: `run` does nothing while one is pending, and resolves to whether the change succeeded. Starts afresh when
- * `subject` changes, and drops the response for the previous one.
+ * Makes one change at a time. `run` does nothing while a change is pending, and resolves to whether the change succeeded. When `subject`
+ * changes, resets the state and drops the response for the previous subject.
  */
 export function useMutation(subject = '') {
   const [state, setState] = useState({ subject, ...IDLE });

@@ -6,7 +6,7 @@ import { clockTime } from './formats.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
-/** The service's clock is known to within a few seconds: `Date` has whole seconds, and a response takes time. */
+/** The service's clock is known only to within a few seconds: `Date` contains whole seconds, and a response takes time. */
 const AFTER_MIDNIGHT_MS = 5000;
 
 /** `revision` counts the refreshes. */
@@ -33,7 +33,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
 }
 
 type Props = {
-  /** When the oldest part of the view was read, in milliseconds since 1970. Null: some of it is missing. */
+  /** The time when the oldest part of the view was read, in milliseconds since 1970. Null: a part is missing. */
   readAt: number | null;
   isBusy: boolean;
   refresh: () => void;

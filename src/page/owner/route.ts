@@ -1,4 +1,4 @@
-// The hash holds the view and, in its query, what the owner chose there, so that back, forward, bookmarks and copied links work.
+// The hash contains the view and, in its query, the owner's choices there, so back, forward, bookmarks and copied links work.
 import { useEffect, useState } from 'preact/hooks';
 import { parseId } from '../../core/request.ts';
 import { TABS, type Tab } from './tabs.ts';
@@ -45,8 +45,8 @@ export function replaceAddress(address: string): void {
 const CODE_PREFIX = '#code=';
 
 /**
- * Returns the code of a sign-in link, /owner#code=…, and removes it from the address, so that neither the history nor a bookmark keeps it.
- * Browsers never send the fragment, so the code is in no log and no Referer.
+ * Returns the code of a sign-in link, /owner#code=…, and removes it from the address, so neither the history nor a bookmark contains it.
+ * Browsers never send the fragment, so the code appears in no log and no Referer.
  */
 export function takeCode(): string | null {
   if (!location.hash.startsWith(CODE_PREFIX)) return null;
@@ -55,7 +55,7 @@ export function takeCode(): string | null {
   return code;
 }
 
-/** Returns the current route. Calls `open` with the code of a link that is opened in the running page. */
+/** Returns the current route. Calls `open` with the code of a link that is opened while the page is running. */
 export function useRoute(open: (code: string) => void): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

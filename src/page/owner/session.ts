@@ -1,4 +1,4 @@
-// What the views share during a session.
+// State that the views share during a session.
 import type { Business, BusinessDetails, ListedBusiness, RefusedOrigin } from '../../wire/responses.ts';
 import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
@@ -8,16 +8,16 @@ import type { StoredSession } from './sign-in/storage.ts';
 
 export type Session = { api: Api; stored: StoredSession };
 
-/** Carries state from view to view. Each session begins with a new one. */
+/** State that outlives a view. Each session begins with a new memory. */
 export type Memory = {
   list: ListMemory;
   /** The last opened business, as listed: shown until the business itself has been read. */
   opened: ListedBusiness | null;
-  /** The dismissed origins by business. */
+  /** The dismissed origins, by business. */
   dismissed: Map<number, ReadonlySet<string>>;
 };
 
-/** Restores the list on the way back to it. */
+/** The state to restore when the owner returns to the list. */
 export type ListMemory = {
   listing: Listing;
   rows: number;
@@ -25,11 +25,11 @@ export type ListMemory = {
   top: number;
   /** The address, with the search and the order. */
   href: string;
-  /** Whether to focus the search when the list appears. */
+  /** If true, the search is focused when the list appears. */
   isSearching: boolean;
 };
 
-/** The number of rows that the list starts with, and that "Show more" adds. */
+/** The initial number of rows, and the number that "Show more" adds. */
 export const ROWS = 100;
 
 export const newMemory = (): Memory => ({
@@ -43,7 +43,7 @@ export type TabProps = {
   api: Api;
   business: BusinessDetails;
   readOnly: boolean;
-  /** The query of the address. */
+  /** The address's query. */
   query: URLSearchParams;
   /** Counts the refreshes. */
   revision: number;
@@ -51,15 +51,15 @@ export type TabProps = {
   refused: Query<RefusedOrigin[]>;
   dismissed: ReadonlySet<string>;
   setDismissed: (origins: ReadonlySet<string>) => void;
-  /** Takes the response to a change. */
+  /** Call it with the response to a change. */
   onChanged: (business: Business) => void;
   /** Reads the business again. Call it after a failed change, which may have been made anyway. */
   reload: () => void;
 };
 
-/** When a tab read its own data, in milliseconds since 1970. Null: not yet. */
+/** The state of a tab's own data. `readAt` is in milliseconds since 1970, or null before the first read. */
 export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy'>;
-/** Null: the tab reads nothing now. */
+/** Called with null while the tab reads no data of its own. */
 export type OnRead = (state: ReadState | null) => void;
 export const NOT_READ: ReadState = { readAt: null, busy: true };
 

@@ -30,7 +30,7 @@ export function failureWords(failure: Failure): string {
   return refusalWords(failure);
 }
 
-/** As `failureWords`, for a change, which may have been made even if no response came. */
+/** Like `failureWords`, for a change. Without a response, the change may have been made anyway. */
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
@@ -44,7 +44,7 @@ export function refusedKeyWords(failure: Failure): string {
   return REFUSED_KEYS[failure.code ?? ''] ?? failureWords(failure);
 }
 
-/** By `Error-Code`. */
+/** Keyed by `Error-Code`. */
 const REFUSED_KEYS: Record<string, string> = {
   record_only_key: 'This key can only record uses, so it does not work here. Ask the service operator for another one.',
   operator_key_in_page:
@@ -60,7 +60,7 @@ export function refusedLinkWords(failure: Failure): string {
   return `${failureWords(failure)} A link works once, within two minutes. After that, open the console again from where you got this link.`;
 }
 
-/** Whether trying a link again cannot help. */
+/** Returns whether a failed link is permanently unusable. */
 export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
 
 /** Names the credential of a session within a sentence. */
@@ -82,7 +82,7 @@ export const expiredWords = (ending: Ending): string => `Your session has expire
 export const endedWords = (ending: Ending): string =>
   `You have been signed out. This session was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 
-/** `isEnded`: whether the service confirmed it; null while that is pending. */
+/** `isEnded` is true if the service confirmed the end of the session, and null while that is pending. */
 export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
   const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
   if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;

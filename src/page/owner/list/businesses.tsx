@@ -31,7 +31,7 @@ type Props = { session: Session; query: URLSearchParams; memory: Memory };
 export function BusinessesView({ session, query, memory }: Props) {
   const { list } = memory;
   const { revision, refresh } = useRefresh();
-  const { listing, failure, busy, goOn, readOn } = useListing(session.api, list, revision);
+  const { listing, failure, busy, resume, loadMore } = useListing(session.api, list, revision);
   const { businesses, extent, readAt } = listing;
   const href = query.size > 0 ? `${BUSINESSES}?${query}` : BUSINESSES;
   const text = query.get('q') ?? '';
@@ -121,7 +121,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         </h1>
         <Refresh readAt={readAt} isBusy={busy} refresh={refresh} />
       </div>
-      <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: goOn, busy }}>
+      <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: resume, busy }}>
         {problem}
       </Notice>
       <div class="tools">
@@ -165,7 +165,7 @@ export function BusinessesView({ session, query, memory }: Props) {
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
         {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
       </p>
-      <Notice kind="warning" action={{ label: 'Load more', press: readOn, busy }}>
+      <Notice kind="warning" action={{ label: 'Load more', press: loadMore, busy }}>
         {more}
       </Notice>
       {isHidden ? (

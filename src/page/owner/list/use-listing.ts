@@ -1,4 +1,4 @@
-// Reads all businesses of a session, page by page. What was read stays during a refresh and after a failure.
+// Reads all businesses of a session, page by page. Earlier pages stay visible during a refresh and after a failure.
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
@@ -8,13 +8,13 @@ import { extend, type Listing, restart, withPage } from './listing.ts';
 
 type ListingQuery = {
   listing: Listing;
-  /** Stays until the next page arrives. */
+  /** Stays set until the next page arrives. */
   failure: Failure | null;
   busy: boolean;
   /** Continues after a failure. */
-  goOn: () => void;
+  resume: () => void;
   /** Reads beyond the cap. */
-  readOn: () => void;
+  loadMore: () => void;
 };
 
 /** Starts with the listing in `memory`, and refreshes it whenever `revision` changes. */
@@ -39,5 +39,5 @@ export function useListing(api: Api, memory: ListMemory, revision: number): List
   useEffect(() => {
     void run(restart(memory.listing));
   }, [revision]);
-  return { ...state, goOn: () => void run(state.listing), readOn: () => void run(extend(state.listing)) };
+  return { ...state, resume: () => void run(state.listing), loadMore: () => void run(extend(state.listing)) };
 }

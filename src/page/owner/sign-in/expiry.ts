@@ -1,4 +1,4 @@
-// Watches the clock for the end of a session.
+// Watches the clock for a session's expiry.
 
 const WARNING_MS = 5 * 60_000;
 /** Timers stop while the computer sleeps, so the clock is checked often. */

@@ -6,7 +6,7 @@ import type { StoredSession } from './storage.ts';
 
 type QuestionProps = { stored: StoredSession; stay: () => void; open: () => void };
 
-/** Asks before a link replaces the current session. Focuses the button that changes nothing. */
+/** Requires confirmation before a link replaces the current session. Focuses the button that changes nothing. */
 export function LinkQuestion({ stored, stay, open }: QuestionProps) {
   const safe = useRef<HTMLButtonElement>(null);
   const armed = useArmed();
@@ -33,7 +33,7 @@ export function LinkQuestion({ stored, stay, open }: QuestionProps) {
 
 type ViewProps = {
   notice: string;
-  /** Missing if trying the link again cannot help. */
+  /** Undefined if opening the link again cannot help. */
   retry: (() => void) | undefined;
   /** The session that the link would have replaced. */
   earlier: StoredSession | null;

@@ -1,4 +1,4 @@
-// The sign-in form. The field is uncontrolled, so that the key never becomes an attribute.
+// The sign-in form. The field is uncontrolled, so the key never becomes an attribute.
 import { useEffect, useRef } from 'preact/hooks';
 import { Failure } from '../api.ts';
 import { Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
@@ -7,7 +7,7 @@ import { refusedKeyWords } from '../words.ts';
 
 type Props = { notice: string; signIn: (key: string) => Promise<void> };
 
-/** Whether a header can carry the key. */
+/** Returns whether a header can contain the key. */
 const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 export function SignIn({ notice, signIn }: Props) {
@@ -15,7 +15,7 @@ export function SignIn({ notice, signIn }: Props) {
   const { busy, failure, run } = useMutation();
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Sign in');
-  // Not the field if a session has just ended: the owner may be typing something else.
+  // Does not focus the field if a session has just ended: the owner may be typing something else.
   useEffect(() => (paragraph.current ?? field.current)?.focus(), []);
 
   async function submit(event: Event): Promise<void> {

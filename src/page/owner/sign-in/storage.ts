@@ -1,8 +1,8 @@
-// Stores the session in sessionStorage, so that it survives a reload and ends with the browser tab. Never stores an API key or a code.
+// Stores the session in sessionStorage: it survives a reload, and is deleted with the browser tab. Never stores an API key or a code.
 
 export type StoredSession = {
   key: string;
-  /** In milliseconds since 1970, by the clock of this computer. */
+  /** In milliseconds since 1970, by this computer's clock. */
   endsAt: number;
   readOnly: boolean;
   /** The last four characters of the API key. Null: a link began the session. */
@@ -40,6 +40,6 @@ export function clearSession(): void {
 
 export const isUnexpired = ({ endsAt }: StoredSession): boolean => endsAt > Date.now();
 
-/** Identifies a session to its owner: the list of changes shows a link's session by the same characters. */
+/** Identifies a session to its owner. The list of changes shows the same characters for a link's session. */
 export const credentialOf = ({ key, tail }: StoredSession): { kind: 'Key' | 'Link'; tail: string } =>
   tail === null ? { kind: 'Link', tail: key.slice(-4) } : { kind: 'Key', tail };

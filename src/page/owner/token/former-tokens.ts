@@ -1,11 +1,11 @@
-// The old tokens of a business that still work.
+// A business's old tokens that still work.
 import { DAY_MS } from '../../../core/time.ts';
 import type { BusinessDetails } from '../../../wire/responses.ts';
 import { instantWords, plural } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];
 
-/** The limit of the service: the oldest stop first. */
+/** The service's limit. Beyond it, the oldest tokens stop working. */
 export const MAX_FORMER_TOKENS = 5;
 
 const MINUTE_MS = 60_000;
@@ -19,7 +19,7 @@ export const validAt = (now: number, former: readonly FormerToken[]): FormerToke
 export const afterReplacement = (former: readonly FormerToken[], old: FormerToken | null): FormerToken[] =>
   old === null ? [] : [...former, old].slice(-MAX_FORMER_TOKENS);
 
-/** Returns the time until the texts change: at the next expiry, or within a minute. */
+/** Returns the time until the texts change: at the next expiry, but within a minute. */
 export const refreshDelayMs = (now: number, former: readonly FormerToken[]): number =>
   Math.min(MINUTE_MS, ...validAt(now, former).map(({ expires_at }) => Date.parse(expires_at) - now));
 
@@ -40,10 +40,10 @@ export function formatLastFour(former: readonly FormerToken[]): string {
   return [tails.slice(0, -1).join(', '), tails.at(-1)].filter(Boolean).join(' and ');
 }
 
-/** A change made on this page. `token` is the business's token after it. */
+/** A change made on this page. `token` is the business's token after the change. */
 export type Done = { token: string } & ({ action: 'replaced'; old: FormerToken | null } | { action: 'stopped' });
 
-/** Describes what is still true of the change, given the tokens that work now. Null if it is outdated. */
+/** Describes a change as far as it still applies, given the tokens that work now. Returns null if it is outdated. */
 export function doneWords(done: Done, token: string, working: readonly FormerToken[]): string | null {
   if (done.token !== token) return null; // replaced since
   if (done.action === 'stopped') {

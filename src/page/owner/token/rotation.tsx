@@ -22,7 +22,7 @@ import {
   validAt,
 } from './former-tokens.ts';
 
-/** `keep`: how long the old token keeps working, in the request's notation. Null: it stops at once. */
+/** `keep`: how long the old token keeps working, in the request's notation. Null: it stops immediately. */
 const CHOICES = [
   { keep: '24h', label: 'Keep the old token for 24 hours', action: 'and keep the old one for 24 hours' },
   { keep: '7d', label: 'Keep the old token for 7 days', action: 'and keep the old one for 7 days' },
@@ -45,12 +45,12 @@ function useWorking(former: readonly FormerToken[]): { time: number; working: Fo
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
   const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  /** The token when a replacement failed, which may have been made anyway. */
+  /** The token at the time of a failed replacement, which may have been made anyway. */
   const [tried, setTried] = useState<string | null>(null);
   const { time, working } = useWorking(business.former_tokens);
   const root = useRef<HTMLDivElement>(null);
   const wasReplaced = tried !== null && tried !== business.token;
-  // The button that stops old tokens disappears with the last of them.
+  // The button that stops old tokens disappears when the last of them stops working.
   const replaceButton = () => root.current?.querySelector('button');
   useFocusFallback(root, replaceButton);
 
@@ -160,7 +160,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
   );
 }
 
-/** For a failure after which the replacement turns out to have been made. */
+/** Used if a failed replacement turns out to have been made. */
 const replacedWords = ({ token }: Business): string => `The token has been replaced. The new one is ${tailOf(token)}.`;
 
 type QuestionProps = {

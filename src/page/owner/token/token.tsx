@@ -54,7 +54,7 @@ function Snippet({ title, text, label }: { title: string; text: string; label: s
   );
 }
 
-/** Where the token works. */
+/** Shows where the token works. */
 function Reach({ business: { id, status, access_list } }: { business: BusinessDetails }) {
   const link = <a href={businessHref(id, 'domains')}>{DOMAINS}</a>;
   if (status !== 'active') return <p>The token does not work while the business is {status}.</p>;

@@ -1,10 +1,10 @@
-// Shows what is used and left of each limit, and the forecast for the month. Shows nothing without limits.
+// Shows the used and remaining part of each limit, and the month's forecast. Shows nothing without limits.
 import type { Limits as LimitsData } from '../../../wire/responses.ts';
 import { number } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { Section } from '../parts.tsx';
 import type { Pace } from './pace.ts';
-import { leftWords, paceWords, startsAgainWords } from './usage-words.ts';
+import { leftWords, paceWords, resetWords } from './usage-words.ts';
 
 type Props = {
   limits: LimitsData;
@@ -68,7 +68,7 @@ function Meter({ name, used, limit, ends, limits: { overage, alert_at }, now }: 
         ))}
       </div>
       <small>
-        {leftWords(limit - used, overage)} {startsAgainWords(end)}
+        {leftWords(limit - used, overage)} {resetWords(end)}
       </small>
     </div>
   );

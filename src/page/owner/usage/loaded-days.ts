@@ -1,8 +1,8 @@
-// Picks the days to show from those that one request has read.
+// Selects the days to show from the days that one request returned.
 import { daysIn, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 
-/** Consecutive days. `at`: when they were read, in milliseconds since 1970. Null: they came with the list. */
+/** Consecutive days. `at` is the time when they were read, in milliseconds since 1970, or null if they are from the list. */
 export type LoadedDays = { days: readonly Day[]; at: number | null };
 
 /** Returns the days of `range`, or null unless all of them are loaded. */
@@ -14,7 +14,7 @@ export function daysOf({ days }: LoadedDays, { from, to }: Range): Day[] | null 
   return days.slice(start, start + daysIn({ from, to }));
 }
 
-/** Returns one range over the shown and the compared days. */
+/** Returns the range from the first compared day to the last shown day. */
 export const withCompared = (range: Range, compared: Range | null): Range => ({
   from: compared?.from ?? range.from,
   to: range.to,

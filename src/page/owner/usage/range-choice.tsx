@@ -1,4 +1,4 @@
-// Chooses the days to show and to compare with. The choice is in the address.
+// Chooses the days to show and to compare with. The address contains the choice.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { useDebounce } from '../debounce.ts';
@@ -22,9 +22,9 @@ import { COMPARISON_WORDS, problemWords } from './usage-words.ts';
 type Props = {
   shown: Shown;
   comparison: Comparison;
-  /** The query of the address. */
+  /** The address's query. */
   address: string;
-  /** Why the days in the address are not valid. */
+  /** The reason why the days in the address are invalid, or null. */
   fault: string | null;
   today: string;
 };
@@ -86,7 +86,7 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
   );
 }
 
-/** A new `reset` makes the fields show `range` again, whatever was typed. */
+/** When `reset` changes, the fields discard typed input and show `range` again. */
 type DatesProps = { range: Range; reset: string; fault: string | null };
 
 function Dates({ range, reset, fault }: DatesProps) {

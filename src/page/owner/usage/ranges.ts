@@ -1,4 +1,4 @@
-// The ranges of days to show: presets, the address, and the ranges before and after. All days are UTC.
+// The ranges of days to show: presets, ranges from the address, and the previous and next ranges. All days are UTC.
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import { type Compare, comparedWith } from '../../scale.ts';
 
@@ -29,7 +29,7 @@ const last = (label: string, months: Months): Choice => ({
 });
 const wholeFrom = (from: string, months: Months): Range => ({ from, to: addDays(addMonths(from, months), -1) });
 
-/** Keyed by their names in the address. */
+/** The presets, keyed by their names in the address. */
 export const CHOICES = {
   '7': lastDays(7),
   '28': lastDays(28),
@@ -52,9 +52,9 @@ export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
 const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
 
-/** `choice` is null if the days were typed, or reached by the arrows. */
+/** `choice` is null if the days were typed, or reached with the arrows. */
 export type Shown = { choice: ChoiceName | null; range: Range };
-/** Why a range cannot be reported. `earliest` is the earliest first day that can. */
+/** The reason why a range cannot be reported. `earliest` is the earliest possible first day. */
 export type RangeProblem =
   | { is: 'not a day'; end: keyof Range }
   | { is: 'reversed' }
@@ -70,7 +70,7 @@ export function findRangeProblem(range: Range): RangeProblem | null {
 
 const isChoice = (name: string | null): name is ChoiceName => CHOICE_NAMES.some((choice) => choice === name);
 
-/** Parses the query of the address. If its days cannot be reported, returns the default range and the `problem`. */
+/** Parses the address's query. If its days cannot be reported, returns the default range and the `problem`. */
 export function shownBy(query: URLSearchParams, today: string): Shown & { problem: RangeProblem | null } {
   const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
   const range = { from: from ?? '', to: to ?? '' };
@@ -89,25 +89,25 @@ export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Rang
 
 const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
 
-/** A whole month, quarter or year moves by months, and so does the current one up to today. */
+/** Returns the months of a range that is a whole month, quarter or year, or the current one up to today. Otherwise returns null. */
 function monthsOf({ choice, range }: Shown, today: string): Months | null {
   if (choice !== null) return CHOICES[choice].months;
   const lengths = [1, 3, 12] as const;
   const isUnit = (months: Months) =>
     range.from === firstOf(months, range.from) &&
     (range.to === today ? firstOf(months, today) === range.from : isSame(range, wholeFrom(range.from, months)));
-  // Twelve whole months move by a year, whatever month they start in.
+  // Twelve whole months move by a year, regardless of their first month.
   const isYear = range.from.endsWith('-01') && isSame(range, wholeFrom(range.from, 12));
   return lengths.find(isUnit) ?? (isYear ? 12 : null);
 }
 
-/** Names a range after the choice with the same days and steps, so that going back and forth ends where it began. */
+/** Adds the choice with the same days and step to a range, so moving back and forth returns to the same choice. */
 function named(range: Range, months: Months | null, today: string): Shown {
   const matches = (name: ChoiceName) => CHOICES[name].months === months && isSame(rangeOfChoice(name, today), range);
   return { choice: CHOICE_NAMES.find(matches) ?? null, range };
 }
 
-/** Returns the range before, or null if it would begin before 1970. */
+/** Returns the previous range, or null if it would start before 1970. */
 export function earlier(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   const months = monthsOf(shown, today);
@@ -119,7 +119,7 @@ export function earlier(shown: Shown, today: string): Shown | null {
   return moved.from < FIRST_DAY ? null : named(moved, months, today);
 }
 
-/** Returns the range after, up to today, or null if the range reaches today. */
+/** Returns the next range, up to today, or null if the range already reaches today. */
 export function later(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   if (range.to >= today) return null;
@@ -141,7 +141,7 @@ export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Compar
 export const comparisonIn = (query: URLSearchParams): Comparison =>
   COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
 
-/** Returns the days to compare with. Null if the report would then be too long, or begin before 1970. */
+/** Returns the days to compare with. Returns null without a comparison, or if the report would be too long or start before 1970. */
 export function comparedDays(range: Range, comparison: Comparison): Range | null {
   if (comparison === 'off') return null;
   const before = comparedWith(range, comparison);

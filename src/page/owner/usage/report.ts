@@ -11,7 +11,7 @@ import { paceDays } from './pace.ts';
 const FRESH_MS = 60_000;
 
 type ReportData = LoadedDays & { revision: number | null };
-/** While it is busy, its data can be of other days. */
+/** While `busy`, `data` can contain other days. */
 export type Report = Query<ReportData>;
 
 /** `listed` are the days from the list, shown until the report has been read. */
@@ -37,7 +37,7 @@ const endsOn = (days: readonly Day[]) => days.at(-1)?.date;
 type PaceSources = { report: Report; listed: readonly Day[] | null; revision: number; today: string };
 type PaceDays = { key: string; days: readonly Day[] };
 
-/** Takes the days for the pace from the report or the list, or else requests them. `days` is null until they are known. */
+/** Finds the days for the pace in the report or the list, or requests them. `days` is null until they are known. */
 export function usePaceDays(api: Api, id: number, isWanted: boolean, sources: PaceSources) {
   const { report, listed, revision, today } = sources;
   const key = `${today} ${revision}`;

@@ -67,8 +67,8 @@ function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null
   return ['Change', percentChange(used, before), sums];
 }
 
-/** Says when a limit resets, in UTC and, where that differs, in local time. */
-export function startsAgainWords(at: number): string {
+/** Formats the time when a limit resets, in UTC and, if different, in local time. */
+export function resetWords(at: number): string {
   const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
   return `Resets on ${shortInstantWords(at)}${here}.`;
 }
@@ -79,7 +79,7 @@ export function paceWords(pace: Pace, limit: number): string {
   if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
   const expected = aboutWords(pace.expected);
   const share = `${number(limit)} by the end of the month`;
-  // Rounding can bring the forecast up to the limit.
+  // Rounding can raise the forecast to the limit.
   const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
   return `${from} ${isAlmost ? `usage will be just under ${share}` : `usage will be about ${expected} of ${share}`}.`;
 }
