@@ -7,10 +7,10 @@ import type { Data } from './commands.ts';
 export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** The response was lost, incomplete or a 5xx: the change may have been made. */
+/** Thrown if the response was lost, incomplete or a 5xx: the change may have been made. */
 export class UnknownOutcome extends Error {}
 
-/** The service waits at most 10 seconds for its database. */
+/** The service itself waits at most 10 seconds for its database. */
 const TIMEOUT_MS = 30_000;
 /** Errors that occur before the request is sent. */
 const NOT_SENT = [

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { newBusinessBody } from '../wire/requests.ts';
 import { COMMANDS, type Command, type Given } from './commands.ts';
 
-/** The command line is invalid: exit code 2. Any other error means a failed command: exit code 1. */
+/** Thrown if the command line is invalid (exit code 2). Any other error means a failed command (exit code 1). */
 export class UsageError extends Error {}
 
 /** `label` is the field's name on the command line, such as `--user` for `user_id`. */

@@ -55,7 +55,7 @@ export type Command = {
 /** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
-/** Keyed by usage. Several commands can share the same words with different arguments. */
+/** Keyed by usage. Commands can share the same words if their arguments differ. */
 export const COMMANDS: Record<string, Command> = {
   'business create': {
     request: 'POST /business',

@@ -8,7 +8,7 @@ function formatDays({ from, to }: Omit<Bar, 'whole' | 'before'>, { range, word }
   return range(from, to) + (from <= today && today <= to ? ` (${word('today')})` : '');
 }
 
-/** Returns the lines of a bar's tooltip: its count, its days, and its comparison. */
+/** Returns the lines of a bar's tooltip: count, days and comparison. */
 export function tooltipLines(bar: Bar, words: Words, today: string): string[] {
   const { count, before } = bar;
   const compared = before ? [`${formatDays(before, words, today)}: ${words.counted(before.count)}`] : [];

@@ -2,7 +2,7 @@
 const COPIED_MS = 2000;
 const FAILED_MS = 8000;
 
-/** Copies a text. Returns false over plain http, where the clipboard is unavailable, and if the browser refuses. */
+/** Copies text. Returns false over plain http, where the clipboard is unavailable, and if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -13,7 +13,7 @@ async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Returns a function that copies a text. It calls `show` with the outcome, and later with an empty string. If copying fails, it selects the
+ * Returns a function that copies text. It calls `show` with the outcome, and later with an empty string. If copying fails, it selects the
  * content of `source`, so the user can copy it with the keyboard.
  */
 export function createCopier(show: (outcome: string) => void): (text: string, source: Element | null) => Promise<void> {

@@ -1,5 +1,5 @@
-// The chart's words and formats in the language of the page. English is built in; other languages are loaded on demand. The attributes
-// `unit` and `word-…` take precedence.
+// The chart's words and formats in the page's language. English is built in. Other languages are loaded on demand. The attributes `unit`
+// and `word-…` take precedence.
 import type { Unit } from './scale.ts';
 
 const ENGLISH = {

@@ -114,7 +114,7 @@ function readStates(databases: ConfiguredDatabase[], read: Read, migrations: str
   return states;
 }
 
-/** Throws if the account already has a database with a new one's name. */
+/** Throws if a new database's name is already taken in the account. */
 function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingIds: string): void {
   const taken = added.flatMap(({ binding, name }) => {
     const found = listed.find((other) => other.name === name);
@@ -222,7 +222,7 @@ function requireValid(
   requireThat(called === '' || isServiceName(called), `SERVICE_NAME ${SERVICE_NAME_RULE}.`);
 }
 
-/** Returns the account to deploy to: the chosen one, or the only one of the login. */
+/** Returns the account to deploy to: the chosen one, or the login's only one. */
 function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
   if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
   // A token may lack permission to list accounts.

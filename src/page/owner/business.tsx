@@ -1,4 +1,4 @@
-// One business: its name, what needs attention, and its tabs.
+// A business's view: its name, its warnings, and its tabs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, Limits, RefusedOrigin } from '../../wire/responses.ts';

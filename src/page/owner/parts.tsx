@@ -93,7 +93,7 @@ export function Button({ class: name = '', busy = false, label, submits = false,
 
 const ARMED_AFTER_MS = 500;
 
-/** Returns false for half a second after mounting and after `action` changes: earlier presses were meant for something else. */
+/** Returns false for half a second after mounting and after `action` changes: presses in that time were meant for something else. */
 export function useArmed(action = ''): boolean {
   const [armedFor, setArmedFor] = useState<string | null>(null);
   useEffect(() => {

@@ -15,7 +15,7 @@ export function decodeLabel(label: string): string | null {
   }
 }
 
-/** Decodes each label of a domain, and leaves labels unchanged that are not valid punycode. */
+/** Decodes each label of a domain. Leaves a label unchanged if it is not valid punycode. */
 export const unicodeDomain = (domain: string): string =>
   domain
     .split('.')

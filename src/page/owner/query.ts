@@ -3,18 +3,21 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './api.ts';
 import { now } from './clock.ts';
 
-/** Wraps the page's own errors in a Failure. */
+/** Wraps an error that is not a Failure: it comes from the page itself. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something went wrong on this page: ${error}`);
 
 type IsWanted = () => boolean;
 
-/** Returns a function to call before each request. It returns a check for whether that request is the latest and the component mounted. */
+/**
+ * Returns a function to call before each request. That function returns a check, which is true while the request is the latest and the
+ * component is mounted.
+ */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);
   useLayoutEffect(
     () => () => {
-      calls.current = Number.NaN; // equals no call, even after += 1
+      calls.current = Number.NaN; // NaN never equals the number of a call, even after += 1
     },
     [],
   );

@@ -22,7 +22,7 @@ export const BUSINESSES = '#/';
 export const businessHref = (id: number, tab: Tab = TABS[0], part = ''): string =>
   tab === TABS[0] ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
 
-/** Sets entries of the query; null deletes one. Typing uses `replace`, which adds no history entry. */
+/** Sets entries of the query. Null deletes an entry. Typing uses `replace`, which adds no history entry. */
 export function setQuery(entries: Record<string, string | null>, how: 'push' | 'replace'): void {
   const [path = '', search] = location.hash.split('?');
   const query = new URLSearchParams(search);

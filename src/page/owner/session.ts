@@ -8,7 +8,7 @@ import type { StoredSession } from './sign-in/storage.ts';
 
 export type Session = { api: Api; stored: StoredSession };
 
-/** State that outlives a view. Each session begins with a new memory. */
+/** State that outlives a view. Each session begins with a new `Memory`. */
 export type Memory = {
   list: ListMemory;
   /** The last opened business, as listed: shown until the business itself has been read. */

@@ -78,7 +78,7 @@ export const nearExpiryWords = ({ tail, endsAt }: Ending): string =>
 
 export const expiredWords = (ending: Ending): string => `Your session has expired. ${signInAgainWords(ending)}`;
 
-/** For a session that the service rejects before it expires. */
+/** Used if the service rejects a session before it expires. */
 export const endedWords = (ending: Ending): string =>
   `You have been signed out. This session was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 

@@ -43,7 +43,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     setTyping(false);
     const partial = (['from', 'to'] as const).filter((name) => {
       const { badInput, rangeUnderflow } = control(name).validity;
-      return badInput || rangeUnderflow; // 2026 is the year 202 before its last digit is typed
+      return badInput || rangeUnderflow; // until its last digit is typed, 2026 is the year 202
     });
     setIncomplete(partial);
     if (partial.length > 0) return;

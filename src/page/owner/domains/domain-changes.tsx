@@ -49,7 +49,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     }
   }
   const add = (source: string, sites: string[]) => change(source, () => addSites(sites), `Added ${sites.join(', ')}.`);
-  /** Opens the confirmation dialog instead if no domain would remain. */
+  /** Removes sites. If none would remain, opens the confirmation dialog instead. */
   async function remove(source: string, sites: string[]): Promise<boolean> {
     if (entries.every(({ site }) => sites.includes(site))) {
       setConfirming(source);

@@ -1,4 +1,4 @@
-// The field for adding one or several domains. Sends nothing while any of them is unclear.
+// The field for adding one or several domains. Sends nothing while any of them is invalid.
 import { useRef, useState } from 'preact/hooks';
 import type { Failure } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';

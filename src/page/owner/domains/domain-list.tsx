@@ -109,7 +109,7 @@ function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
   );
 }
 
-/** A site or an origin, with its Unicode name if it has one. */
+/** Shows a site or an origin, with its Unicode name if there is one. */
 export function SiteName({ site }: { site: string }) {
   const name = unicodeName(site);
   return (

@@ -1,5 +1,5 @@
-// Lists recently refused origins: their pages may only lack registration. Origins that pass now stay in place until the owner leaves the
-// tab.
+// Lists recently refused origins, which may be pages that the owner has not registered yet. Origins that pass now stay in place until the
+// owner leaves the tab.
 import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import { Confirm } from '../confirm.tsx';

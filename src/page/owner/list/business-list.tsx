@@ -20,7 +20,7 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
-/** From this factor up, growth is shown as ×10, because a four-digit percentage would be too wide. */
+/** Growth of at least this factor is shown as a factor, such as ×10: a four-digit percentage would be too wide. */
 const MIN_FACTOR = 10;
 
 type Props = {
@@ -49,7 +49,7 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
   }, [businesses, above]);
 
   function press(event: MouseEvent, business: ListedBusiness): void {
-    // Ignores a click on a row that has just moved: it was meant for the row before. A key press (detail 0) hits the focused link.
+    // Ignores a click on a row that has just moved: it was meant for another row. A key press (detail 0) always opens the focused link.
     const since = positions.current?.get(business.id)?.since ?? Number.NEGATIVE_INFINITY;
     if (event.detail > 0 && performance.now() - since < SETTLED_AFTER_MS) event.preventDefault();
     else if (!event.ctrlKey && !event.metaKey && !event.shiftKey) onOpen(business);

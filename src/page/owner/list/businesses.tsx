@@ -24,7 +24,7 @@ const ORDER_NAMES: Record<Order, string> = {
   changed: 'Last changed',
 };
 
-/** `firstNew`: the first row that "Show more" added, which gets the focus. */
+/** `firstNew`: the first row that "Show more" added, which receives the focus. */
 type Rows = { href: string; rows: number; firstNew?: number };
 type Props = { session: Session; query: URLSearchParams; memory: Memory };
 
@@ -51,7 +51,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
   useDocumentTitle('Businesses');
   useFocusFallback(view, () => total.current);
-  // Opens the only business before the list is painted. On the way back to the list, the hash is not empty, so the list stays.
+  // Opens the only business before the list is painted, but not if the owner returns to the list: then the hash is not empty.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
@@ -70,7 +70,7 @@ export function BusinessesView({ session, query, memory }: Props) {
     (isSearching ? search.current : (row ?? title.current))?.focus({ preventScroll: true });
     scrollTo(0, isBack && !isSearching ? top : 0);
   }, []);
-  // A layout effect, so that it is cleaned up before the next view scrolls.
+  // A layout effect is cleaned up before the next view scrolls.
   useLayoutEffect(() => {
     const follow = () => {
       list.top = scrollY;
@@ -222,7 +222,7 @@ function totalWords({ businesses, extent }: Listing, matches: readonly ListedBus
 
 /** Explains why Enter opened nothing. */
 function enteredWords(count: number, extent: Listing['extent']): string | null {
-  if (count === 0) return null; // the list itself says so
+  if (count === 0) return null; // the list already shows this
   if (count > 1) return `${businessWords(count)} match. Keep typing, or choose one.`;
   return extent === 'partial'
     ? 'Some businesses are still loading. Press Enter again in a moment.'

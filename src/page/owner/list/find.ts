@@ -26,7 +26,7 @@ export const indexBusinesses = <B extends Named>(businesses: readonly B[]): Inde
     return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
   });
 
-/** Matches numbers by prefix: 4 matches 42, but not 14. */
+/** Returns whether a text contains a word. Numbers match by prefix: 4 matches 42, but not 14. */
 const has = (text: string, word: string): boolean =>
   /^\d/.test(word)
     ? text.split(word).some((_, at, parts) => at > 0 && !/\d$/.test(parts.slice(0, at).join(word)))

@@ -14,7 +14,7 @@ export function growthOf(used: readonly Day[]): Growth {
   return { now: sum(days.slice(-DAYS)), before: sum(days.slice(-2 * DAYS, -DAYS)), to: days.at(-1)?.date ?? '' };
 }
 
-/** Ranks new businesses highest, and those without uses lowest. */
+/** Ranks new businesses highest, and businesses without uses lowest. */
 export function growthRank({ now, before }: Growth): number {
   if (before > 0) return now / before;
   return now > 0 ? Number.POSITIVE_INFINITY : -1;

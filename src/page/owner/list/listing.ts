@@ -14,9 +14,9 @@ export type Listing = {
   after: number | null;
   /** The maximum number of businesses to read. */
   cap: number;
-  /** When the first page of this pass was read, in milliseconds since 1970. */
+  /** The time when the first page of this pass was read, in milliseconds since 1970. */
   startedAt: number | null;
-  /** When the oldest page of the last complete pass was read. */
+  /** The time when the oldest page of the last complete pass was read. */
   readAt: number | null;
 };
 

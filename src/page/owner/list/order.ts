@@ -9,7 +9,7 @@ export type Order = (typeof ORDERS)[number];
 
 export const orderOf = (word: string | null): Order => ORDERS.find((order) => order === word) ?? ORDERS[0];
 
-/** Sorts Shop 9 before Shop 10, and Émile beside Emil. */
+/** Sorts Shop 9 before Shop 10, and Émile next to Emil. */
 const names = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 type Ranked = { business: ListedBusiness; rank: number };

@@ -1,4 +1,4 @@
-// The views for owners who arrive by a link.
+// The views for owners who follow a console link.
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
 import { credentialWords } from '../words.ts';
@@ -41,7 +41,7 @@ type ViewProps = {
   useKey: () => void;
 };
 
-/** Shown without a session. Most owners who arrive by a link have no API key, so the sign-in form is one step away. */
+/** Shown without a session. Most owners who follow a link have no API key, so the sign-in form is one step away. */
 export function LinkView({ notice, retry, earlier, stay, useKey }: ViewProps) {
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Not signed in');

@@ -1,4 +1,4 @@
-// Stores the session in sessionStorage: it survives a reload, and is deleted with the browser tab. Never stores an API key or a code.
+// Stores the session in sessionStorage, which survives a reload but not the closing of the browser tab. Never stores an API key or a code.
 
 export type StoredSession = {
   key: string;

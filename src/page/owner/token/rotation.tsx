@@ -30,7 +30,7 @@ const CHOICES = [
 ] as const;
 type Choice = (typeof CHOICES)[number];
 
-/** Returns the old tokens that still work, and renders again when one expires. */
+/** Returns the old tokens that still work. Renders again at each expiry, and at least every minute. */
 function useWorking(former: readonly FormerToken[]): { time: number; working: FormerToken[] } {
   const [tick, setTick] = useState(0);
   const time = now();
