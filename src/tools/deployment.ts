@@ -252,7 +252,7 @@ function stateSql(tables: string[]): string {
     (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
 }
 
-/** Returns why a database cannot be used for its binding or with this version, or null. `known` lists the migrations that it may have. */
+/** Returns why a database cannot be used for its binding or with this version, or null. `known` lists the allowed migrations. */
 function problemWith(
   database: ConfiguredDatabase,
   tables: string[],

@@ -1,4 +1,4 @@
-// Calls the service through Hono's client, typed by the routes. Sends an API key only once, to begin a session.
+// Calls the service through Hono's client, typed by the routes. Sends an API key only once, to start a session.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { Range } from '../../core/time.ts';
@@ -13,7 +13,7 @@ type FieldErrors = Record<string, string[]>;
 /** The service's maximum. */
 const PER_PAGE = 50;
 
-/** A failed call. `status` is 0 if there was no response: a change may or may not have been made. */
+/** A failed call. `status` is 0 without a complete response (the change may have been made), and -1 for an error of the page itself. */
 export class Failure extends Error {
   readonly status: number;
   /** From `Retry-After`. */

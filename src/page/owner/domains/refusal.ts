@@ -47,7 +47,7 @@ export function explainRefusal(origin: string, sites: readonly string[]): Refusa
   return refusal(below ? `It is a parent domain of ${below}, which does not cover it.` : 'Not registered.');
 }
 
-/** Returns whether a wildcard with the origin's scheme and port would cover the origin. */
+/** Returns whether a wildcard covers an origin's host, regardless of scheme and port. */
 function coversHost(wildcard: string, origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);
