@@ -71,7 +71,7 @@ test('lists the sites in the order in which they were added', async () => {
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
 });
 
-test('adds and never replaces; a duplicate is not an error and adds no entry', async () => {
+test('adds sites without replacing the list, and ignores duplicates', async () => {
   const business = await newBusiness({ sites: ['https://old.example'] });
   const sites = ['https://new.example', 'HTTPS://NEW.example:443/page?q#f', ' https://old.example/ '];
   const answer = await call('POST', business.access, { as: business.key, body: { sites } });
@@ -79,7 +79,7 @@ test('adds and never replaces; a duplicate is not an error and adds no entry', a
   expect(sitesOf(answer)).toEqual(['https://old.example', 'https://new.example']);
 });
 
-test("changes the business's updated_at if and only if its list changes", async () => {
+test("changes the business's updated_at only if its list changes", async () => {
   const business = await newBusiness();
   const body = { sites: ['https://shop.example'] };
   const added = await call('POST', business.access, { as: business.key, body, at: later });
@@ -89,7 +89,7 @@ test("changes the business's updated_at if and only if its list changes", async 
   expect(again.text).toBe(added.text);
 });
 
-test('restricts the token with the next request', async () => {
+test('restricts the token from the next request', async () => {
   const business = await newBusiness();
   const visit = (origin: string) => call('GET', business.usage, { as: business.token, origin });
   expect((await visit('https://other.example')).status).toBe(200);
@@ -98,12 +98,12 @@ test('restricts the token with the next request', async () => {
   expect((await visit('https://shop.example')).status).toBe(200);
 });
 
-describe('the first sites', () => {
+describe('adding the first sites', () => {
   const message =
     'sites must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
 
   test.each(['https://admin.example', 'null', 'http://shop.example', 'https://sub.shop.example'])(
-    'that would shut out the page that sends them, %s, are refused',
+    'is refused from %s, which they do not cover',
     async (origin) => {
       const business = await newBusiness();
       const before = await everything();
@@ -115,25 +115,25 @@ describe('the first sites', () => {
   );
 
   test.each([
-    ['the page itself', 'https://shop.example', ['https://shop.example']],
-    ['the page by a wildcard', 'https://admin.shop.example', ['https://*.shop.example']],
-    ['another page, sent by a server', undefined, ['https://shop.example']],
-    ['another page, sent by the console', BASE, ['https://shop.example']],
-  ])('may cover %s', async (_, origin, sites) => {
+    ['a page that they list', 'https://shop.example', ['https://shop.example']],
+    ['a page that their wildcard covers', 'https://admin.shop.example', ['https://*.shop.example']],
+    ['a server', undefined, ['https://shop.example']],
+    ['the console', BASE, ['https://shop.example']],
+  ])('is accepted from %s', async (_, origin, sites) => {
     const business = await newBusiness();
     const options = { as: business.key, body: { sites }, origin };
     expect(sitesOf(await call('POST', business.access, options))).toEqual(sites);
   });
 
-  test('are the only ones that must: a registered page may add any site', async () => {
+  test('is stricter than adding more: a registered page may add any site', async () => {
     const business = await newBusiness({ sites: ['https://admin.example'] });
     const options = { as: business.key, body: { sites: ['https://shop.example'] }, origin: 'https://admin.example' };
     expect(sitesOf(await call('POST', business.access, options))).toHaveLength(2);
   });
 });
 
-describe('the bounds', () => {
-  test('allow 100 sites per call and no more', async () => {
+describe('the limits on sites', () => {
+  test('allow at most 100 sites per call', async () => {
     const business = await newBusiness();
     expect((await call('POST', business.access, { as: business.key, body: { sites: many(100) } })).status).toBe(200);
     const answer = await call('POST', business.access, { as: business.key, body: { sites: many(101) } });
@@ -141,7 +141,7 @@ describe('the bounds', () => {
     expect(answerOf(answer)).toEqual(invalid('sites', message));
   });
 
-  test('allow 500 sites per business and no more, all or nothing', async () => {
+  test('allow at most 500 sites per business, and a call that exceeds them adds none', async () => {
     const business = await newBusiness();
     const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
     for (let start = 0; start < 400; start += 100) await add(many(100, start));
@@ -168,7 +168,7 @@ describe('the bounds', () => {
   });
 });
 
-test('stores the different sites of concurrent calls', async () => {
+test('stores every site that concurrent calls add', async () => {
   const business = await newBusiness();
   await Promise.all(
     many(20).map((site) => call('POST', business.access, { as: business.key, body: { sites: [site] } })),
@@ -189,7 +189,7 @@ test('stores nothing if one entry is invalid, and names each invalid entry', asy
   expect(await everything()).toBe(before);
 });
 
-describe('a body', () => {
+describe('the body', () => {
   const NOT_JSON = 'body must be valid JSON';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
@@ -201,28 +201,33 @@ describe('a body', () => {
     ['empty', '', 'application/json', NOT_JSON],
     ['JSON5', "{sites:['https://shop.example']}", 'application/json', NOT_JSON],
     ['two values', `${good}${good}`, 'application/json', NOT_JSON],
-    ['a form', 'sites=https://shop.example', 'application/x-www-form-urlencoded', NOT_JSON],
+    ['form data', 'sites=https://shop.example', 'application/x-www-form-urlencoded', NOT_JSON],
     ['null', 'null', 'application/json', NO_OBJECT],
     ['a list', '["https://shop.example"]', 'application/json', NO_OBJECT],
-    ['nested too deep', `${'['.repeat(32)}{"a":1}${']'.repeat(32)}`, 'application/json', TOO_LARGE],
-    ['of a million brackets', '['.repeat(1_000_000), 'application/json', TOO_LARGE],
-    ['of 80,000 members', `{${Array.from({ length: 80_000 }, (_, i) => `"${i}":0`)}}`, 'application/json', TOO_LARGE],
-    ['of 10,001 numbers', `[${Array(10_001).fill(1)}]`, 'application/json', TOO_LARGE],
+    ['nested too deeply', `${'['.repeat(32)}{"a":1}${']'.repeat(32)}`, 'application/json', TOO_LARGE],
+    ['a million brackets', '['.repeat(1_000_000), 'application/json', TOO_LARGE],
+    [
+      'an object with 80,000 members',
+      `{${Array.from({ length: 80_000 }, (_, i) => `"${i}":0`)}}`,
+      'application/json',
+      TOO_LARGE,
+    ],
+    ['a list of 10,001 numbers', `[${Array(10_001).fill(1)}]`, 'application/json', TOO_LARGE],
     ['a string', '"https://shop.example"', 'application/json', NO_OBJECT],
-  ])('that is %s is refused under body', async (_, body, type, message) => {
+  ])('is rejected under `body` if it is %s', async (_, body, type, message) => {
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body, headers: { 'Content-Type': type } });
     expect(answerOf(answer)).toEqual(invalid('body', message));
   });
 
   test.each([
-    ['nothing', '{}'],
+    ['missing', '{}'],
     ['null', '{"sites":null}'],
     ['a string', '{"sites":"https://shop.example"}'],
     ['an object', '{"sites":{"0":"https://shop.example"}}'],
-    ['no entries', '{"sites":[]}'],
-    ['9,999 wrong entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
-  ])('with %s for sites is refused under sites', async (what, body) => {
+    ['an empty list', '{"sites":[]}'],
+    ['9,999 invalid entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
+  ])('is rejected under `sites` if its sites are %s', async (what, body) => {
     const rule = what === 'nothing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });
@@ -235,7 +240,7 @@ describe('a body', () => {
     'text/plain',
     'application/x-www-form-urlencoded',
     '',
-  ])('is read as JSON whatever its type: %j', async (type) => {
+  ])('is parsed as JSON whatever its Content-Type: %j', async (type) => {
     const business = await newBusiness();
     const options = { as: business.key, body: good, headers: { 'Content-Type': type } };
     expect((await call('POST', business.access, options)).status).toBe(200);
@@ -249,7 +254,7 @@ test('shows only the list of the requested business', async () => {
   expect(sitesOf(answer)).toEqual(['https://shop.example']);
 });
 
-describe('removal', () => {
+describe('removing sites', () => {
   const AB = ['https://a.example', 'https://b.example'];
   const entriesOf = async ({ access, key }: Business): Promise<Entry[]> =>
     (await call('GET', access, { as: key })).body.data.access_list;
@@ -259,7 +264,7 @@ describe('removal', () => {
   const LAST =
     'access_id must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 
-  test('of an entry returns the business without it and takes effect with the next request', async () => {
+  test('returns the business without the entry and takes effect from the next request', async () => {
     const business = await newBusiness({ sites: AB });
     const [first] = await entriesOf(business);
     const visit = () => call('GET', business.usage, { as: business.token, origin: 'https://a.example' });
@@ -274,7 +279,7 @@ describe('removal', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('of the last entry by id is refused, because it would open the token to every site', async () => {
+  test('is refused for the last entry by id, because the token would then work on every site', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const [only] = await entriesOf(business);
     const before = await everything();
@@ -285,7 +290,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of the whole list lifts the restriction, even without entries', async () => {
+  test('lifts the restriction if it removes the whole list, even an empty one', async () => {
     const business = await newBusiness({ sites: AB });
     const answer = await call('DELETE', business.access, { as: business.key, at: later });
     expect(answer.status).toBe(200);
@@ -295,7 +300,7 @@ describe('removal', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('of the whole list rejects a parameter, which may have been meant to narrow it', async () => {
+  test('rejects parameters when removing the whole list: they may have been meant to narrow it', async () => {
     const business = await newBusiness({ sites: AB });
     const before = await everything();
     const answer = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
@@ -304,7 +309,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of an unknown entry is 404 for every id', async () => {
+  test('returns 404 for every unknown entry id', async () => {
     const other = await newBusiness({ sites: AB });
     const business = await newBusiness({ user_id: other.user_id, sites: AB });
     const [theirs, mine] = [(await entriesOf(other))[0]?.id, (await entriesOf(business))[0]?.id];
@@ -322,7 +327,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('never reuses an id: a removed entry stays unknown', async () => {
+  test('never frees an id for reuse: a removed entry stays unknown', async () => {
     const business = await newBusiness({ sites: AB });
     const newest = (await entriesOf(business))[1]?.id;
     expect((await remove(business, newest)).status).toBe(200);
@@ -331,13 +336,13 @@ describe('removal', () => {
     expect((await entriesOf(business)).map(({ site }) => site)).toEqual(['https://a.example', 'https://c.example']);
   });
 
-  test('of two entries at once leaves one', async () => {
+  test('leaves one entry when two requests concurrently remove the last two', async () => {
     const business = await newBusiness({ sites: AB });
     const answers = await Promise.all((await entriesOf(business)).map(({ id }) => remove(business, id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  test('lets a page remove its own site', async () => {
+  test('is allowed to a page for its own site', async () => {
     const business = await newBusiness({ sites: AB });
     const [own] = await entriesOf(business);
     const visit = { as: business.key, origin: 'https://a.example' };

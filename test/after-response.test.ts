@@ -1,4 +1,4 @@
-// Writes after a response delay nobody, and a failure is one log line.
+// Writes after a response do not delay it. A failed write logs one line.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import type { Bindings } from '../src/env.ts';
 import { granted, refused } from './answers.ts';
 import { BASE, type Business, databases, newApp, newBusiness, TODAY } from './support.ts';
 
-/** An address that no other file uses, so that late writes of other files do not count here. */
+/** An origin that no other test file uses, so their late writes are not counted here. */
 const EVIL = 'https://stalled.example';
 const restricted = () => newBusiness({ sites: ['https://shop.example'] });
 const stored = ({ db, id }: Business) =>
@@ -17,7 +17,7 @@ const stored = ({ db, id }: Business) =>
     .from(refusedOrigins)
     .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
 
-/** Holds writes after the response until `release`, or makes them fail. The SQL of the request's own batch contains the permission. */
+/** Holds writes after the response until `release`, or makes them fail. Only the request's own batch contains the permission SQL. */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe.each([
     const { databases, begun, release } = later('held');
     const { answer, lines, errors, context } = await ask(business, databases);
     expect(answer).toEqual(expected);
-    await begun; // the write has begun and is held
+    await begun;
     expect(await isWritten(business)).toBe(false);
     expect([lines.length, errors]).toEqual([1, []]);
     release();
@@ -99,7 +99,7 @@ describe.each([
     expect(await isWritten(business)).toBe(true);
   });
 
-  test('that fails changes no response and logs one line', async () => {
+  test('logs one line and leaves the response unchanged if it fails', async () => {
     const business = await restricted();
     const { answer, lines, errors, context } = await ask(business, later('failing').databases);
     await waitOnExecutionContext(context);
@@ -113,11 +113,11 @@ describe.each([
         error: expect.stringContaining('disk I/O error'),
       },
     ]);
-    expect(JSON.stringify(errors)).not.toMatch(/stalled|params/); // no bound value
+    expect(JSON.stringify(errors)).not.toMatch(/stalled|params/); // no bound values
     expect(await isWritten(business)).toBe(false);
   });
 
-  test('is not in the request’s own batch, nor in its cost', async () => {
+  test('runs outside the request’s batch and is not part of its cost', async () => {
     const business = await restricted();
     const first = await ask(business, databases());
     await waitOnExecutionContext(first.context);

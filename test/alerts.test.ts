@@ -1,4 +1,4 @@
-// Alerts: which ones are stored after a response or by a sweep when uses reach a threshold of a limit, and their list.
+// Alerts that a response or a sweep stores when uses reach a limit's threshold, and the list of alerts.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
@@ -39,33 +39,33 @@ const LONG_AGO = '2020-01-01T00:00:00.000000Z';
 const setLimits = ({ db, id }: Pick<Business, 'db' | 'id'>, limits: Set) =>
   db.update(businesses).set(limits).where(eq(businesses.id, id));
 
-/** A business whose limits were set long ago by default. */
+/** Creates a business with limits. `limits_at` defaults to a date long ago. */
 async function limited(limits: Set, fields: Parameters<typeof newBusiness>[0] = {}) {
   const business = await newBusiness(fields);
   await setLimits(business, { limits_at: LONG_AGO, ...limits });
   return business;
 }
-/** Sets the count of a day. */
+/** Sets a day's count. */
 const used = ({ db, id }: Business, day: string, count: number) =>
   db
     .insert(dailyUsage)
     .values({ business_id: id, day, count })
     .onConflictDoUpdate({ target: [dailyUsage.business_id, dailyUsage.day], set: { count } });
 
-/** The alerts of a business in the order in which they were stored, without ids. */
+/** Returns a business's alerts in insertion order, without ids. */
 async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
   const rows = await db.select().from(alerts).where(eq(alerts.business_id, id)).orderBy(alerts.id);
   return rows.map(({ id: _, business_id: __, ...row }) => row);
 }
-/** Their periods and thresholds. */
+/** Returns only the period, limit and threshold of each alert. */
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** Stores missing alerts of a business, as after a list of uses. `hour` is such as 2026-03-15T12. A sweep does the same for the businesses that it selects. */
+/** Stores a business's missing alerts, as a list of uses and a sweep do. `hour` is in the format 2026-03-15T12. */
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
-describe('uses reach', () => {
+describe('the thresholds that uses reach', () => {
   const usage = (fields: Partial<LimitUsage>): LimitUsage => ({
     ...{ daily_limit: null, monthly_limit: null, overage: 0, alert_at: null, today: null },
     ...{ month: null, month_starts_on: null, month_ends_on: null },
@@ -95,11 +95,11 @@ describe('uses reach', () => {
     [1e12, 8e11 - 2, 8e11 - 1, []],
     [1e12, 8e11 - 1, 8e11, [80]],
     [1e12, 1e12 - 1, 1e12, [100]],
-  ])('of a limit of %i, from %i to %i: %j', (limit, before, after, expected) => {
+  ])('with a limit of %i and uses rising from %i to %i are %j', (limit, before, after, expected) => {
     expect(thresholds(limit, before, after)).toEqual(expected);
   });
 
-  test('the thresholds of each limit in their own period', () => {
+  test('are computed for each limit in its own period', () => {
     const month = { month_starts_on: '2026-02-20', month_ends_on: '2026-03-19' };
     const limits = { daily_limit: 10, monthly_limit: 100, ...month };
     const before = usage({ ...limits, today: 7, month: 79 });
@@ -119,7 +119,7 @@ describe('a threshold that a response reached', () => {
   };
   const at = STAMP;
 
-  test('is stored once, with the count of the response', async () => {
+  test('is stored once, with the count from the response', async () => {
     const business = await limited({ monthly_limit: 100 });
     const day: Passed = {
       ...passed,
@@ -133,7 +133,7 @@ describe('a threshold that a response reached', () => {
     ]);
   });
 
-  test('is another alert for another threshold, value of the limit, or period', async () => {
+  test('is stored once per threshold, limit value and period', async () => {
     const business = await limited({ monthly_limit: 100 });
     const others: Partial<Passed>[] = [{}, { threshold: 100 }, { limit: 101 }, { starts_on: '2026-04-01' }];
     for (let round = 0; round < 2; round++) {
@@ -143,7 +143,7 @@ describe('a threshold that a response reached', () => {
     expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...passed, ...other, at })));
   });
 
-  test('is one row, even if a sweep finds it at the same time', async () => {
+  test('is stored once, even if a sweep finds it concurrently', async () => {
     const business = await limited({ monthly_limit: 100 });
     await used(business, TODAY, 81);
     const { d1 } = business.home;
@@ -156,7 +156,7 @@ describe('a threshold that a response reached', () => {
     expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
   });
 
-  test('is not stored for a deleted business or one created by npm run verify', async () => {
+  test('is not stored for a business that is deleted or was created by npm run verify', async () => {
     const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     for (const { home, id } of await Promise.all(checked)) {
@@ -177,7 +177,7 @@ describe('a sweep', () => {
   const HOUR = '2026-03-15T13';
   const at = '2026-03-15T13:00:00.000000Z';
 
-  test('stores the missing alerts of each limit, with all uses of the period', async () => {
+  test('stores the missing alerts of each limit, with the total uses in the period', async () => {
     const business = await limited({ daily_limit: 50, monthly_limit: 100 });
     await used(business, '2026-02-28', 1000);
     await used(business, '2026-03-01', 40);
@@ -202,7 +202,7 @@ describe('a sweep', () => {
     expect(written).toEqual(expect.arrayContaining(expected));
   });
 
-  test('stores nothing twice, even if two run at once', async () => {
+  test('stores each alert once, even if two sweeps run concurrently', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 8);
     await Promise.all([lookIn(business, HOUR), lookIn(business, HOUR)]);
@@ -211,7 +211,7 @@ describe('a sweep', () => {
     expect(await alertsOf(business)).toMatchObject([{ threshold: 80, used: 8, at }]);
   });
 
-  test('stores only the higher threshold, and none below a stored one', async () => {
+  test('stores only the highest threshold reached, and none below a stored one', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     await lookIn(business, HOUR);
@@ -229,7 +229,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('finds nothing with a limit of 0 or without a limit', async () => {
+  test('stores no alert if the limit is 0 or there is none', async () => {
     const none = await limited({ daily_limit: 0, monthly_limit: 0 });
     const unlimited = await limited({});
     const one = await limited({ daily_limit: 1 });
@@ -253,11 +253,11 @@ describe('a sweep', () => {
       '2026-04-20T00',
     ],
   ])(
-    'after %s finds what its last millisecond passed, until the next has ended',
+    'finds thresholds that were reached in the last millisecond of %s until the next one has ended',
     async (_, limits, starts_on, found, tooLate) => {
       const [first] = found;
       const last = new Date(Date.parse(`${first}:00:00.000Z`) - 1);
-      /** The Worker stops before it stores the alert. */
+      /** Records a use and deletes its alert, as if the Worker had stopped before storing it. */
       const lastUse = async (business: Business) => {
         expect((await call('POST', business.usage, { as: business.key, at: last })).status).toBe(200);
         await business.db.delete(alerts).where(eq(alerts.business_id, business.id));
@@ -275,7 +275,7 @@ describe('a sweep', () => {
     },
   );
 
-  test('finds thresholds that a list of past days reached in the previous and current period', async () => {
+  test('finds thresholds that a list of past uses reached in the current and previous periods', async () => {
     const business = await limited({ daily_limit: 3, monthly_limit: 5 });
     const days = ['2026-03-15', '2026-03-14', '2026-03-13', '2026-03-01', '2026-02-28', '2026-02-09'];
     const uses = days.flatMap((day) => [1, 2, 3].map((number) => ({ id: `${day}-${number}`, at: `${day}T00:00:00Z` })));
@@ -314,17 +314,17 @@ describe('a sweep', () => {
     ['2026-03-01T00:00:00.000000Z', ['2026-03-14']],
     ['2026-02-28T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
     ['2026-01-31T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
-  ])('with limits that were set at %s finds, of what has ended, %j', async (limits_at, ended) => {
+  ])('with limits set at %s, stores alerts for these ended periods: %j', async (limits_at, ended) => {
     const business = await limited({ daily_limit: 1, monthly_limit: 10, limits_at });
     for (const [day, count] of [['2026-02-28', 10] as const, ['2026-03-14', 5] as const, [TODAY, 5] as const])
       await used(business, day, count);
     await lookIn(business, HOUR);
     const days = (await briefly(business)).map(([, starts_on]) => starts_on);
-    // The current day and month count, whenever the limit was set.
+    // The current day and month are always included.
     expect(days.sort()).toEqual([...ended, TODAY, '2026-03-01'].sort());
   });
 
-  test('stores one alert per value of a limit that is raised, lowered and raised again', async () => {
+  test('stores one alert for each value of a limit that is raised, lowered and raised again', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     for (const daily_limit of [10, 20, 10, 12, 20, 10, 5, 12]) {
@@ -349,18 +349,18 @@ describe('a sweep', () => {
   });
 });
 
-describe('a month that ended before a change of the business', () => {
+describe('an alert for a month that ended before a change', () => {
   const LIMITS = { monthly_limit: 10, billing_day: 1 };
   const FOUND = [['month', '2026-02-01', 10, 100]];
   let user_id = 995_000;
 
   test.each<[string, object, unknown[]]>([
-    ['its name', { name: 'Other' }, FOUND],
-    ['its limits to what they are', LIMITS, FOUND],
-    ['the limit of the month', { monthly_limit: 9 }, []],
-    ['the limit of the day', { daily_limit: 5 }, []],
-    ['the billing day', { billing_day: 2 }, FOUND],
-  ])('of %s', async (_, change, found) => {
+    ['is stored if the name changes', { name: 'Other' }, FOUND],
+    ['is stored if the limits are set to the same values', LIMITS, FOUND],
+    ['is not stored if the monthly limit changes', { monthly_limit: 9 }, []],
+    ['is not stored if the daily limit changes', { daily_limit: 5 }, []],
+    ['is stored if the billing day changes', { billing_day: 2 }, FOUND],
+  ])('%s', async (_, change, found) => {
     const fields = {
       name: 'A',
       main_domain: 'a.example',
@@ -380,7 +380,7 @@ describe('a month that ended before a change of the business', () => {
   });
 });
 
-describe('a sweep and a response apply the same rules', () => {
+describe('a sweep and a response store the same alerts', () => {
   test('on the first and the last day of a month', { tags: 'slow' }, async () => {
     const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
     const cases = days.flatMap((today) =>
@@ -390,7 +390,7 @@ describe('a sweep and a response apply the same rules', () => {
       const business = await limited({ monthly_limit: 3, billing_day });
       const current = monthAround(today, billing_day);
       const before = monthAround(addDays(current.starts_on, -1), billing_day);
-      // The days before and after the two periods have uses that must not count.
+      // Uses on the days before and after the two periods must not count.
       for (const [day, count] of [
         [addDays(before.starts_on, -1), 100],
         [before.starts_on, 1],
@@ -410,7 +410,7 @@ describe('a sweep and a response apply the same rules', () => {
     });
   });
 
-  test('exactly at the threshold', async () => {
+  test('for a count exactly at the threshold', async () => {
     const limits = [...Array.from({ length: 12 }, (_, index) => index), 999, 1001, 1e12 - 1, 1e12];
     const cases = limits.flatMap((limit) => {
       const first = Math.ceil(limit * 0.8);
@@ -430,7 +430,7 @@ describe('a sweep and a response apply the same rules', () => {
 });
 
 describe('the schedule', () => {
-  /** Copies a business to these ids. Each copy has exceeded its limit. */
+  /** Copies a business to these ids. Each copy has one use today. */
   async function copies({ home, id }: Business, ids: number[]) {
     const columns =
       'user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at, daily_limit, limits_at';
@@ -446,7 +446,7 @@ describe('the schedule', () => {
         .bind(JSON.stringify(ids)),
     ]);
   }
-  /** The alerts that a sweep in a minute of NOW's hour stores, by the business's slice. */
+  /** Runs a sweep at a minute of NOW's hour. Returns the number of alerts stored for each slice. */
   async function turnsIn({ home }: Business, minute: number) {
     await home.db.delete(alerts);
     await sweep(home.db, new Date(NOW.getTime() + minute * 60_000));
@@ -455,7 +455,7 @@ describe('the schedule', () => {
     return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
   }
 
-  test('sweeps each limited business every 15 minutes, or every hour if its slice has a hundred', async () => {
+  test('sweeps each limited business every 15 minutes, or every hour if its slice contains a hundred', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1 });
     const base = Math.ceil((business.id + 1000) / 60) * 60;
@@ -475,12 +475,12 @@ describe('the schedule', () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null });
   });
 
-  test('sweeps those used in the last two hours, and all once a day', async () => {
+  test('sweeps businesses used in the last two hours, and all businesses once a day', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1, monthly_limit: 5, limits_at: '2026-01-01T00:00:00.000000Z' });
     const { id, home, db } = business;
     const fullHour = Math.floor(id / 60) % 24;
-    /** The alerts that the sweep stores in the minute of the business's slice, in an hour of March 15. */
+    /** Runs a sweep at this hour of March 15, in the minute of the business's slice. Returns the alerts that it stores. */
     const sweptIn = async (hour: number) => {
       await db.delete(alerts);
       await sweep(home.db, new Date(Date.UTC(2026, 2, 15, hour, id % 60)));
@@ -508,7 +508,7 @@ describe('the schedule', () => {
     }
   });
 
-  test('each use stores when it was counted, alone or in a list', async () => {
+  test('depends on counted_at, which every use updates, alone or in a list', async () => {
     const business = await limited({});
     const counted = () =>
       business.db
@@ -528,7 +528,7 @@ describe('the schedule', () => {
     ]);
   });
 
-  test('costs nothing for businesses without a limit', async () => {
+  test('writes no rows for businesses without a limit', async () => {
     const business = await newBusiness();
     const { db } = business.home;
     await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
@@ -537,13 +537,13 @@ describe('the schedule', () => {
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
       await sweep(drizzle(metered(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
-    // Full scans are only of materialized steps, the periods and slices, and SQLite's table of last ids.
+    // Only materialized CTEs, the periods, the slices and SQLite's sequence table are scanned in full.
     expect(cost).toMatchObject({ round_trips: 60, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(60 * 15);
   });
 });
 
-/** The query plan and the cost of storing missing alerts. */
+/** Returns the query plans and the cost of storing missing alerts. */
 async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>) {
   const plans: string[][] = [];
   const cost = noCost();
@@ -581,7 +581,7 @@ test('a sweep is one statement, uses indexes only, and reads the days of two mon
     'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day>? AND day<?)',
     'SEARCH alerts USING COVERING INDEX sqlite_autoindex_alerts_1 (business_id=? AND period=? AND starts_on=? AND limit=? AND threshold>?)',
   ];
-  // The month of today, and the one before: two days of each.
+  // Two lookups each for the current and the previous month.
   const change = 'SEARCH billing_changes USING PRIMARY KEY (business_id=? AND starts_on<?)';
   searches.push(change, change, change, change);
   const wasUsed = 'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day=?)';
@@ -592,13 +592,13 @@ test('a sweep is one statement, uses indexes only, and reads the days of two mon
   for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn, wasUsed] as const]) {
     expect(plans).toHaveLength(1);
     const [plan = []] = plans;
-    // Full scans are only of materialized steps.
+    // Only materialized CTEs are scanned in full.
     const scans = plan.filter(
       (line) => line.startsWith('SCAN') && !/^SCAN (CONSTANT ROW|periods|swept|used|json_each|\()/.test(line),
     );
     expect(scans).toEqual([]);
     expect(plan.filter((line) => line.startsWith('SEARCH')).sort()).toEqual([...found, ...searches].sort());
-    // 31 + 28 days of the months, two single days, and a few other rows.
+    // The 31 + 28 days of the months, two single days, and a few other rows.
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(90);
   }
@@ -633,18 +633,18 @@ test('deleting a business deletes its alerts and no others', async () => {
   const path = `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`;
   expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
   expect(await Promise.all([business, other].map(briefly))).toEqual([[], [['day', TODAY, 1, 100]]]);
-  await look(business); // the business no longer exists
+  await look(business);
   expect(await briefly(business)).toEqual([]);
 });
 
-describe('the list', () => {
+describe('the list of alerts', () => {
   const list = async (business: Business, query = '', as = business.key) => {
     const { status, body, cost } = await call('GET', `/api/v1/business/${business.id}/alerts${query}`, { as });
     expect({ status, body }).toEqual(granted(expect.any(Object)));
     const { alerts, next } = body.data as { alerts: { id: number }[]; next: number | null };
     return { alerts, next, ids: alerts.map(({ id }) => id), cost };
   };
-  /** Inserts unsent alerts of consecutive days from 2026-01-01. Returns their ids. */
+  /** Inserts unsent alerts for consecutive days from 2026-01-01. Returns their ids. */
   async function made({ db, id }: Business, count: number): Promise<number[]> {
     const rows = Array.from({ length: count }, (_, index) => {
       const day = addDays('2026-01-01', index);
@@ -659,7 +659,7 @@ describe('the list', () => {
     return ids;
   }
 
-  test('shows whole alerts, newest first, to reading keys, sessions and the operator', async () => {
+  test('returns complete alerts, newest first, to keys that may read, sessions and the operator', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, billing_day: 20 });
     await used(business, TODAY, 8);
     await look(business);
@@ -692,14 +692,14 @@ describe('the list', () => {
     }
   });
 
-  test('has no alerts of other businesses', async () => {
+  test('contains no alerts of other businesses', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     await made(other, 2);
     expect(await list(business)).toMatchObject({ alerts: [], next: null });
     expect((await call('GET', `/api/v1/business/${other.id}/alerts`, { as: business.key })).status).toBe(401);
   });
 
-  test('comes in pages', async () => {
+  test('is paginated', async () => {
     const business = await newBusiness();
     const [a, b, c, d, e] = await made(business, 5);
     expect(await list(business, '?limit=2')).toMatchObject({ ids: [e, d], next: d });
@@ -709,7 +709,7 @@ describe('the list', () => {
     expect(await list(business, `?before=${a}`)).toMatchObject({ ids: [], next: null });
   });
 
-  test('has 20 per page by default, 100 at most, and reads 3n + 8 rows', async () => {
+  test('returns 20 alerts per page by default, at most 100, and reads 3n + 8 rows', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const ids = (await made(business, 150)).reverse();
     await made(other, 10);
@@ -723,7 +723,7 @@ describe('the list', () => {
     }
   });
 
-  /** Stores a message for each id, with all alerts after the previous id up to this one. */
+  /** Stores one message for each id. It contains the alerts after the previous id up to this one. */
   async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
     const rows = lastIds.map((last_id) => ({
       ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },
@@ -733,7 +733,7 @@ describe('the list', () => {
       await db.insert(messages).values(rows.slice(start, start + 10));
   }
 
-  test('shows when an alert was sent, or null if it is unsent or was given up', async () => {
+  test('returns when an alert was sent, or null if it was not', async () => {
     for (const { db } of homes) await db.delete(messages);
     const business = await newBusiness();
     const [, b = 0, c = 0, d = 0] = await made(business, 5);

@@ -1,4 +1,4 @@
-// GET /api/v1/alerts: the alerts of all businesses in all databases, with their state.
+// GET /api/v1/alerts: the alerts of all businesses in all databases.
 import { beforeEach, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { alerts, messages } from '../src/db/schema.ts';
@@ -9,7 +9,7 @@ type Listed = { id: number; business_id: number; state: string; sent_at: string 
 const PATH = '/api/v1/alerts';
 const SENT_AT = '2026-03-15T12:01:00.000000Z';
 
-/** Inserts alerts of consecutive days for these businesses round-robin. Returns their ids. */
+/** Inserts alerts for consecutive days, assigned to these businesses round-robin. Returns their ids. */
 async function made(businesses: Business[], count: number): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < count; index++) {
@@ -31,7 +31,7 @@ const list = async (query = '') => {
   expect({ status, body }).toEqual(granted(expect.any(Object)));
   return { ...(body.data as { alerts: Listed[]; next: string | null }), cost };
 };
-/** All pages. */
+/** Reads all pages. */
 async function all(limit: number) {
   const pages: Listed[][] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -43,14 +43,14 @@ async function all(limit: number) {
   }
   return pages;
 }
-/** Two businesses in each database. */
+/** Creates two businesses in each database. */
 const spread = () => Promise.all([...homes, ...homes].map(() => newBusiness()));
 
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(messages)]);
 });
 
-test('shows whole alerts with business and state', async () => {
+test('returns complete alerts with their business and state', async () => {
   const business = await newBusiness();
   const [id = 0] = await made([business], 1);
   const alert = {
@@ -74,20 +74,23 @@ test('shows whole alerts with business and state', async () => {
   expect(await listed()).toEqual([{ ...alert, sent_at: null, state: 'open' }]);
 });
 
-test.each([1, 3, 4, 100])('has every alert once, newest first in each database, with %i per page', async (limit) => {
-  const businesses = await spread();
-  await made(businesses, 24);
-  const pages = await all(limit);
-  for (const page of pages)
-    expect(new Set(page.map(({ business_id }) => Math.floor(business_id / 1e9))).size).toBeLessThan(2);
-  const rows = await Promise.all(homes.map(({ db }) => db.select().from(alerts)));
-  const expected = rows.flatMap((rows) => rows.toSorted((a, b) => b.id - a.id));
-  expect(pages.flat().map(({ id, business_id }) => [id, business_id])).toEqual(
-    expected.map(({ id, business_id }) => [id, business_id]),
-  );
-  const perDatabase = 24 / homes.length;
-  expect(pages).toHaveLength(homes.length * Math.ceil(perDatabase / limit));
-});
+test.each([1, 3, 4, 100])(
+  'returns every alert once, newest first in each database, with %i per page',
+  async (limit) => {
+    const businesses = await spread();
+    await made(businesses, 24);
+    const pages = await all(limit);
+    for (const page of pages)
+      expect(new Set(page.map(({ business_id }) => Math.floor(business_id / 1e9))).size).toBeLessThan(2);
+    const rows = await Promise.all(homes.map(({ db }) => db.select().from(alerts)));
+    const expected = rows.flatMap((rows) => rows.toSorted((a, b) => b.id - a.id));
+    expect(pages.flat().map(({ id, business_id }) => [id, business_id])).toEqual(
+      expected.map(({ id, business_id }) => [id, business_id]),
+    );
+    const perDatabase = 24 / homes.length;
+    expect(pages).toHaveLength(homes.length * Math.ceil(perDatabase / limit));
+  },
+);
 
 test('continues past databases without alerts', async () => {
   const pages = await all(20);
@@ -101,7 +104,7 @@ test('continues past databases without alerts', async () => {
 });
 
 test('continues past a gap in the database numbers', async () => {
-  const [, { d1 }] = homes as [Home, Home]; // which is not the home of any owner
+  const [, { d1 }] = homes as [Home, Home]; // DB_3 is no owner's home.
   const bindings = { DB: d1, DB_1: undefined, DB_2: undefined, DB_3: d1 };
   const { body } = await call('GET', PATH, { as: OPERATOR.full, bindings });
   expect(body).toEqual({ status: true, data: { alerts: [], next: '3' } });
@@ -123,13 +126,13 @@ test.each([
   'z17',
   '017&cursor=017',
   'é',
-])('refuses an invalid cursor: %s', async (cursor) => {
+])('rejects an invalid cursor: %s', async (cursor) => {
   const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
   const message = 'cursor must be the value of next from the previous page, and must appear only once';
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('reads 4n + 8 rows for n alerts, by index only', { tags: 'slow' }, async () => {
+test('reads 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));
@@ -142,13 +145,16 @@ test('reads 4n + 8 rows for n alerts, by index only', { tags: 'slow' }, async ()
   }
 });
 
-test.each(homes)('while $binding fails, its page is 503, and those of the others are there', async (home) => {
-  const businesses = await spread();
-  await made(businesses, 12);
-  const bindings = failingWith('D1_ERROR: D1 DB is overloaded.', 'before', home);
-  for (const { number } of homes) {
-    const { status, headers } = await call('GET', `${PATH}?cursor=${number}`, { as: OPERATOR.full, bindings });
-    const expected = number === home.number ? { status: 503, retry: '10' } : { status: 200, retry: null };
-    expect({ number, status, retry: headers.get('Retry-After') }).toEqual({ number, ...expected });
-  }
-});
+test.each(homes)(
+  'while $binding fails, its page returns 503 and the other databases still return theirs',
+  async (home) => {
+    const businesses = await spread();
+    await made(businesses, 12);
+    const bindings = failingWith('D1_ERROR: D1 DB is overloaded.', 'before', home);
+    for (const { number } of homes) {
+      const { status, headers } = await call('GET', `${PATH}?cursor=${number}`, { as: OPERATOR.full, bindings });
+      const expected = number === home.number ? { status: 503, retry: '10' } : { status: 200, retry: null };
+      expect({ number, status, retry: headers.get('Retry-After') }).toEqual({ number, ...expected });
+    }
+  },
+);

@@ -1,4 +1,4 @@
-// Fixtures built with the functions behind the routes, as the operator and without a request. For workerd and Node.
+// Creates fixtures as the operator by calling the routes' functions without a request. Runs in workerd and Node.
 import { newCredential } from '../src/core/credential.ts';
 import type { Operation } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
@@ -14,7 +14,7 @@ import { rotateToken as replaceToken } from '../src/db/tokens.ts';
 /** A database and its number, which is part of the ids and credentials created there. */
 type Numbered = { number: number; db: Database };
 
-/** `ask` of a route, for a business or, without one, for a user. */
+/** Returns the `ask` that a route receives. Without a business id, it acts for a user. */
 export const asking =
   ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {
@@ -33,7 +33,7 @@ export const asking =
     return { ...rows, row, bytes };
   };
 
-/** `databases` of a route. */
+/** Returns the `databases` that a route receives. */
 export const boundTo = (
   all: readonly Numbered[],
   now: Date,
@@ -43,7 +43,7 @@ export const boundTo = (
   askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
 });
 
-/** Returns the number of a user's database. Assigns one to a new user. */
+/** Returns the number of a user's database, and assigns one to a new user. */
 export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
   const { home } = await claimHome(databases, user_id, { wanted });
   if (home === null) throw new Error('a claim gave no home');
@@ -56,7 +56,7 @@ export async function createBusiness(home: Numbered, fields: NewBusiness, now: D
   return parseJson(business);
 }
 
-/** Replaces the token of a business. The old one keeps working for `keepMs`. Without it, all old ones stop. */
+/** Replaces a business's token. The old token keeps working for `keepMs`. Without `keepMs`, all former tokens stop. */
 export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
   const keepUntil = keepMs === undefined ? null : formatTimestamp(new Date(now.getTime() + keepMs));
@@ -70,6 +70,6 @@ export const createKey = (home: Numbered, key: NewKey, now: Date) =>
 
 export const listKeys = (db: Database, user_id: number, now: Date) => keysOf(asking({ db }, 'list_keys', now), user_id);
 
-/** Null if the user has no key with this id. */
+/** Returns null if the user has no key with this id. */
 export const revokeKey = (db: Database, id: number, user_id: number, now: Date) =>
   revoke(asking({ db }, 'revoke_key', now), id, user_id);

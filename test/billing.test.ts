@@ -7,7 +7,7 @@ import { type Business, call, limited, monthAround, NOW, newBusiness, OPERATOR, 
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
 
-/** `limits` of a business. The list must show the same. */
+/** Returns a business's `limits`. Asserts that the list shows the same. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   const alone = await call('GET', `/api/v1/business/${id}`, { as: key, at });
   const listed = await call('GET', '/api/v1/business', { as: key, at });
@@ -24,7 +24,7 @@ describe('the limits of a business, alone and in lists', () => {
     expect(await limitsOf(await limited({ billing_day: 15 }))).toBeNull();
   });
 
-  test('show what is used and left, and when the periods end', async () => {
+  test('show the used and remaining quantities and when the periods end', async () => {
     const business = await limited({ daily_limit: 1000, monthly_limit: 5000, billing_day: 10 });
     for (const [day, count] of [
       [TODAY, 4],
@@ -50,7 +50,7 @@ describe('the limits of a business, alone and in lists', () => {
     });
   });
 
-  test('have null for a limit that is not set', async () => {
+  test('contain null for a limit that is not set', async () => {
     const business = await limited({ daily_limit: 10 });
     await setCount(business.id, TODAY, 12);
     expect(await limitsOf(business)).toEqual({
@@ -89,13 +89,13 @@ describe('the limits of a business, alone and in lists', () => {
   });
 });
 
-describe('a month of a limit', () => {
+describe('a billing month', () => {
   const DAYS = [
     ...['2026-01-01', '2026-01-31', '2026-02-28', '2026-03-01', '2026-03-14', '2026-03-15', '2026-12-31'],
     ...['2028-02-27', '2028-02-28', '2028-02-29'],
   ];
 
-  test.each([1, 15, 28])('that begins on day %i lasts until the day before it', async (billing_day) => {
+  test.each([1, 15, 28])('with billing day %i ends the day before the next one', async (billing_day) => {
     for (const day of DAYS) {
       const business = await limited({ monthly_limit: 1000, billing_day });
       const { starts_on: first, ends_on: last } = monthAround(day, billing_day);
@@ -132,7 +132,7 @@ describe('a month of a limit', () => {
 describe('a billing day', () => {
   const RULE = 'billing_day must be a day of the month from 1 to 28';
   test.each([0, 29, -1, 1.5, '1', '', null, true, 2 ** 53])(
-    '%j is refused, and nothing changes',
+    'is rejected if it is %j, and nothing changes',
     async (billing_day) => {
       const business = await limited({ monthly_limit: 100, billing_day: 7 });
       const refused = { status: 422, body: { status: false, message: RULE, errors: { billing_day: [RULE] } } };
@@ -146,7 +146,7 @@ describe('a billing day', () => {
     },
   );
 
-  test('is set when a business is created, and is 1 by default', async () => {
+  test('can be set when a business is created, and defaults to 1', async () => {
     const fields = {
       name: 'A',
       main_domain: 'a.example',
@@ -166,7 +166,7 @@ describe('a billing day', () => {
   });
 });
 
-describe('a change of the billing day', () => {
+describe('changing the billing day', () => {
   const monthOn = async (business: Business, day: string) => {
     const { month, month_ends, billing_day, next_billing_day, from } = await limitsOf(
       business,
@@ -182,7 +182,7 @@ describe('a change of the billing day', () => {
     });
   const NONE = { next_billing_day: null, from: null };
 
-  test('waits: the current month keeps its end, and the next lasts until the new day, at least 28 days', async () => {
+  test('does not move the end of the current month; the next lasts at least 28 days, until the new day', async () => {
     const business = await limited({ monthly_limit: 100 });
     for (const [day, count] of [
       ['2026-03-31', 1],
@@ -202,10 +202,10 @@ describe('a change of the billing day', () => {
   });
 
   test.each([
-    [27, 'is too early: it has 57', '2026-03-31', 1, 28, '2026-05-28'],
-    [28, 'is the least', '2026-02-10', 4, 1, '2026-04-01'],
-    [58, 'is the most', '2026-01-20', 15, 14, '2026-04-14'],
-  ])('makes a month of %i days, which %s', async (_, __, on, before, after, from) => {
+    [27, 'a month of 57 days, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
+    [28, 'the shortest month', '2026-02-10', 4, 1, '2026-04-01'],
+    [58, 'the longest month', '2026-01-20', 15, 14, '2026-04-14'],
+  ])('with %i days until the new day makes %s', async (_, __, on, before, after, from) => {
     const business = await limited({ monthly_limit: 100, billing_day: before });
     const { body } = await changeOn(business, on, after);
     expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
@@ -222,7 +222,7 @@ describe('a change of the billing day', () => {
     ]);
   });
 
-  test('is replaced by another change, and undone by the original day', async () => {
+  test('replaces a pending change, and cancels it if the day is the original one', async () => {
     const business = await limited({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-03-11', 2);
@@ -234,7 +234,7 @@ describe('a change of the billing day', () => {
       .prepare('select has_billing_changes as mark from businesses where id = ?')
       .bind(business.id)
       .first();
-    expect(marked).toEqual({ mark: 0 }); // no extra cost
+    expect(marked).toEqual({ mark: 0 }); // otherwise requests would read billing_changes
     const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
     expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
       [{ billing_day: 2 }, { billing_day: 1 }],
@@ -243,7 +243,7 @@ describe('a change of the billing day', () => {
     ]);
   });
 
-  test('has no effect if the day is the same, now or after the pending change', async () => {
+  test('has no effect if the day equals the current or the pending one', async () => {
     const business = await limited({ monthly_limit: 100 });
     const { home } = business;
     await changeOn(business, '2026-03-10', 1);
@@ -253,7 +253,7 @@ describe('a change of the billing day', () => {
     expect(rows.results).toHaveLength(1);
   });
 
-  test('during the long month takes effect after it', async () => {
+  test('during the long month takes effect after that month', async () => {
     const business = await limited({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15); // from 2026-05-15
     await changeOn(business, '2026-04-20', 20);
@@ -268,7 +268,7 @@ describe('a change of the billing day', () => {
     expect(await monthOn(business, '2026-07-20')).toMatchObject({ ends: '2026-09-01', billing_day: 20 });
   });
 
-  test('does not change since when thresholds apply', async () => {
+  test('does not change limits_at, from which thresholds apply', async () => {
     const business = await limited({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
     await change(business, { billing_day: 15 });
     const row = await business.home.d1

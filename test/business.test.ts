@@ -1,4 +1,4 @@
-// Reading one business: the fields, entries, limits and former tokens that are shown, and what that costs.
+// Reading one business: its fields, entries, limits and former tokens, and the cost.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
@@ -33,7 +33,7 @@ const limit = ({ id, db }: Business, daily_limit: number | null, monthly_limit: 
 const rotate = async ({ id, key }: Business, keep_old: string, at = NOW): Promise<string> =>
   (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old }, at })).body.data.token;
 
-test('shows a business like its list of sites does, with limits and former tokens', async () => {
+test('returns the same fields as the list of sites, plus limits and former tokens', async () => {
   for (const _ of homes) {
     const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
     const { body: sites } = await call('GET', business.access, { as: business.key });
@@ -45,7 +45,7 @@ test('shows a business like its list of sites does, with limits and former token
   }
 });
 
-test('shows an inactive business to its owner', async () => {
+test('returns an inactive business to its owner', async () => {
   const business = await newBusiness({ status: 'suspended' });
   await addFormerToken(business);
   expect(await shown(business)).toMatchObject({ status: 'suspended', former_tokens: [{}] });
@@ -69,20 +69,23 @@ describe('limits', () => {
     [null, 100, 65],
     [4, null, 0],
     [0, 0, 0],
-  ])('of %j per day and %j per month leave %j, as in the list of businesses', async (daily, monthly, remaining) => {
-    const business = await newBusiness();
-    await setCount(business.id, '2026-02-28', 50);
-    await setCount(business.id, '2026-03-01', 30);
-    await setCount(business.id, TODAY, 5);
-    await limit(business, daily, monthly);
-    const { limits } = await shown(business);
-    if (remaining === null) expect(limits).toBeNull();
-    else expect(limits).toMatchObject({ daily, monthly, remaining });
-    const { body } = await call('GET', '/api/v1/business', { as: business.key });
-    expect(body.data.businesses).toMatchObject([{ limits }]);
-  });
+  ])(
+    'of %j per day and %j per month leave %j uses, as in the list of businesses',
+    async (daily, monthly, remaining) => {
+      const business = await newBusiness();
+      await setCount(business.id, '2026-02-28', 50);
+      await setCount(business.id, '2026-03-01', 30);
+      await setCount(business.id, TODAY, 5);
+      await limit(business, daily, monthly);
+      const { limits } = await shown(business);
+      if (remaining === null) expect(limits).toBeNull();
+      else expect(limits).toMatchObject({ daily, monthly, remaining });
+      const { body } = await call('GET', '/api/v1/business', { as: business.key });
+      expect(body.data.businesses).toMatchObject([{ limits }]);
+    },
+  );
 
-  test('of an unused business are complete', async () => {
+  test('are complete for an unused business', async () => {
     const business = await newBusiness();
     await limit(business, 7, 9);
     expect((await shown(business)).limits).toMatchObject({ daily: 7, monthly: 9, remaining: 7 });
@@ -108,7 +111,7 @@ describe('former tokens', () => {
     expect((await at(9 * HOUR)).former_tokens).toEqual([]);
   });
 
-  test('are shown exactly as long as they are accepted', async () => {
+  test('are shown exactly while they are accepted', async () => {
     const business = await newBusiness();
     await rotate(business, '1h');
     for (const [ms, status, count] of [
@@ -121,7 +124,7 @@ describe('former tokens', () => {
     }
   });
 
-  test('from before the order was stored are sorted by expiry', async () => {
+  test('without a stored order are sorted by expiry', async () => {
     const business = await newBusiness();
     const rows = ['2026-03-16T02:00:00.000000Z', '2026-03-16T01:00:00.000000Z'].map((expires_at, index) => ({
       ...{ token: `Imported.${business.id}.before.${index}`, business_id: business.id, expires_at },
@@ -133,7 +136,7 @@ describe('former tokens', () => {
     ]);
   });
 
-  test('of another business are not shown', async () => {
+  test('of another business are never shown', async () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     const former = await addFormerToken(sibling);
@@ -142,14 +145,14 @@ describe('former tokens', () => {
   });
 });
 
-describe('costs one round trip', () => {
+describe('reading a business', () => {
   const costs = async (business: Business, origin?: string) => {
     const { status, cost } = await read(business, origin === undefined ? {} : { origin });
     expect({ status, cost }).toMatchObject({ status: 200, cost: { round_trips: 1, rows_written: 0 } });
     return cost.rows_read;
   };
 
-  test('and the same rows, however much else is stored', async () => {
+  test('takes one round trip and reads the same rows, however much else is stored', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     await limit(business, 10, 10);
@@ -171,7 +174,7 @@ describe('costs one round trip', () => {
     expect(await costs(business)).toBe(before);
   });
 
-  test('and no counts without a limit', async () => {
+  test('reads no counts if there is no limit', async () => {
     const business = await newBusiness();
     const before = await costs(business);
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

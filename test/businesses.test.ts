@@ -1,4 +1,4 @@
-// The list of businesses: those whose usage the caller may read from its origin, in pages.
+// The paginated list of the businesses whose usage the caller may read from its origin.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('shows each business as other operations do, with its uses in the last 30 days', async () => {
+test('returns the same business as other operations, with its uses in the last 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
@@ -55,14 +55,14 @@ test('shows each business as other operations do, with its uses in the last 30 d
   expect(used).toHaveLength(30);
 });
 
-test('shows no business of other users, and includes inactive ones', async () => {
+test('returns only businesses of the user, including inactive ones', async () => {
   const other = await newBusiness();
   const suspended = await newBusiness({ status: 'suspended' });
   expect((await list('', { as: suspended.key })).ids).toEqual([suspended.id]);
   expect((await list('', { as: other.key })).ids).toEqual([other.id]);
 });
 
-test('has pages ordered by id, with each business once', async () => {
+test('returns each business once, in pages ordered by id', async () => {
   const made = await siblings(7);
   const [{ key }] = made as [Business];
   const ids = made.map(({ id }) => id).sort((a, b) => a - b);
@@ -76,7 +76,7 @@ test('has pages ordered by id, with each business once', async () => {
   expect((await list('', { as: key })).ids).toEqual(ids);
 });
 
-test('from a page, shows the businesses whose sites cover it, and those without sites; a page can be empty before the last', async () => {
+test('returns to a page only businesses without sites or whose sites cover it; a page of the list can be empty before the last', async () => {
   const user_id = 7_001;
   const shop = await newBusiness({ user_id, sites: ['https://shop.example'] });
   const wild = await newBusiness({ user_id, sites: ['https://*.shop.example'] });
@@ -89,7 +89,7 @@ test('from a page, shows the businesses whose sites cover it, and those without 
   expect(first).toMatchObject({ ids: [], next: shop.id });
 });
 
-test('shows the limits and what is left of them', async () => {
+test('returns the limits and the remaining uses', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-28', 50);
   await setCount(business.id, '2026-03-01', 30);
@@ -110,7 +110,7 @@ test('shows the limits and what is left of them', async () => {
   }
 });
 
-describe('shows how many refused origins each business has:', () => {
+describe('the number of refused origins', () => {
   const EVIL = 'https://evil.example';
   const remember = async ({ id, db }: Business, origins: string[], last_seen: string) => {
     const rows = origins.map((origin) => ({ business_id: id, origin, count: 1, first_seen: last_seen, last_seen }));
@@ -125,7 +125,7 @@ describe('shows how many refused origins each business has:', () => {
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
   };
 
-  test('only its own', async () => {
+  test('counts only those of the business itself', async () => {
     const [business, other] = [await newBusiness({ sites: ['https://shop.example'] }), await newBusiness()];
     await refuse(business, [EVIL, EVIL, 'https://www.shop.example', 'https://Evil.example'], 1);
     await call('GET', business.usage, { as: business.token, origin: 'https://shop.example', at: minute(1) });
@@ -135,7 +135,7 @@ describe('shows how many refused origins each business has:', () => {
     expect(await counted(business)).toBe(0);
   });
 
-  test('to the operator and to read-only keys', async () => {
+  test('is shown to the operator and to read-only keys', async () => {
     const business = await newBusiness({ user_id: 7_003, sites: ['https://shop.example'] });
     await refuse(business, [EVIL], 1);
     await business.home.d1.prepare('update api_keys set read_only = 1 where user_id = 7003').run();
@@ -145,11 +145,11 @@ describe('shows how many refused origins each business has:', () => {
   });
 
   test.each<[string, (business: Business) => [method: string, path: string, sites?: string[]], number]>([
-    ['a site that covers both', ({ access }) => ['POST', access, ['https://*.evil.example']], 0],
-    ['another site', ({ access }) => ['POST', access, ['https://other.example']], 1],
-    ['the removal of all sites', ({ access }) => ['DELETE', access], 0],
-    ['an end of former tokens', ({ id }) => ['DELETE', `/api/v1/business/${id}/token/former`], 1],
-  ])('none after %s, until one is refused again', async (_, change, again) => {
+    ['adding a site that covers both origins', ({ access }) => ['POST', access, ['https://*.evil.example']], 0],
+    ['adding another site', ({ access }) => ['POST', access, ['https://other.example']], 1],
+    ['removing all sites', ({ access }) => ['DELETE', access], 0],
+    ['stopping former tokens', ({ id }) => ['DELETE', `/api/v1/business/${id}/token/former`], 1],
+  ])('is 0 after %s, until an origin is refused again', async (_, change, again) => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     await addFormerToken(business);
     await refuse(business, ['https://a.evil.example', 'https://b.evil.example'], 1);
@@ -162,7 +162,7 @@ describe('shows how many refused origins each business has:', () => {
     expect(await counted(business)).toBe(again);
   });
 
-  test('none last seen more than 90 days ago', async () => {
+  test('excludes those last seen more than 90 days ago', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     await business.home.d1
       .prepare(`update businesses set updated_at = '2025-01-01T00:00:00.000000Z' where id = ?`)
@@ -181,21 +181,21 @@ test.each([
   ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and must appear only once'],
   ['after', '?after=x', 'after must be an id, such as 17, and must appear only once'],
   ['page', '?page=2', 'page is not a parameter of this list, which accepts limit and after'],
-])('refuses a wrong %s: %s', async (field, query, message) => {
+])('rejects an invalid %s: %s', async (field, query, message) => {
   const { key } = await newBusiness();
   const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });
   expect({ status, body }).toEqual(invalid(field, message));
 });
 
-test('refuses a business token, whatever it sends', async () => {
+test('refuses every request with a business token', async () => {
   const { token } = await newBusiness();
   const { status, body } = await call('GET', '/api/v1/business?limit=x', { as: token });
   const message = 'A business token cannot list businesses. Use an API key.';
   expect({ status, body }).toEqual(refused(message));
 });
 
-describe('costs one round trip', () => {
-  test('and the same rows for a revoked key, however many businesses its user has', async () => {
+describe('listing businesses', () => {
+  test('takes one round trip and reads one row for a revoked key, however many businesses its user has', async () => {
     const user_id = 7_300;
     const [first] = (await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id })))) as [Business];
     const revoked = await createKey(first.home, { user_id, name: 'r', expires_on: null }, NOW);
@@ -222,14 +222,14 @@ describe('costs one round trip', () => {
     ['a server', undefined, 35],
     ['a page', 'https://shop.example', 35],
     ['a page with wildcard candidates', 'https://a.b.c.d.shop.example', 45],
-  ])('and from %s at most that many rows for each business', async (_, origin, most) => {
+  ])('from %s takes one round trip and reads a bounded number of rows for each business', async (_, origin, most) => {
     const { ids, cost } = await list(`?limit=${SIZE}`, origin === undefined ? { as: key } : { as: key, origin });
     expect(ids).toHaveLength(SIZE);
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(most);
   });
 
-  test('and few rows if it is refused', async () => {
+  test('reads few rows from a page that no business allows', async () => {
     const { ids, cost } = await list(`?limit=${SIZE}`, { as: key, origin: 'https://evil.example' });
     expect(ids).toEqual([]);
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(6);

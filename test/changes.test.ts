@@ -1,4 +1,4 @@
-// Changes: one row for each change, none for a request that changes nothing, and no secrets.
+// Changes: each change stores one row without secrets, and a request that changes nothing stores none.
 import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action } from '../src/core/change.ts';
@@ -41,7 +41,7 @@ const list = async (business: Business, query = '', as = business.key) => {
   const { changes, next } = body.data as { changes: Change[]; next: number | null };
   return { changes, ids: changes.map(({ id }) => id), next, cost };
 };
-/** A business with two keys: one for set-up, and one whose changes are checked. */
+/** Creates a business with two keys: one for setup, and one whose changes are checked. */
 async function owned(fields: Parameters<typeof newBusiness>[0] = {}) {
   const business = await newBusiness(fields);
   return { business, ...(await newKey(business)), key_name: 'narrow' };
@@ -49,8 +49,8 @@ async function owned(fields: Parameters<typeof newBusiness>[0] = {}) {
 const add = (business: Business, sites: string[], options: CallOptions = {}) =>
   call('POST', business.access, { as: business.key, body: { sites }, ...options });
 
-describe('one row', () => {
-  test('for added sites: the new ones, in the order of the call', async () => {
+describe('the row of a change', () => {
+  test('lists the added sites, without existing ones, in the order of the call', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A] });
     await add(business, [B, 'https://C.example/path', A, 'https://c.example'], { as: key });
     expect((await list(business)).changes).toEqual([
@@ -66,7 +66,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('for a removed site', async () => {
+  test('names the removed site', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A] });
     const entry = await addSite(business.id, B);
     expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
@@ -75,7 +75,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('for removing all sites', async () => {
+  test('lists all sites if all are removed', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A, B] });
     expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
@@ -87,7 +87,7 @@ describe('one row', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('for a rotation with %j: until when the old token works', async (body, kept) => {
+  ])('shows, for a rotation with %j, until when the old token works', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
@@ -100,11 +100,11 @@ describe('one row', () => {
     ]);
   });
 
-  test('for stopped former tokens: those that still worked, oldest first', async () => {
+  test('lists the stopped former tokens that still worked, oldest first', async () => {
     const { business, key, actor, key_name } = await owned();
     const [first, , last] = [
       await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
-      await addFormerToken(business, STAMP), // expires at that instant
+      await addFormerToken(business, STAMP), // expires at the instant of the call
       await addFormerToken(business, '2026-03-17T00:00:00.000000Z'),
     ];
     expect((await call('DELETE', `/api/v1/business/${business.id}/token/former`, { as: key })).status).toBe(200);
@@ -117,7 +117,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('costs two rows written', async () => {
+  test('writes two rows', async () => {
     for (const send of [
       (business: Business) => add(business, [B]),
       (business: Business) => call('DELETE', business.access, { as: business.key }),
@@ -129,7 +129,7 @@ describe('one row', () => {
       const { d1 } = business.home;
       const { rows_written } = (await send(business)).cost;
       expect((await list(business)).changes).toHaveLength(1);
-      // The same insert on its own.
+      // Runs the same insert alone.
       const row = `insert into changes select subject, subject_id, id + 1, at, actor, action, before, after from changes
         where subject = 'business' and subject_id = ?`;
       const { meta } = await d1.prepare(row).bind(business.id).run();
@@ -139,12 +139,12 @@ describe('one row', () => {
   });
 });
 
-describe.each(ROUTES)('of $name', (route) => {
-  test(`there ${route.action === null ? 'is no row' : 'is one row'}: \`action\` in test/routes.ts says so`, async () => {
+describe.each(ROUTES)('a call to $name', (route) => {
+  test(`stores ${route.action === null ? 'no change' : 'one change with its action'}, as test/routes.ts specifies`, async () => {
     const { business, key, ...own } = await owned({ sites: [A, B] });
     await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
-    // The entry or key in the table does not exist.
+    // The route's own path names an entry or key that does not exist.
     const { id } = route.action === 'revoke_key' ? own : entry;
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, id) : route.path(business);
     const { method, body, headers = {} } = route;
@@ -161,7 +161,7 @@ describe.each(ROUTES)('of $name', (route) => {
   });
 });
 
-describe('no row', () => {
+describe('no row is stored', () => {
   const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
 
   test('for a request that changes nothing or is refused', async () => {
@@ -181,7 +181,7 @@ describe('no row', () => {
       [422, 'POST', business.access, { body: '{' }],
       [404, 'DELETE', `${business.access}/999999999`, {}],
       [404, 'DELETE', `${business.access}/abc`, {}],
-      [422, 'DELETE', `${business.access}/${entry.id}`, {}], // the last site
+      [422, 'DELETE', `${business.access}/${entry.id}`, {}], // would remove the last site
       [422, 'POST', token, { body: { keepold: '24h' } }],
       [403, 'POST', business.access, { origin: B, body: { sites: [B] } }],
       [403, 'POST', business.access, { as: business.token, origin: A, body: { sites: [B] } }],
@@ -218,7 +218,7 @@ describe('no row', () => {
     expect(await stored(business)).toBe(0);
   });
 
-  test('for too many sites, and for removing all of none', async () => {
+  test('for too many sites, or for removing all sites if there are none', async () => {
     const business = await newBusiness();
     expect((await call('DELETE', business.access, { as: business.key })).status).toBe(200);
     const sites = (round: number) => Array.from({ length: 100 }, (_, index) => `https://s${round}-${index}.example`);
@@ -244,7 +244,7 @@ const ACTION_RULE =
   'create_key, revoke_key, import_usage, or lower_uses';
 
 describe('the list', () => {
-  test('has pages, newest first', async () => {
+  test('is paginated, newest first', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 7; index++) await add(business, [`https://s${index}.example`]);
     const pages = [await list(business, '?limit=3')];
@@ -262,7 +262,7 @@ describe('the list', () => {
     expect(await list(business, `?before=${Number.MAX_SAFE_INTEGER}&limit=1`)).toMatchObject({ ids: [7], next: 7 });
   });
 
-  test('has 20 per page by default and 100 at most', async () => {
+  test('returns 20 changes per page by default and at most 100', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
       insert into changes select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, null from n`;
@@ -276,7 +276,7 @@ describe('the list', () => {
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
 
-  test('has fewer per page if they are long, but at least one: a D1 text is at most 2 MB', async () => {
+  test('returns fewer long changes per page, but at least one, because a D1 text is limited to 2 MB', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
       insert into changes select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
@@ -322,13 +322,13 @@ describe('the list', () => {
       '?after=2',
       'after is not a parameter of this list, which accepts limit, before, action, search, from, and to',
     ],
-  ])('refuses a wrong %s: %s', async (field, query, message) => {
+  ])('rejects an invalid %s: %s', async (field, query, message) => {
     const business = await newBusiness();
     const { status, body } = await call('GET', pathOf(business) + query, { as: business.key });
     expect({ status, body }).toEqual(invalid(field, message));
   });
 
-  test('is of one business: ids count from 1 in each, and rows of others never appear', async () => {
+  test('contains changes of one business only, with ids from 1', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     const stranger = await newBusiness({ user_id: first.user_id + homes.length * 200_000 });
@@ -336,7 +336,7 @@ describe('the list', () => {
     for (const [round, business] of [...made, ...made, first].entries()) {
       await add(business, [`https://s${round}.example`]);
     }
-    // Changes of users are in the same table, by user id.
+    // The same table contains users' changes, by user id.
     await first.db.insert(changes).values({
       ...{ subject: 'user', subject_id: first.id, id: 9, at: STAMP, actor: 'operator', action: 'create_key' },
     });
@@ -364,7 +364,7 @@ describe('the list', () => {
     }
   });
 
-  test('of a change by the operator shows it as one', async () => {
+  test('names the operator as the actor of its changes', async () => {
     const business = await newBusiness();
     const row = { id: 1, at: STAMP, actor: 'operator', action: 'update_business' };
     const [before, after] = [{ status: 'active' }, { status: 'suspended' }];
@@ -376,7 +376,7 @@ describe('the list', () => {
   });
 });
 
-describe('the list with a filter', () => {
+describe('the filtered list', () => {
   type Row = { id: number; at?: string; action?: string; before?: unknown; after?: unknown };
   const store = async ({ id, home }: Business, rows: Row[]) => {
     const insert = `insert into changes select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
@@ -388,14 +388,14 @@ describe('the list with a filter', () => {
     const { ids, next } = await list(business, query);
     return { ids, next };
   };
-  /** Stores `n` empty changes with ids from 1. */
+  /** Stores `count` empty changes with ids from 1. */
   const fill = (business: Business, count: number, at = STAMP) =>
     store(
       business,
       Array.from({ length: count }, (_, index) => ({ id: index + 1, at, action: 'rotate_token' })),
     );
 
-  test('has the changes of one action', async () => {
+  test('contains the changes with one action', async () => {
     const { business, key } = await owned();
     await add(business, [A, B], { as: key });
     await call('POST', `/api/v1/business/${business.id}/token`, { as: key });
@@ -430,7 +430,7 @@ describe('the list with a filter', () => {
     ['null', []],
     ['operator', []],
     [`${'x'.repeat(200)}.example`, [3]],
-  ])('has the changes with a text before or after: %j', async (search, ids) => {
+  ])('contains the changes whose before or after value includes a text: %j', async (search, ids) => {
     const business = await newBusiness();
     await store(business, [
       { id: 1, action: 'add_sites', after: { sites: ['https://Shop.example', 'https://a.example'] } },
@@ -447,7 +447,7 @@ describe('the list with a filter', () => {
     expect(await page(business, `?search=${encodeURIComponent(search)}`)).toEqual({ ids, next: null });
   });
 
-  test('has the changes of a range of days, inclusive', async () => {
+  test('contains the changes in an inclusive range of days', async () => {
     const business = await newBusiness();
     await store(business, [
       { id: 1, at: '2026-03-01T23:59:59.999000Z' },
@@ -464,7 +464,7 @@ describe('the list with a filter', () => {
     expect(await page(business, '?to=2026-02-28')).toEqual({ ids: [], next: null });
   });
 
-  test('has the changes that match all filters, in pages', async () => {
+  test('contains the changes that match all filters, in pages', async () => {
     const business = await newBusiness();
     const rows = Array.from({ length: 40 }, (_, index) => ({
       ...{ id: index + 1, action: index % 2 ? 'add_sites' : 'remove_sites' },
@@ -477,7 +477,7 @@ describe('the list with a filter', () => {
     expect(await page(business, `?${filter}&before=10`)).toEqual({ ids: [4], next: null });
   });
 
-  test('has fewer per page if they are long, and continues after them', async () => {
+  test('returns fewer long changes per page and continues after them', async () => {
     const business = await newBusiness();
     const long = Array.from({ length: 6 }, (_, index) => ({ id: index + 1, after: { sites: ['x'.repeat(200_000)] } }));
     for (const row of long) await store(business, [row]);
@@ -510,10 +510,10 @@ describe('the list with a filter', () => {
     expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
   });
 
-  describe('compares at most 500,000 bytes in a search, about the size of the largest page:', {
+  describe('a search, which compares at most 500,000 bytes per page, about the size of the largest page,', {
     tags: 'slow',
   }, () => {
-    /** Stores changes of the given sizes with ids from 1. Those in `marked` contain a text to search for. */
+    /** Stores changes of these sizes with ids from 1. Ids in `marked` contain the text to search for. */
     const storeLong = async (business: Business, bytes: number[], marked: number[]) => {
       for (const [index, length] of bytes.entries()) {
         const text = (marked.includes(index + 1) ? 'here' : '').padEnd(length - '{"name":""}'.length, 'x');
@@ -530,7 +530,7 @@ describe('the list with a filter', () => {
       return read;
     };
 
-    test('the change that reaches them is the last', async () => {
+    test('ends the page with the change that reaches the maximum', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(12).fill(100_000), [2, 9]);
       const read = await pages(business, '?search=here');
@@ -539,16 +539,16 @@ describe('the list with a filter', () => {
         { ids: [], next: 3 },
         { ids: [2], next: null },
       ]);
-      // Reads nothing after the sixth: three rows for each length, and one for each text.
+      // Reads nothing after the sixth change: three rows for each length and one for each text.
       for (const { cost } of read) expect(cost.rows_read).toBeLessThanOrEqual(3 * 6 + 5 + 11);
       await business.home.d1.prepare('update changes set after = ? where id = 11').bind('{"name":"x"}').run();
       expect(await page(business, '?search=here')).toEqual({ ids: [9], next: 7 });
-      // Other filters compare no text.
+      // Other filters do not compare text.
       expect(await page(business, '?action=remove_sites')).toEqual({ ids: [], next: null });
       expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
     });
 
-    test('a larger change is compared alone', async () => {
+    test('compares a change over the maximum on a page by itself', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(4).fill(600_000), [1, 3]);
       expect((await pages(business, '?search=here')).map(({ ids, next }) => ({ ids, next }))).toEqual([
@@ -559,7 +559,7 @@ describe('the list with a filter', () => {
       ]);
     });
 
-    test('over all pages, each match is found once', async () => {
+    test('finds each match once over all pages', async () => {
       const business = await newBusiness();
       const bytes = Array.from({ length: 60 }, (_, index) => 11 + ((index * 7_919) % 130_000));
       const marked = Array.from({ length: 20 }, (_, index) => 60 - 3 * index);
@@ -571,7 +571,7 @@ describe('the list with a filter', () => {
     });
   });
 
-  test('costs one round trip, and at most 1,000 rows besides the page, or 5,000 with a search', {
+  test('takes one round trip and reads at most 1,000 rows besides the page, or 5,000 with a search', {
     tags: 'slow',
   }, async () => {
     const { business, id } = await owned();
@@ -593,7 +593,7 @@ describe('the list with a filter', () => {
       for (const limit of [1, 20, 100]) {
         const { ids, cost } = await list(business, `?action=rotate_token&limit=${limit}`, as);
         expect(ids).toHaveLength(limit);
-        // Found immediately, so the search stops.
+        // Stops when the page is full.
         expect(cost.rows_read).toBeLessThanOrEqual(4 * limit + 11);
       }
     }
@@ -628,7 +628,7 @@ describe('the name of the key that made a change', () => {
   const give = (business: Business, user_id: number) =>
     call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
 
-  test('is the current name, even if the key is revoked, narrow, or the origin of a session', async () => {
+  test('is the current name, even if the key is revoked or narrow, or created the session that made the change', async () => {
     const { business, key, id } = await owned();
     const narrow = await newKey(business, { business_id: business.id });
     const session = await newKey(business, { ends_at: '2026-03-16T00:00:00.000000Z', session_of: id });
@@ -643,7 +643,7 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business, narrow.key)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
   });
 
-  test('is null if the operator or a console link made it', async () => {
+  test('is null if the operator or a console link made the change', async () => {
     const business = await newBusiness();
     await add(business, [A], { as: (await newSession(business)).key });
     await add(business, [B], { as: OPERATOR.full });
@@ -674,9 +674,9 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual(actors.map(() => null));
   });
 
-  describe('of a key for one business, in the change that created or revoked it,', () => {
+  describe('in the change that created or revoked a key for one business', () => {
     const OTHERS = 'Büro "12" of others';
-    /** A business with a revoked key of its owner. The key was renamed (by SQL) after its changes. */
+    /** Creates a business with a revoked key, which SQL renamed after its changes were stored. */
     async function withKey() {
       const business = await newBusiness();
       const keys = `/api/v1/user/${business.user_id}/keys`;
@@ -726,7 +726,7 @@ describe('the name of the key that made a change', () => {
       }
     });
 
-    test('is not shown for an old row, which does not name its key', async () => {
+    test('is not shown if the row is old and has no key id', async () => {
       const { business, created } = await withKey();
       const { id: _, ...before } = created;
       const store = business.home.d1.prepare(
@@ -737,7 +737,7 @@ describe('the name of the key that made a change', () => {
     });
   });
 
-  test('costs at most one row for each change', async () => {
+  test('adds at most one row read for each change', async () => {
     const { business, id } = await owned();
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
       insert into changes select 'business', ?, i, '${STAMP}', ?, 'update_business', null, null from n`;
@@ -750,7 +750,7 @@ describe('the name of the key that made a change', () => {
       await fill(`key ${id} (…abcd)`);
       const named = await list(business, '?limit=99', as);
       expect(named.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      // The extra row that tells whether there is another page is not shown.
+      // The 100th row only shows whether there is another page.
       expect(named.cost.rows_read - rows_read).toBeLessThanOrEqual(100);
       expect(named.cost.rows_read - rows_read).toBeGreaterThan(0);
       await clear();
@@ -773,13 +773,15 @@ test('20 concurrent changes get 20 distinct ids', async () => {
   expect(rows.map(({ after }) => JSON.parse(after ?? '').sites[0]).sort()).toEqual([...sites].sort());
 });
 
-test('adding the same site 20 times at once is one change', async () => {
+test('20 concurrent calls that add the same site make one change', async () => {
   const business = await newBusiness();
   await Promise.all(Array.from({ length: 20 }, () => add(business, [A])));
   expect((await list(business)).ids).toEqual([1]);
 });
 
-test('after all operations, no table has an API key, and no change a token', { tags: 'slow' }, async () => {
+test('after all operations, no table contains an API key and no change contains a token', {
+  tags: 'slow',
+}, async () => {
   const secrets: string[] = [];
   const tokens: string[] = [];
   for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {
@@ -826,7 +828,7 @@ test('after all operations, no table has an API key, and no change a token', { t
 });
 
 describe('the steps of a change', () => {
-  // Deletes the megabytes of the tests above, which a search would compare.
+  // Deletes the tests' large changes.
   beforeAll(() => Promise.all(homes.map(({ db }) => db.delete(changes))));
 
   type Steps = Record<string, Statement>;
@@ -834,7 +836,7 @@ describe('the steps of a change', () => {
     names.length < 2
       ? [names]
       : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
-  /** Runs the steps with the owner's key in this order, after the one that decides. */
+  /** Runs the `decided` step and then the others in this order, with the owner's key. */
   const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
     const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
@@ -913,7 +915,7 @@ describe('the steps of a change', () => {
     },
   ];
   const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;
-  /** A business with a former token, and the change to its first entry and its tokens. */
+  /** Creates a business with a former token, and returns the steps of the change to make. */
   async function prepared({ before, make }: Example) {
     const business = await newBusiness({ sites: before });
     const former = await addFormerToken(business, KEPT_UNTIL);
@@ -926,36 +928,33 @@ describe('the steps of a change', () => {
     expect(current).toBe(action === 'rotate_token' ? token : business.token);
   }
 
-  test.each(CHANGES)(
-    '$steps of $action, $before, are in the order in which they store what is true',
-    async (example) => {
-      const { business, former, token, steps } = await prepared(example);
-      expect(Object.keys(steps)).toEqual(example.steps);
-      const { decided: _, ...others } = steps;
-      await run(business, steps, Object.keys(others));
-      await expectApplied(example, business, token);
-      const actor = expect.stringContaining(`…${business.key.slice(-4)}`);
-      expect((await list(business)).changes).toEqual([
-        {
-          id: 1,
-          at: STAMP,
-          actor,
-          key_name: 'test',
-          action: example.action,
-          ...example.recorded(business.token, token, former),
-        },
-      ]);
-      const left = business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
-      expect((await left.orderBy(formerTokens.place)).map(({ token }) => token)).toEqual([
-        ...(example.keepsFormer ? [former] : []),
-        ...(example.keepsToken ? [business.token] : []),
-      ]);
-    },
-  );
+  test.each(CHANGES)('$steps of $action, $before, run in an order that stores correct values', async (example) => {
+    const { business, former, token, steps } = await prepared(example);
+    expect(Object.keys(steps)).toEqual(example.steps);
+    const { decided: _, ...others } = steps;
+    await run(business, steps, Object.keys(others));
+    await expectApplied(example, business, token);
+    const actor = expect.stringContaining(`…${business.key.slice(-4)}`);
+    expect((await list(business)).changes).toEqual([
+      {
+        id: 1,
+        at: STAMP,
+        actor,
+        key_name: 'test',
+        action: example.action,
+        ...example.recorded(business.token, token, former),
+      },
+    ]);
+    const left = business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
+    expect((await left.orderBy(formerTokens.place)).map(({ token }) => token)).toEqual([
+      ...(example.keepsFormer ? [former] : []),
+      ...(example.keepsToken ? [business.token] : []),
+    ]);
+  });
 
-  // The stored values may be wrong. This shows only that each step depends on the decision and not on the previous step.
+  // In another order the stored values may be wrong. Each step must still run, because it depends only on the decision.
   test.each(CHANGES)(
-    '$steps of $action, $before, are all done in any order: each depends on the decision alone',
+    '$steps of $action, $before, all run in any order, because each depends only on the decision',
     { tags: 'slow' },
     async (example) => {
       await inBatches(orders(example.steps.slice(1)), async (order) => {
@@ -968,7 +967,7 @@ describe('the steps of a change', () => {
   );
 
   test.each(CHANGES)(
-    '$steps of $action, $before, do nothing if it is not decided, even behind another change',
+    '$steps of $action, $before, do nothing without the decision, even after another change',
     async ({ make }) => {
       const { decided: _, ...others } = make(1, newToken());
       const business = await newBusiness({ sites: [A, B] });

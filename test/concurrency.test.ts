@@ -20,7 +20,7 @@ import {
 
 const IN_FLIGHT = 20;
 
-/** Databases whose batches wait for `open`, before or after they run. `full` resolves when IN_FLIGHT of them wait. */
+/** Returns databases whose batches wait for `open` before or after they run. `full` resolves when IN_FLIGHT batches are waiting. */
 function holding(where: 'before' | 'after') {
   const full = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ function holding(where: 'before' | 'after') {
 type Change = {
   name: string;
   sites?: string[];
-  /** The credential of the uses, valid until the change. */
+  /** The credential that records the uses. It is valid until the change. */
   sent: (business: Business) => CallOptions;
   make: (business: Business) => Promise<unknown>;
   refusal: { status: number; body: object };
@@ -63,7 +63,7 @@ const CHANGES: Change[] = [
     refusal: UNAUTHENTICATED,
   },
   {
-    name: 'a domain is removed',
+    name: 'a site is removed',
     sites: ['https://a.example', 'https://b.example'],
     sent: ({ token }) => ({ as: token, origin: 'https://a.example' }),
     async make({ access, key }) {
@@ -73,7 +73,7 @@ const CHANGES: Change[] = [
     refusal: { status: 403, body: refusalOf('https://a.example') },
   },
   {
-    name: 'the first domain is registered',
+    name: 'the first site is registered',
     sent: ({ token }) => ({ as: token, origin: 'https://b.example' }),
     make: ({ access, key }) => call('POST', access, { as: key, body: { sites: ['https://a.example'] } }),
     refusal: { status: 403, body: refusalOf('https://b.example') },
@@ -81,7 +81,7 @@ const CHANGES: Change[] = [
 ];
 
 test.each(CHANGES)(
-  'when $name, the uses that the database has count, and those on their way to it are refused',
+  'when $name, uses that the database has already stored count, and uses that have not reached it are refused',
   async ({ sites, sent, make, refusal }) => {
     const business = await newBusiness(sites === undefined ? {} : { sites });
     const stored = () => business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));

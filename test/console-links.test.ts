@@ -1,4 +1,4 @@
-// Console links (docs/api.md, "Console links"): who gets one, and what their sessions may do.
+// Console links (docs/api.md, "Console links"): which users can have one, and what their sessions may do.
 import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
@@ -26,7 +26,7 @@ const redeem = async (url: string, at?: Date) => {
 };
 
 describe('a console link', () => {
-  test("has a code of the user's database, stored as a hash, and works for two minutes", async () => {
+  test("contains a code that names the user's database, is stored as a hash and works for two minutes", async () => {
     for (const _ of homes) {
       const business = await newBusiness();
       const { status, body, cost, lines } = await create(business);
@@ -64,22 +64,25 @@ describe('a console link', () => {
     [{ role: 'read', minutes: 1 }, false, true, 1],
     [{ business_id: 'own', minutes: 1440 }, true, false, 1440],
     [{ business_id: 'own', role: 'read' }, true, true, 60],
-  ] as const)('with %j gives that session and no more', async (fields, isNarrow, read_only, minutes) => {
-    const business = await newBusiness();
-    const sibling = await newBusiness({ user_id: business.user_id });
-    const body = { ...fields, ...('business_id' in fields ? { business_id: business.id } : {}) };
-    const link = await create(business, body);
-    expect(link.cost.rows_read).toBeLessThanOrEqual(34);
-    const { data } = (await redeem(link.body.data.url)).body;
-    const ends = new Date(Date.parse('2026-03-15T12:00:00Z') + minutes * 60_000).toISOString();
-    expect(data).toMatchObject({ read_only, expires_at: ends.replace('Z', '000Z') });
-    const statusOf = async (method: string, { id }: Business) =>
-      (await call(method, `/api/v1/business/${id}/access`, { as: data.session_key })).status;
-    expect([await statusOf('GET', business), await statusOf('GET', sibling)]).toEqual([200, isNarrow ? 401 : 200]);
-    expect(await statusOf('DELETE', business)).toBe(read_only ? 403 : 200);
-  });
+  ] as const)(
+    'with %j starts a session with exactly that scope, role and duration',
+    async (fields, isNarrow, read_only, minutes) => {
+      const business = await newBusiness();
+      const sibling = await newBusiness({ user_id: business.user_id });
+      const body = { ...fields, ...('business_id' in fields ? { business_id: business.id } : {}) };
+      const link = await create(business, body);
+      expect(link.cost.rows_read).toBeLessThanOrEqual(34);
+      const { data } = (await redeem(link.body.data.url)).body;
+      const ends = new Date(Date.parse('2026-03-15T12:00:00Z') + minutes * 60_000).toISOString();
+      expect(data).toMatchObject({ read_only, expires_at: ends.replace('Z', '000Z') });
+      const statusOf = async (method: string, { id }: Business) =>
+        (await call(method, `/api/v1/business/${id}/access`, { as: data.session_key })).status;
+      expect([await statusOf('GET', business), await statusOf('GET', sibling)]).toEqual([200, isNarrow ? 401 : 200]);
+      expect(await statusOf('DELETE', business)).toBe(read_only ? 403 : 200);
+    },
+  );
 
-  test('is only for a business of the user', async () => {
+  test('is only created for a business of the user', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const before = await everything();
     const message = `business_id must be a business of user ${business.user_id}`;
@@ -90,7 +93,7 @@ describe('a console link', () => {
     expect(await everything()).toBe(before);
   });
 
-  describe('is for a user who has a business or a key', () => {
+  describe('requires a user with a business or a key', () => {
     const unknown = { status: 404, body: { status: false, message: 'User id is not valid' }, round_trips: 2 };
     const answer = async (user: { user_id: number | string }, fields?: object) => {
       const { status, body, cost } = await create(user, fields);
@@ -101,7 +104,7 @@ describe('a console link', () => {
       expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
     };
 
-    test('not for a user without a home', async () => {
+    test('and is refused for a user without a home', async () => {
       const before = await everything();
       for (const user_id of [9_998_001, 'abc', '0', '01'])
         expect(await answer({ user_id })).toMatchObject({ ...unknown, round_trips: expect.anything() });
@@ -111,8 +114,8 @@ describe('a console link', () => {
     test.each([
       ['was revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
       ['has expired', { expires_on: '2026-03-14' }],
-      ['is of a session', { ends_at: '2026-03-16T00:00:00.000000Z' }],
-    ])('not for a user whose only business was deleted and whose key %s', async (_, columns) => {
+      ['belongs to a session', { ends_at: '2026-03-16T00:00:00.000000Z' }],
+    ])('and is refused for a user whose only business was deleted and whose key %s', async (_, columns) => {
       for (const _ of homes) {
         const business = await newBusiness();
         for (let key = 0; key < 8; key++) await newKey(business);
@@ -127,7 +130,7 @@ describe('a console link', () => {
       }
     });
 
-    test('not for a user whose only business was transferred, with a key for that one alone', async () => {
+    test('and is refused for a user whose only business was transferred and whose only key was for that business', async () => {
       const [former, owner] = [await newBusiness(), await newBusiness()];
       await former.db.delete(apiKeys).where(eq(apiKeys.user_id, former.user_id));
       await newKey(former, { business_id: former.id });
@@ -135,7 +138,7 @@ describe('a console link', () => {
       expect(await answer(former)).toEqual(unknown);
     });
 
-    test('even with only a key, which opens an empty list', async () => {
+    test('and is created for a user with only a key, whose list is empty', async () => {
       const business = await newBusiness();
       await business.db.update(apiKeys).set({ expires_on: '2026-03-15' }).where(eq(apiKeys.user_id, business.user_id));
       await remove(business);
@@ -146,7 +149,7 @@ describe('a console link', () => {
       expect(await answer(business, { business_id: business.id })).toMatchObject(invalid('business_id', message));
     });
 
-    test('even with only a business', async () => {
+    test('and is created for a user with only a business', async () => {
       const business = await newBusiness();
       await business.db.delete(apiKeys).where(eq(apiKeys.user_id, business.user_id));
       expect(await answer(business)).toMatchObject({ status: 200, round_trips: 2 });
@@ -172,13 +175,13 @@ describe('a console link', () => {
       { hours: 1 },
       'hours is not a member of this object, which accepts business_id, role, minutes, and return_url',
     ],
-  ])('is refused with a wrong %s: %j', async (field, sent, message) => {
+  ])('is refused with an invalid %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);
     expect({ status, body }).toEqual(invalid(field, message));
   });
 
-  describe('stores where the console links back to', () => {
-    /** An address of this length. */
+  describe('with a return_url', () => {
+    /** Returns a URL of this length. */
     const long = (length: number) => 'https://product.example/'.padEnd(length, 'x');
     const stored = async ({ db, user_id }: Business) =>
       (await db.select({ return_url: codes.return_url }).from(codes).where(eq(codes.user_id, user_id))).map(
@@ -194,7 +197,7 @@ describe('a console link', () => {
       'http://[::1]:3000/',
       long(2000),
     ])(
-      'unchanged: it is stored with the code, returned once with the session, then deleted: %s',
+      'stores it unchanged with the code, returns it once with the session, then deletes it: %s',
       async (return_url) => {
         for (const _ of homes) {
           const business = await newBusiness();
@@ -218,14 +221,14 @@ describe('a console link', () => {
       },
     );
 
-    test.each([{}, { return_url: null }])('or nowhere: %j', async (sent) => {
+    test.each([{}, { return_url: null }])('of null, or without one, stores and returns null: %j', async (sent) => {
       const business = await newBusiness();
       const link = await create(business, sent);
       expect(await stored(business)).toEqual([null]);
       expect((await redeem(link.body.data.url)).body.data.return_url).toBeNull();
     });
 
-    test('for one of twenty concurrent callers', async () => {
+    test('returns it to one of twenty concurrent callers', async () => {
       const business = await newBusiness();
       const return_url = 'https://product.example/once';
       const { url } = (await create(business, { return_url })).body.data;
@@ -245,19 +248,19 @@ describe('a console link', () => {
       'http://product.example/',
       'http://localhost.product.example/',
       'http://127.0.0.2/',
-      // User names and passwords.
+      // URLs with a user name or password.
       'https://user@product.example/',
       'https://user:password@product.example/',
       'https://@product.example/',
       'http://localhost@product.example/',
-      // Not absolute.
+      // Relative or incomplete URLs.
       '',
       '/settings',
       '//product.example/settings',
       'product.example',
       'https:product.example',
       'https:///product.example',
-      // Characters that the URL parser drops or that are invisible.
+      // Characters that the URL parser drops, invisible characters, and URLs that are invalid or too long.
       ' https://product.example/',
       'https://product.example/\n',
       'java\tscript:alert(1)',
@@ -270,7 +273,7 @@ describe('a console link', () => {
       true,
       {},
       ['https://product.example/'],
-    ])('by a safe address only: %j is refused and not stored', async (return_url) => {
+    ])('that is unsafe is refused and stores nothing: %j', async (return_url) => {
       const business = await newBusiness();
       const before = await everything();
       const { status, body } = await create(business, { return_url });
@@ -299,7 +302,7 @@ describe('a console link', () => {
   });
 });
 
-test("the first key of a database can be a session: its id is in the database's range", async () => {
+test("a session can be a database's first key and gets an id in the database's range", async () => {
   for (const { d1, db, number, binding } of homes) {
     const user_id = 9_997_000 + number;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();

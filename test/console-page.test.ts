@@ -1,4 +1,4 @@
-// The page of the console, and the name of the service in it (docs/operating.md, "The name in the console").
+// The console page and the service's name in it (docs/operating.md, "The name in the console").
 import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -19,8 +19,8 @@ async function open(SERVICE_NAME?: unknown, init: RequestInit = {}, path = '/own
 }
 const file = async (init?: RequestInit) => env.ASSETS.fetch(`${BASE}/owner`, init);
 
-describe('without a name', () => {
-  test.each([undefined, ''])('the page is the file, with its ETag: %j', async (name) => {
+describe('the page without a valid name', () => {
+  test.each([undefined, ''])('is the file as built, with its ETag: %j', async (name) => {
     const page = await open(name);
     const asBuilt = await file();
     expect(page).toMatchObject({ status: 200, title: `Console · ${OWN_NAME}`, lines: [], errors: [] });
@@ -33,12 +33,12 @@ describe('without a name', () => {
   test.each([
     ['a control character', 'Acme\u0000Usage'],
     ['a line break', 'Acme\nUsage'],
-    ['an override of direction', 'Acme \u202eegasU'],
-    ['nothing to be seen', ' \u200b'],
+    ['a direction override', 'Acme \u202eegasU'],
+    ['only invisible characters', ' \u200b'],
     ['61 characters', 'a'.repeat(61)],
     ['a number', 7],
     ['a list', ['Acme']],
-  ])('is the file if the name is invalid, and logs a line: %s', async (_, name) => {
+  ])('is the file as built if the name is invalid, and logs a line: %s', async (_, name) => {
     const page = await open(name);
     expect(page).toMatchObject({ status: 200, title: `Console · ${OWN_NAME}`, lines: [] });
     expect(page.errors).toEqual([
@@ -51,7 +51,7 @@ describe('without a name', () => {
   });
 });
 
-describe('a name', () => {
+describe('the name', () => {
   test.each(['Acme Insights', 'Ünïcødé 統計', 'a'.repeat(60)])(
     'replaces the title and nothing else: %s',
     async (name) => {
@@ -72,7 +72,7 @@ describe('a name', () => {
     '"><script>alert(1)</script>',
     '<b>Acme</b> & "Sons"',
     '&lt;b&gt; &quot;',
-  ])('is text, and never markup: %s', async (name) => {
+  ])('is escaped as text: %s', async (name) => {
     const { title = '', text } = await open(name);
     const escaped = name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     expect(title).toBe(`Console · ${escaped}`);
@@ -80,7 +80,7 @@ describe('a name', () => {
     expect(tags(text)).toEqual(tags(await (await file()).text()));
   });
 
-  test('shows immediately in a browser with a cached page, which is never revalidated as current', async () => {
+  test('replaces a cached page immediately, because the page is never revalidated as current', async () => {
     const before = (await open()).headers;
     const headers = {
       'If-None-Match': before.get('ETag') ?? '',

@@ -1,5 +1,5 @@
-// Validates every exchange of the test suite against the OpenAPI description: an undocumented status, field, header or type fails its test.
-// Skips a route without a description, which test/node/operations.test.ts reports once.
+// Validates every request and response of the tests against the OpenAPI description. An undocumented status, field, header or type fails
+// the test. Routes without a description are skipped, because test/node/operations.test.ts reports them once.
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { createApp } from '../src/app.ts';
 import { openapi } from '../src/openapi/document.ts';
@@ -8,7 +8,7 @@ interface Node {
   [name: string]: Node | undefined;
 }
 
-/** Forbids undocumented fields. (The published description allows them, for later versions.) */
+/** Forbids undocumented fields. The published description allows them, for later versions. */
 const description = openapi({ closed: true }) as unknown as Node;
 const validators = new Map<Node, Validator>();
 
@@ -30,7 +30,7 @@ export function faultsOf(what: string, schema: Node | undefined, value: unknown)
   return validator.validate(value).errors.map(({ instanceLocation, error }) => `${what} ${instanceLocation}: ${error}`);
 }
 
-/** An operation without a description. */
+/** Marks an operation without a description. */
 const UNDESCRIBED: Node = {};
 const paths: Record<string, Node | undefined> = { ...description.paths };
 for (const { method, path } of createApp(() => new Date(0), console).api.routes) {
@@ -38,16 +38,16 @@ for (const { method, path } of createApp(() => new Date(0), console).api.routes)
   if (method !== 'ALL') paths[template] = { [method.toLowerCase()]: UNDESCRIBED, ...paths[template] };
 }
 
-/** `usage` is never the id of a business. */
+/** Returns a pattern for a path template. `usage` is never a business id. */
 const patternOf = (template: string) =>
   new RegExp(`^${template.replace('/business/{', '/business/(?!usage(?:/|$)){').replace(/\{\w+\}/g, '[^/]+')}$`);
 const parametersIn = (template: string) => template.split('{').length;
-/** Paths with fewer parameters first, because `refused` is not an `{access_id}`. */
+/** Templates with fewer parameters first, because `refused` is not an `{access_id}`. */
 const templates = Object.entries(paths)
   .sort(([one], [other]) => parametersIn(one) - parametersIn(other))
   .map(([template, operations]) => ({ operations, pattern: patternOf(template) }));
 
-/** The operations of a call's path, and the called one, if any. */
+/** Returns the operations of a path, and the called one, if any. */
 function described(method: string, path: string) {
   const [written = ''] = path.split('?');
   const pathname = ['DELETE', 'PATCH'].includes(method) ? written : written.replace(/(?<=.)\/$/, '');
@@ -109,7 +109,7 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   return faultsOf('body', content.schema, type === 'application/json' ? JSON.parse(text) : text);
 }
 
-/** Throws if a message to the receiver of alerts does not match the description. */
+/** Throws if a message to the alert receiver does not match the description. */
 export function expectSent(headers: Record<string, string>, text: string): void {
   const { parameters, requestBody } = description.webhooks?.['limits.reached']?.post ?? {};
   const inHeaders = Object.values(parameters ?? {}).flatMap((parameter) => {

@@ -1,4 +1,4 @@
-// What a request costs (docs/performance.md, "What each operation costs"): round trips, rows, and how each statement finds them.
+// The round trips and rows of each request (docs/performance.md, "What each operation costs"), and the indexes that find the rows.
 
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ import {
   withBatch,
 } from './support.ts';
 
-/** Inserts counts of `days` days for these businesses. */
+/** Inserts counts for `days` days of these businesses. */
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
     insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
@@ -95,8 +95,8 @@ describe.each(ROUTES)('$method $pattern', (route) => {
         .prepare(`explain query plan ${sql}`)
         .bind(...values)
         .all<{ detail: string }>();
-      // What is scanned is the one row of the permission, a page that is limited, a list that came with the request, a constant,
-      // SQLite's own table of the last ids, which has a row for each of three tables, or the index of the open messages.
+      // Scans are allowed of the permission's one row, a limited page, a list from the request, a constant, the index of open messages,
+      // and SQLite's sequence table, which contains a row for each of three tables.
       const scans = plan.results
         .map(({ detail }) => detail)
         .filter(
@@ -113,7 +113,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
 });
 
 describe('a refused call', () => {
-  /** A copy of a business with much stored data: days, sites, and the ids that the calls use. */
+  /** Creates a business with many stored days and sites, and with the ids that the calls use. */
   async function crowded(fields: Parameters<typeof newBusiness>[0]) {
     const { status, ...others } = fields ?? {};
     const full = await newBusiness(others);
@@ -145,7 +145,7 @@ describe('a refused call', () => {
     much = await crowded(RESTRICTED);
   });
 
-  /** The rows that a refused call reads of a business. It writes nothing. */
+  /** Returns the number of rows that a refused call reads. Asserts that it writes none. */
   async function rowsRead(route: AnyRoute, id: number, options: CallOptions): Promise<number> {
     const refused = await ask(route, { id }, options);
     expect([401, 403, 422]).toContain(refused.status);
@@ -157,7 +157,7 @@ describe('a refused call', () => {
   }
 
   eachOf(test, OF_A_BUSINESS)(
-    'to $name reads the same few rows of a business of others, whatever is stored',
+    'to $name reads the same few rows of another owner’s business, whatever is stored',
     async (route) => {
       for (const as of [caller.key, caller.token]) {
         const none = await rowsRead(route, 999_999_999, { as });
@@ -167,7 +167,7 @@ describe('a refused call', () => {
     },
   );
 
-  test('reads nothing of a list of a thousand uses', async () => {
+  test('does not look up any of a thousand listed uses', async () => {
     const body = { uses: Array.from({ length: 1000 }, (_, index) => ({ id: `order-${index}` })) };
     for (const as of ['q'.repeat(24), `bua_sk_${'q'.repeat(33)}`, little.token, caller.key]) {
       const { status, cost } = await call('POST', little.usage, { as, body });
@@ -177,7 +177,7 @@ describe('a refused call', () => {
   });
 
   eachOf(test, OF_A_BUSINESS)(
-    'to $name changes nothing, whatever else the database writes between two statements',
+    'to $name changes nothing, whatever the database writes between two of its statements',
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       await addFormerToken(business);
@@ -225,7 +225,7 @@ describe('a refused call', () => {
   });
 });
 
-test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', {
+test('recording a use reads and writes the same rows, however many uses, businesses, sites, keys and days are stored', {
   tags: 'slow',
 }, async () => {
   const fresh = await newBusiness({ sites: [origin] });
@@ -241,7 +241,7 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
       rows_written,
     }));
   };
-  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts a row, which reads one more
+  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts a row and reads one more
   const before = await costsOf('order-1');
   const many = (count: number, insert: string) =>
     fresh.home.d1
@@ -292,13 +292,13 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
       await call('POST', owner.access, { as: owner.key, body: { sites } });
     }
     await fill([owner], 400);
-    // Its rows follow those of the owner, because an index lookup reads one row past the match.
+    // Stores rows that follow the owner's, because an index lookup reads one row past the match.
     const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
     await addFormerToken(next);
     await fill([next], 1);
   });
 
-  /** The cost of a successful call. Asserts that it takes one round trip. */
+  /** Returns the cost of a successful call. Asserts that it takes one round trip. */
   async function costOf(method: string, path: string, body?: unknown, options: CallOptions = {}) {
     const { status, cost } = await call(method, path, { as: owner.key, body, ...options });
     expect(status).toBe(200);
@@ -307,7 +307,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   }
   const of = (path: string) => `/api/v1/business/${owner.id}/${path}`;
 
-  test('a daily limit reads 3 more rows, and a monthly one 2 for each day of the month so far', async () => {
+  test('a daily limit reads 3 more rows, and a monthly limit reads 2 for each day of the month so far', async () => {
     const headers = { 'Idempotency-Key': 'first' };
     await call('POST', owner.usage, { as: owner.key, headers });
     const limitedTo = (daily_limit: number | null, monthly_limit: number | null) =>
@@ -338,7 +338,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     await limitedTo(null, null);
   });
 
-  test('a list of businesses reads at most 37 rows for each, or 47 with wildcards', async () => {
+  test('a list of businesses reads at most 37 rows per business, or 47 with wildcards', async () => {
     const user_id = 1_000_001;
     const made = await Promise.all(Array.from({ length: 50 }, () => newBusiness({ user_id, sites: [origin] })));
     for (const one of made) await addSite(one.id, 'https://*.shop.example');
@@ -354,7 +354,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a list of businesses reads the r refused origins of a business and one more row, and none of its sites', async () => {
+  test('a list of businesses reads r + 1 rows for a business with r refused origins, and none of its sites', async () => {
     const [user_id, refused] = [1_000_002, 50];
     const sites = Array.from({ length: 40 }, (_, index) => `https://*.s${index}.example`);
     const made = await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id, sites })));
@@ -366,14 +366,14 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
       insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
-    // A business after all others that no list contains: every index lookup reads one row past the match.
+    // Stores rows after all listed businesses, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
     for (const business of made) await remember(business);
     expect((await read()) - without).toBeLessThanOrEqual(made.length * (refused + 1));
     expect(await read(fromElsewhere)).toBe(denied);
   });
 
-  test('a business reads the sites, 2 rows for each former token and 6 more, and with limits the days of the month', async () => {
+  test('reading a business reads its sites, 2 rows for each former token, 6 more rows, and with limits the days of the month', async () => {
     const most = async (rows: number) => {
       for (const options of [{}, { origin: BASE }, { origin: 'https://s3.example' }]) {
         const { rows_read, rows_written } = await costOf('GET', `/api/v1/business/${owner.id}`, undefined, options);
@@ -409,7 +409,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a new token reads the sites and 50 rows more, and writes at most 10', async () => {
+  test('rotating a token reads the sites and at most 50 more rows, and writes at most 10', async () => {
     for (const keep_old of ['1d', '2d', '3d', '4d', '5d', '6d', '7d']) {
       const { rows_read, rows_written } = await costOf('POST', of('token'), { keep_old });
       expect(rows_read).toBeLessThanOrEqual(SITES + 50);
@@ -420,9 +420,9 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(rows_written).toBeLessThanOrEqual(10);
   });
 
-  test('stopping f former tokens reads the sites, 6 rows for each and 22 more, and writes one for each and 3 more', async () => {
+  test('stopping f former tokens reads the sites and 6f + 22 rows, and writes f + 3', async () => {
     for (const [limit, rows] of [
-      [1, 15 + 2], // as for reading the business (today is the 15th)
+      [1, 15 + 2], // as many as for reading the business (today is the 15th)
       [null, 0],
     ] as const) {
       const limits = { daily_limit: limit, monthly_limit: limit };
@@ -437,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a refused origin takes two rows after the response; a list reads them and the sites', async () => {
+  test('a refused origin writes two rows after the response, and their list reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
       await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
@@ -452,14 +452,14 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(forgotten.rows_written).toBe(50);
   });
 
-  test('the day of the first use of a key takes one row after the response', async () => {
+  test('a key’s first use of the day writes one row after the response', async () => {
     const cost = noCost();
     const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
     await markKeyUsed(metered(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
   });
 
-  test('a change of sites reads and writes rows for the given and stored sites', async () => {
+  test('changing sites reads and writes a bounded number of rows per given and stored site', async () => {
     const list = await costOf('GET', owner.access);
     expect(list.rows_read).toBeLessThanOrEqual(SITES + 4);
     const [{ id }] = (await call('GET', owner.access, { as: owner.key })).body.data.access_list;
@@ -480,7 +480,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a list of m uses reads 5 × m + 8 rows, and writes two for each use and one for each day', async () => {
+  test('a list of m uses reads 5m + 8 rows, and writes two for each use and one for each day', async () => {
     for (const length of [1, 100, 1000]) {
       const uses = Array.from({ length }, (_, index) => ({ id: `${length}-${index}` }));
       const { rows_read, rows_written } = await costOf('POST', owner.usage, { uses });
@@ -489,7 +489,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a page on a subdomain reads at most 10 rows more, for the wildcards that could cover it', async () => {
+  test('a call from a subdomain reads at most 10 more rows, for the wildcards that could cover it', async () => {
     const fresh = await newBusiness({ sites: ['https://*.shop.example'] });
     const page = { as: fresh.token, origin: 'https://a.b.c.d.e.shop.example' };
     for (const [method, rows] of [['GET', 30 + 4] as const, ['POST', 8] as const]) {
@@ -498,7 +498,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('the health check reads two rows of each database, the first and the last business, and up to five more of DB', async () => {
+  test('the health check reads the first and last business of each database, and up to five more rows of DB', async () => {
     const { app, lines } = newApp();
     await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
     const { d1 } = lines[0] as { d1: Cost };
@@ -507,8 +507,8 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   });
 });
 
-// Last, because of their 100,000 rows: other tests read all tables.
-test('a page of the totals of m businesses over n days reads m × (n + 2) + 2 rows, whatever else is stored', {
+// These tests run last, because other tests read all tables and these store 100,000 rows.
+test('a page of totals for m businesses over n days reads m(n + 2) + 2 rows, whatever else is stored', {
   tags: 'slow',
 }, async () => {
   const [{ d1 }] = homes;
@@ -546,7 +546,7 @@ test('a report of n days reads at most n + 4 rows, however much else is stored',
   expect(await costs()).toEqual(before);
 });
 
-test('a refused report reads none of the days', async () => {
+test('a refused report reads no days', async () => {
   const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
   expect(refused.status).toBe(403);
   expect(refused.cost.round_trips).toBe(1);
