@@ -1,16 +1,16 @@
 // Every credential × operation × business × origin, against an independent statement of the rules of docs/api.md ("Credentials",
-// "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests are from routes.ts.
+// "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests come from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
 import { BASE, call, everything, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
-/** The business in a path. All have registered a site and a wildcard, except `open`. */
+/** The business in a path. Each has registered a site and a wildcard, except `open`. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
 type Target = (typeof TARGETS)[number] | 'none';
 const OWN: Target[] = ['open', 'shop', 'suspended'];
 const SITES = ['https://shop.example', 'https://*.pages.example'];
 
-/** The senders of requests. `origin` is null for a server. */
+/** The senders of requests. A server's `origin` is null. */
 const ORIGINS = {
   'a server': { headers: {}, origin: null },
   'a registered page': { headers: { Origin: 'https://shop.example' }, origin: 'https://shop.example' },
@@ -24,7 +24,7 @@ type From = keyof typeof ORIGINS;
 const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 type Role = 'full' | 'read' | 'record';
-/** A valid credential, the businesses it has access to, and the paths that are routed to a database without the credential. */
+/** A valid credential, the businesses it can access, and the paths that are routed to a database without the credential. */
 type Caller = { kind: 'key' | 'session' | 'token' | 'operator'; role: Role; knows: Target[]; unfoundAt?: Target[] };
 const key = (role: Role, knows = OWN): Caller => ({ kind: 'key', role, knows });
 const session = (role: Role, knows = OWN): Caller => ({ kind: 'session', role, knows });
@@ -36,12 +36,12 @@ const token = (of: Target, unfoundAt: Target[] = []): Caller => ({
 });
 const operator = (role: Role): Caller => ({ kind: 'operator', role, knows: [...OWN, 'foreign'] });
 
-/** An operation: its name in refusals, and who may do it. */
+/** An operation: its name in refusals, and who may perform it. */
 type Rule = {
   does: string;
   names: 'usage' | 'business' | null;
   roles: Role[];
-  /** Whether a business token may do it, and whether it records, which requires an active business. */
+  /** `token`: a business token may perform it. `records`: it records uses, which requires an active business. */
   token?: true;
   records?: true;
   only?: 'operator' | 'key' | 'session';
@@ -51,7 +51,7 @@ const reads = (does: string): Rule => ({ does, names: 'business', roles: ['full'
 const changes = (does: string): Rule => ({ does, names: 'business', roles: ['full'] });
 const operates = (does: string): Rule => ({ does, names: null, roles: ['full'], only: 'operator' });
 
-/** By the names in test/routes.ts. */
+/** Keyed by the names in test/routes.ts. */
 const RULES: Record<string, Rule> = {
   'read usage': { does: 'read usage', names: 'usage', roles: ['full', 'read', 'record'], token: true },
   'record a use': { ...records('record a use'), token: true },
@@ -94,7 +94,7 @@ const refusal = (status: number, code: string, message: string) =>
 const ALLOWED = 'allowed';
 const UNAUTHENTICATED = '401 unauthenticated {"message":"Unauthenticated."}';
 
-/** The answer to a caller. Null is a caller without a valid credential. */
+/** Returns the expected response. `caller` is null for a caller without a valid credential. */
 function oracle(caller: Caller | null, { does, names, roles, token, records, only }: Rule, target: Target, from: From) {
   if (caller === null || caller.unfoundAt?.includes(target)) return UNAUTHENTICATED;
   const { kind, role, knows } = caller;
@@ -139,7 +139,7 @@ async function world() {
   const [shop, suspended, deleted] = [await newBusiness(own), await newBusiness(own), await newBusiness(own)];
   const foreign = await newBusiness({ sites: SITES });
   const malformed = { id: '01', user_id, name: 'x' };
-  /** The paths that lead to another database than that of the imported token. A path without a database leads to DB. */
+  /** Paths that are not routed to the imported token's database. A path that names no database is routed to DB. */
   const elsewhere: Target[] = [...(home.number === 0 ? [] : (['malformed', 'none'] as const))];
   if (foreign.home !== home) elsewhere.push('foreign');
 
@@ -156,7 +156,7 @@ async function world() {
     (await ok('POST', '/session', as, undefined, at)).session_key;
   const newKeyOf = async (fields: object) => (await byOperator('POST', `/user/${user_id}/keys`, fields)).api_key;
 
-  const former = await rotate(shop, '1h', hours(-1)); // by now, the first one has just ended
+  const former = await rotate(shop, '1h', hours(-1)); // the first former token has just expired
   const present = await rotate(shop, '24h', hours(-1));
   const ofSuspended = await rotate(suspended, '24h');
   await byOperator('PATCH', `/business/${suspended.id}`, { status: 'suspended' });
@@ -212,14 +212,14 @@ async function world() {
   };
 }
 
-test('every operation has a rule', () => {
+test('the oracle has a rule for every operation', () => {
   expect(Object.keys(RULES).sort()).toEqual(ROUTES.map(({ name }) => name).sort());
 });
 
-/** The response to an unknown parameter, if nothing else is refused. */
+/** The start of the response to an otherwise valid request with an unknown parameter. */
 const WRONG_INPUT = '{"status":false,"message":"matrix is not a parameter';
 
-test('every call is refused or allowed as the rules say', { tags: 'slow', timeout: 600_000 }, async () => {
+test('the service allows and refuses every call as the oracle does', { tags: 'slow', timeout: 600_000 }, async () => {
   const { businesses, credentials } = await world();
   const cells = ROUTES.flatMap((route) => {
     const rule = RULES[route.name] as Rule;
@@ -232,7 +232,7 @@ test('every call is refused or allowed as the rules say', { tags: 'slow', timeou
     const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
-      // A refusal does not depend on the input, so it alternates between valid and invalid. Allowed calls get invalid input, to change nothing.
+      // Refusals do not depend on the input, so they alternate between valid and invalid input. Allowed calls send invalid input to change nothing.
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },
@@ -245,6 +245,6 @@ test('every call is refused or allowed as the rules say', { tags: 'slow', timeou
       return expected === got ? [] : [`${cell}: expected ${expected}, got ${got.slice(0, 200)}`];
     });
     expect(told.flat().slice(0, 20)).toEqual([]);
-    expect(await everything(), `what is stored, after refusals to: ${name}`).toBe(before);
+    expect(await everything(), `stored data after refusals to: ${name}`).toBe(before);
   }
 });

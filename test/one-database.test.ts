@@ -1,4 +1,4 @@
-// A deployment with one database, the default: everything is in DB, and no other database is queried or offered.
+// A deployment with one database, the default: DB stores everything, and the service neither queries nor offers another database.
 import { createScheduledController } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';
@@ -27,13 +27,13 @@ const send = (method: string, path: string, options: CallOptions = {}) =>
 const [home] = homes;
 const FIELDS = { name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example', country_id: 1 };
 let user = 3_000_000;
-/** A business in DB. */
+/** Creates a business in DB. */
 const newOne = (token?: string) => {
   user += homes.length;
   return newBusiness({ user_id: user, ...(token !== undefined && { token }) });
 };
 
-test('every new user is placed in it, and no other database can be requested', async () => {
+test('the only database stores every new user, and no other database can be requested', async () => {
   for (const user_id of [11, 12, 13, 14]) {
     const body = { user_id, ...FIELDS, business_size: 'small' };
     const [first, second] =
@@ -51,7 +51,7 @@ test('every new user is placed in it, and no other database can be requested', a
   }
 });
 
-test('health and the list of databases query only it', async () => {
+test('the health check and the list of databases query only that database', async () => {
   await newOne();
   const queries: string[] = [];
   const DB = {
@@ -67,32 +67,35 @@ test('health and the list of databases query only it', async () => {
   expect(body.data.databases).toEqual([expect.objectContaining({ number: 0, letter: '0', binding: 'DB' })]);
 });
 
-describe('of all businesses', () => {
+describe('across all businesses', () => {
   const LISTS = { businesses: '/business?limit=2', usage: '/usage?limit=2', alerts: '/alerts?limit=2' };
-  test.each(Object.entries(LISTS))('the list of %s ends after its rows', async (name, path) => {
-    const made = [await newOne(), await newOne(), await newOne()];
-    const alert = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
-    for (const { id } of made) await home.db.insert(alerts).values({ business_id: id, ...alert, at: STAMP });
-    const ids: number[] = [];
-    let pages = 0;
-    for (let next: number | string | null = ''; next !== null; pages += 1) {
-      const answer = await send(
-        'GET',
-        next === '' ? path : `${path}&${name === 'alerts' ? 'cursor' : 'after'}=${next}`,
-      );
-      expect(answer.cost.round_trips).toBe(1);
-      type Row = { id: number; business_id?: number };
-      ids.push(...answer.body.data[name].map(({ id, business_id = id }: Row) => business_id));
-      next = answer.body.data.next;
-      expect(pages).toBeLessThan(100);
-    }
-    expect(ids).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(pages).toBeLessThanOrEqual(Math.ceil(ids.length / 2) + 1);
-  });
+  test.each(Object.entries(LISTS))(
+    'the list of %s contains each row once and ends after the last',
+    async (name, path) => {
+      const made = [await newOne(), await newOne(), await newOne()];
+      const alert = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
+      for (const { id } of made) await home.db.insert(alerts).values({ business_id: id, ...alert, at: STAMP });
+      const ids: number[] = [];
+      let pages = 0;
+      for (let next: number | string | null = ''; next !== null; pages += 1) {
+        const answer = await send(
+          'GET',
+          next === '' ? path : `${path}&${name === 'alerts' ? 'cursor' : 'after'}=${next}`,
+        );
+        expect(answer.cost.round_trips).toBe(1);
+        type Row = { id: number; business_id?: number };
+        ids.push(...answer.body.data[name].map(({ id, business_id = id }: Row) => business_id));
+        next = answer.body.data.next;
+        expect(pages).toBeLessThan(100);
+      }
+      expect(ids).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(pages).toBeLessThanOrEqual(Math.ceil(ids.length / 2) + 1);
+    },
+  );
 });
 
-test('an imported token is looked up in it, whatever the path', async () => {
+test('an imported token is looked up in the only database, whatever the path', async () => {
   const { id, token } = await newOne('Token-of-another-system-1');
   const read = (path: number | string) => send('GET', `/business/usage/${path}`, { as: token });
   expect((await read(id)).status).toBe(200);
@@ -104,7 +107,7 @@ test('an imported token is looked up in it, whatever the path', async () => {
   }
 });
 
-test('a credential of another database is 401 without a query', async () => {
+test('another database’s credential is 401 without a query', async () => {
   const { usage, key, token } = await newOne();
   for (const credential of [key, token]) {
     for (const letter of ['1', '2', 'z']) {
@@ -116,7 +119,7 @@ test('a credential of another database is 401 without a query', async () => {
   }
 });
 
-test('its keys and tokens work, and its businesses can be changed and deleted', async () => {
+test('keys and tokens work, and businesses can be changed and deleted', async () => {
   const { id, usage, access, key, token } = await newOne();
   for (const as of [key, token]) expect((await call('POST', usage, { as, bindings })).status).toBe(200);
   const added = await call('POST', access, { as: key, bindings, body: { sites: ['https://a.example'] } });
@@ -126,7 +129,7 @@ test('its keys and tokens work, and its businesses can be changed and deleted', 
   expect(answerOf(deleted)).toEqual(granted({ deleted: { id, name: 'Other' } }));
 });
 
-test('the scheduled runs purge it and sweep it for alerts', async () => {
+test('the scheduled runs purge and sweep the only database', async () => {
   const business = await newOne();
   await addFormerToken(business, STAMP);
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -1,4 +1,4 @@
-// The OpenAPI description: how it is served, and that its examples are true. test/contract.ts validates every response against it.
+// The OpenAPI description: how it is served, and its examples. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
 import { DURATION } from '../src/core/duration.ts';
 import { parseInstant } from '../src/core/time.ts';
@@ -9,7 +9,7 @@ import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support
 
 const PATH = '/api/v1/openapi.json';
 
-test('is public and cacheable, and costs no round trip', async () => {
+test('the description is public and cacheable, and costs no round trip', async () => {
   for (const origin of [undefined, 'https://anywhere.example']) {
     const answer = await call('GET', PATH, origin === undefined ? {} : { origin });
     expect(answer.status).toBe(200);
@@ -21,7 +21,7 @@ test('is public and cacheable, and costs no round trip', async () => {
   }
 });
 
-test('answers 304 to a client that has the current version', async () => {
+test('a client that cached the current version gets 304', async () => {
   const { headers } = await call('GET', PATH);
   const again = await call('GET', PATH, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
   expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
@@ -29,7 +29,7 @@ test('answers 304 to a client that has the current version', async () => {
   expect(again.headers.get('Access-Control-Allow-Origin')).toBe('*');
 });
 
-test('answers HEAD without a body, and other methods with 405', async () => {
+test('HEAD gets no body, and other methods get 405', async () => {
   const head = await call('HEAD', PATH);
   expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
   const post = await call('POST', PATH);
@@ -39,7 +39,7 @@ test('answers HEAD without a body, and other methods with 405', async () => {
 });
 
 type Body = { data: { access_list?: { site: string }[]; api_key?: string; session_key?: string; url?: string } };
-/** By type, JSON first. */
+/** Keyed by media type, JSON first. */
 type Content = Record<string, { schema: never; examples: Record<string, { value: Body }> }>;
 type Operation = {
   operationId: string;
@@ -70,42 +70,45 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     }
   });
 
-  test.each(examplesOf(requestBody))('gets the response of its example: %s', async (name, { value }) => {
-    // The examples are from DB.
-    const business = await newBusiness({ user_id: homes.length * 1_000_000 });
-    await setCount(business.id, '2026-03-03', 12);
-    const url = path.replace('{business_id}', `${business.id}`).replace('{user_id}', `${business.user_id}`);
-    if (name === 'settled')
-      await call('POST', business.usage, {
-        as: OPERATOR.full,
-        body: { uses: ['job-1', 'job-2'].map((id) => ({ id, quantity: 500 })) },
-        at: new Date('2026-03-03T12:00:00.000Z'),
-      });
-    const isCode = name === 'code'; // sent without a credential
-    if (isCode)
-      await newCode(business, { return_url: 'https://product.example/settings' }, (value as { code?: string }).code);
-    const as = operation.security.some((scheme) => 'apiKey' in scheme) ? business.key : OPERATOR.full;
-    const at = new Date('2026-03-03T12:00:00.000Z');
-    const answer = await call(method.toUpperCase(), url, { ...(isCode ? {} : { as }), body: value, at });
-    const [, example] = examplesOf(responses[200]).find(([other]) => other === name) ?? [];
-    const said = (body?: Body) => {
-      const { access_list, api_key, session_key, ...others } = body?.data ?? {};
-      if (others.url) return { ...others, url: others.url.slice(0, -34) };
-      if (session_key) return { ...others, session_key: session_key.slice(0, 8) };
-      return access_list?.map(({ site }) => site) ?? (api_key ? Object.keys(body?.data ?? {}).sort() : body);
-    };
-    expect({ status: answer.status, body: said(answer.body) }).toEqual({ status: 200, body: said(example?.value) });
-  });
+  test.each(examplesOf(requestBody))(
+    'responds to an example request with the example response: %s',
+    async (name, { value }) => {
+      // The ids in the examples are DB’s.
+      const business = await newBusiness({ user_id: homes.length * 1_000_000 });
+      await setCount(business.id, '2026-03-03', 12);
+      const url = path.replace('{business_id}', `${business.id}`).replace('{user_id}', `${business.user_id}`);
+      if (name === 'settled')
+        await call('POST', business.usage, {
+          as: OPERATOR.full,
+          body: { uses: ['job-1', 'job-2'].map((id) => ({ id, quantity: 500 })) },
+          at: new Date('2026-03-03T12:00:00.000Z'),
+        });
+      const isCode = name === 'code'; // a code is sent without a credential
+      if (isCode)
+        await newCode(business, { return_url: 'https://product.example/settings' }, (value as { code?: string }).code);
+      const as = operation.security.some((scheme) => 'apiKey' in scheme) ? business.key : OPERATOR.full;
+      const at = new Date('2026-03-03T12:00:00.000Z');
+      const answer = await call(method.toUpperCase(), url, { ...(isCode ? {} : { as }), body: value, at });
+      const [, example] = examplesOf(responses[200]).find(([other]) => other === name) ?? [];
+      const said = (body?: Body) => {
+        const { access_list, api_key, session_key, ...others } = body?.data ?? {};
+        if (others.url) return { ...others, url: others.url.slice(0, -34) };
+        if (session_key) return { ...others, session_key: session_key.slice(0, 8) };
+        return access_list?.map(({ site }) => site) ?? (api_key ? Object.keys(body?.data ?? {}).sort() : body);
+      };
+      expect({ status: answer.status, body: said(answer.body) }).toEqual({ status: 200, body: said(example?.value) });
+    },
+  );
 });
 
-test('has an example of the alerts message that matches its schema', () => {
+test('the example of the alerts message matches its schema', () => {
   const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
   const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
 });
 
-test('says for each 404 which id does not exist', () => {
+test('the description of each 404 names the id that does not exist', () => {
   const descriptions = operations.flatMap(({ name, operation: { responses } }) => {
     const { description } = (responses[404] ?? {}) as { description?: string };
     return description === undefined ? [] : [[name, description]];
@@ -131,7 +134,7 @@ interface Schema {
 }
 const published = openapi().components?.schemas as Record<string, Schema>;
 
-test('has the bounds of integers and the values of enums that requests are checked against', () => {
+test('the description contains the integer bounds and enum values that the service enforces', () => {
   expect(published.NewBusiness?.properties).toMatchObject({
     user_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     database: { type: 'integer', minimum: 0, maximum: 61 },
@@ -144,11 +147,11 @@ test('has the bounds of integers and the values of enums that requests are check
   });
 });
 
-test('lists every error code in Error-Code, and no other', () => {
+test('Error-Code lists exactly the error codes of the service', () => {
   expect(components?.headers?.ErrorCode).toMatchObject({ schema: { type: 'string', enum: ERROR_CODES } });
 });
 
-test('closes every object of a request, because unknown members are refused', () => {
+test('every object in a request is closed, because the service refuses unknown members', () => {
   const bodies = JSON.stringify(operations.map(({ operation }) => operation.requestBody));
   const ofRequests = Object.entries(published).filter(([name]) => bodies.includes(`schemas/${name}"`));
   const open = ofRequests.filter(
@@ -164,7 +167,7 @@ test.each([
   ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],
   ...['1d', '7d', '9d', '10d', '29d', '30d', '31d', '40d', '99d', '100d', '0h', '0d', '01h', '001d', '1', 'h', ''],
   ...['24H', '24m', '24 h', ' 24h', '24h ', '24h\n', '-1h', '+1h', '1.5h', '1e1h', '24h7d', '٣h', 'one day'],
-])('keep_old can be %j in the description only if the service accepts it', (text) => {
+])('the schema accepts keep_old %j exactly if the service does', (text) => {
   expect(passes(published.Rotation?.properties?.keep_old, text)).toBe(DURATION.test(text));
 });
 
@@ -175,6 +178,6 @@ test.each([
   ...['2026-03-15T12:00Z', '2026-03-15 12:00:00Z', '2026-03-15', '2026-3-15T12:00:00Z', '20260315T120000Z'],
   ...[' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n', '2026-02-30T12:00:00Z', '2026-13-01T12:00:00Z', '1773576000'],
   ...[''],
-])('at may be %j in the description if the service takes it', (text) => {
+])('the schema accepts at %j exactly if the service does', (text) => {
   expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(parseInstant(text) !== null);
 });

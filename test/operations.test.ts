@@ -24,7 +24,7 @@ import {
   newKey,
 } from './support.ts';
 
-// One of each kind. test/outage.test.ts covers the others.
+// Examples of each kind. test/outage.test.ts covers the other errors.
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
   'D1_ERROR: database is locked: SQLITE_BUSY',
@@ -47,11 +47,11 @@ eachOf(describe, FAILING)('when the database fails, the response to $name', (rou
   const unavailable = { ...UNAVAILABLE, retry: '10' };
   const broken = { ...SERVER_ERROR, retry: null };
 
-  test.each(BUSY)('is 503 if it did not run: %s', async (message) => {
+  test.each(BUSY)('is 503 if the batch did not run: %s', async (message) => {
     expect(await failed(message, 'before')).toEqual(unavailable);
   });
 
-  test.each(GONE)(`is ${once ? '500' : '503'} if it may have run: %s`, async (message) => {
+  test.each(GONE)(`is ${once ? '500' : '503'} if the batch may have run: %s`, async (message) => {
     for (const when of ['before', 'after'] as const)
       expect(await failed(message, when)).toEqual(once ? broken : unavailable);
   });
@@ -61,7 +61,7 @@ eachOf(describe, FAILING)('when the database fails, the response to $name', (rou
   });
 });
 
-test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once after a retry', async () => {
+test('a use with an Idempotency-Key is 503 if its outcome is unknown, and counts once after a retry', async () => {
   const business = await newBusiness();
   const send = (bindings: object) =>
     call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'order-1' }, bindings });
@@ -102,7 +102,7 @@ describe('the rate limits', () => {
   const send = (bindings: object, headers: Record<string, string>, path = '/api/v1/business/usage/1') =>
     call('GET', path, { headers, bindings });
 
-  test('answer 429 with Retry-After by client address, without a database query', async () => {
+  test('answer a client address over its limit with 429 and Retry-After, without a database query', async () => {
     const { binding } = limiter(2);
     const bindings = { ...failingWith('never asked'), ADDRESS_LIMIT: binding };
     const from = (address: string) => send(bindings, { 'CF-Connecting-IP': address });
@@ -115,7 +115,7 @@ describe('the rate limits', () => {
     expect((await from('192.0.2.2')).status).toBe(401);
   });
 
-  test('answer 429 by credential, of which the limiter gets only a hash', async () => {
+  test('answer a credential over its limit with 429, and pass the limiter only a hash of it', async () => {
     const { binding, keys } = limiter(1);
     const business = await newBusiness();
     const ours = (scheme: string) =>
@@ -127,7 +127,7 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test.each(['key', 'token'] as const)('hash a %s once, for the limiter and the database', async (kind) => {
+  test.each(['key', 'token'] as const)('hash a %s once for both the limiter and the database', async (kind) => {
     const business = await newBusiness();
     const digest = vi.spyOn(crypto.subtle, 'digest');
     const answer = await send({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
@@ -135,7 +135,7 @@ describe('the rate limits', () => {
     digest.mockRestore();
   });
 
-  test('do not count requests over the limit of an address against the credential, because a token is in every page', async () => {
+  test('do not count requests over an address limit against the credential, because every page contains the token', async () => {
     const address = limiter(1);
     const credential = limiter(2);
     const business = await newBusiness();
@@ -149,7 +149,7 @@ describe('the rate limits', () => {
     expect(await from('192.0.2.2')).toBe(false);
   });
 
-  test('count a token by origin, so refused pages do not use up the limit of a registered page', async () => {
+  test('count a token per origin, so refused pages do not use up a registered page’s limit', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { binding, keys } = limiter(5);
     const bindings = { CREDENTIAL_LIMIT: binding };
@@ -163,7 +163,7 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('as deployed, allow 1,000 calls from ten addresses, and stop a single address', {
+  test('allow 1,000 calls from ten addresses and stop a single address, as deployed', {
     tags: 'slow',
   }, async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
@@ -174,12 +174,12 @@ describe('the rate limits', () => {
     };
     const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
     expect(new Set(await inBatches(addresses, (address) => visit(address)))).toEqual(new Set([200]));
-    // Whenever a period begins, at least one of 2,001 requests is the 1,001st in a period.
+    // Wherever a period begins, at least one of 2,001 requests is the 1,001st of its period.
     const flood = await inBatches(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
 
-  test("count requests for openapi.json against the client's address", async () => {
+  test('count requests for openapi.json against the client’s address', async () => {
     const { binding } = limiter(1);
     const read = () => send({ ADDRESS_LIMIT: binding }, { 'CF-Connecting-IP': '192.0.2.1' }, '/api/v1/openapi.json');
     expect([(await read()).status, (await read()).status]).toEqual([200, 429]);
@@ -194,7 +194,7 @@ describe('the rate limits', () => {
     expect(networkOf('::1')).toBe('0:0:0:0');
   });
 
-  test('apply after 404, 405 and 413, and before the credential is checked', async () => {
+  test('apply after the checks for 404, 405 and 413, and before the credential check', async () => {
     const bindings = { ADDRESS_LIMIT: limiter(0).binding };
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     for (const [status, method, path, body] of [
@@ -206,7 +206,7 @@ describe('the rate limits', () => {
       expect((await call(method, path, { headers, body, bindings })).status, `${method} ${path}`).toBe(status);
   });
 
-  test('do not count preflights or requests without an address, and are off without their binding', async () => {
+  test('do not count preflights or requests without an address, and do not apply without their binding', async () => {
     const { binding, keys } = limiter(0);
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     expect((await send({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
@@ -218,7 +218,7 @@ describe('the rate limits', () => {
 });
 
 describe('the log', () => {
-  test('has one line per request, with the operation, the status and the cost, and no credential', async () => {
+  test('contains one line per request, with the operation, the status and the cost, but no credential', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const granted = await call('POST', business.usage, { as: business.key });
     expect(granted.lines).toEqual([
@@ -264,7 +264,7 @@ describe('the log', () => {
     for (const secret of [business.key, business.token, 'an-unknown-credential']) expect(lines).not.toContain(secret);
   });
 
-  test('distinguishes the causes of a 401, which the caller cannot', { tags: 'slow' }, async () => {
+  test('names the cause of a 401, which the response does not reveal', { tags: 'slow' }, async () => {
     const active = await newBusiness();
     const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
     const { home, user_id } = active;
@@ -314,7 +314,7 @@ describe('the log', () => {
     expect(foreign.lines).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);
   });
 
-  test('has the id in the path, or null if it is not an id', async () => {
+  test('contains the id in the path, or null if it is malformed', async () => {
     const business = await newBusiness();
     for (const [id, logged] of [
       [999_999_999, 999_999_999],
@@ -326,7 +326,7 @@ describe('the log', () => {
     }
   });
 
-  test('has the cause of a 503', async () => {
+  test('contains the cause of a 503', async () => {
     const business = await newBusiness();
     const bindings = failingWith('D1 DB is overloaded. Too many requests queued.');
     expect((await call('GET', business.usage, { as: business.key, bindings })).errors).toMatchObject([
@@ -337,7 +337,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('has the cause of a 500, which the response does not reveal', async () => {
+  test('contains the cause of a 500, which the response does not reveal', async () => {
     const business = await newBusiness();
     const bindings = failingWith('D1_ERROR: no such table: x');
     const { text, headers, errors } = await call('GET', business.usage, { as: business.key, bindings });
@@ -349,7 +349,7 @@ describe('the log', () => {
   });
 });
 
-test('a response has its request id, the time of the database, and the security headers', async () => {
+test('a response carries its request id, the database time and the security headers', async () => {
   const business = await newBusiness();
   const { headers } = await call('GET', business.usage, { as: business.key });
   expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,4 +1,4 @@
-// Operator keys: what each role may do with any business, for every route, and where the keys are refused.
+// Operator keys: what each role may do on every route, and where the keys are refused.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
@@ -35,10 +35,10 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
-/** Creates the home of the user now, because a new owner costs more. */
+/** Creates the user's home in advance, because a new owner's first request costs more. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
-describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may, ...route }) => {
+describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, may, ...route }) => {
   const as = OPERATOR[role];
   const refusal = refused(route.operatorRefusal ?? 'This operator key can only record.');
 
@@ -84,7 +84,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is unknown without its secret, or with another or a malformed one', tagsOf(route), async () => {
+  test('is unknown if its secret is missing, malformed or another key’s', tagsOf(route), async () => {
     const business = await newBusiness();
     const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
@@ -99,7 +99,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   if (route.unknownBusiness !== null) {
     const { unknownBusiness } = route as Route;
     test(
-      'gets the answer of an owner for an unknown business, and is allowed for an inactive one',
+      'gets an owner’s response for an unknown business, and is allowed for an inactive business',
       tagsOf(route),
       async () => {
         for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
@@ -122,7 +122,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   }
 
   if (may && route.action !== null) {
-    test('is named in the changes it makes', async () => {
+    test('is named as the actor of its changes', async () => {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       await addFormerToken(business);
       const made = async () => (await Promise.all(homes.map(({ db }) => db.select().from(changes)))).flat();
@@ -135,7 +135,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   }
 });
 
-test('each of four secrets works while the others are malformed, and the log names those', async () => {
+test('each of the four secrets works while the others are malformed, and the log names the malformed secrets', async () => {
   const { usage } = await newBusiness();
   for (const name of OPERATOR_SECRET_NAMES) {
     const broken = {
@@ -165,7 +165,7 @@ test('each of four secrets works while the others are malformed, and the log nam
   }
 });
 
-test('a key with two roles has the narrower one, whatever the order of the secrets', async () => {
+test('a key with two roles gets the narrower role, whatever the order of the secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [
@@ -177,7 +177,7 @@ test('a key with two roles has the narrower one, whatever the order of the secre
   }
 });
 
-test.each([4, 50])('the operator lists the businesses of all users in all databases, %i per page', async (limit) => {
+test.each([4, 50])('the operator can list all users’ businesses in all databases, %i per page', async (limit) => {
   const made = [];
   for (let index = 0; index < 6; index++) made.push(await newBusiness());
   const listed: number[] = [];
@@ -204,7 +204,7 @@ test.each([4, 50])('the operator lists the businesses of all users in all databa
   expect(pages).toBeLessThanOrEqual(Math.ceil(listed.length / limit) + homes.length);
 });
 
-test('a use id counts once for API keys and the operator together, and once for tokens', async () => {
+test('a use id counts once for API keys and operator keys together, and once for tokens', async () => {
   const business = await newBusiness();
   const body = { uses: [{ id: 'order-1' }] };
   const counts = [];
@@ -219,7 +219,7 @@ test('a use id counts once for API keys and the operator together, and once for 
 });
 
 describe('rate limits', () => {
-  /** A limiter that collects its keys. */
+  /** A limiter that collects the keys it receives. */
   function limiter(isRefused: (key: string) => boolean) {
     const keys: string[] = [];
     const limit = async ({ key }: { key: string }) => {
@@ -232,21 +232,21 @@ describe('rate limits', () => {
   const send = async (path: string, as: string, bindings: object, origin?: string) =>
     (await call('GET', path, { as, headers, bindings, origin })).status;
 
-  test('by address do not count the operator, but unknown operator keys', async () => {
+  test('by address count unknown operator keys, but not known ones', async () => {
     const { usage } = await newBusiness();
     const { keys, binding } = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding })).toBe(200);
     expect(keys).toEqual([]);
     expect(await send(usage, newOperatorKey(), { ADDRESS_LIMIT: binding })).toBe(429);
     expect(keys).toEqual(['198.51.100.1']);
-    // Requests from pages with a leaked key do not count against the servers that use it.
+    // Requests from pages with a leaked key do not count against the servers that use the key.
     const credential = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { CREDENTIAL_LIMIT: credential.binding }, BASE)).toBe(403);
     expect(credential.keys).toEqual([]);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding }, BASE)).toBe(429);
   });
 
-  test('by credential count an operator key per business and per user', async () => {
+  test('by credential count an operator key separately for each business and each user', async () => {
     const [one, other] = [await newBusiness(), await newBusiness()];
     const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
     expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);

@@ -63,7 +63,7 @@ async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) 
     context,
   );
   const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
-  await waitOnExecutionContext(context); // or the rest would be written to the next file's database
+  await waitOnExecutionContext(context); // otherwise it would write to the next file's database
   return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
 }
 async function expectUnavailable(request: Request) {
@@ -79,14 +79,14 @@ async function expectUnavailable(request: Request) {
   });
 }
 
-eachOf(describe, ROUTES)('while it is 1, the response to $name', (route) => {
+eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (route) => {
   test('is 503 without a query for all other callers', async () => {
     const before = await everything();
     for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));
     expect(await everything()).toBe(before);
   });
 
-  test.each(OPERATOR_ROLES)('is unchanged for an operator key of the role %s', async (role) => {
+  test.each(OPERATOR_ROLES)('is unchanged for an operator key with the role %s', async (role) => {
     const own = await newBusiness();
     const request = () =>
       new Request(BASE + route.path(own), {
@@ -99,7 +99,7 @@ eachOf(describe, ROUTES)('while it is 1, the response to $name', (route) => {
   });
 });
 
-test('while it is 1, the code of a console link is 503, and works afterwards', async () => {
+test('while OPERATOR_ONLY is 1, a console link’s code is 503, and it works afterwards', async () => {
   const code = await newCode(business);
   const redeem = (body: string) => new Request(`${BASE}/api/v1/session`, { method: 'POST', body });
   for (const body of [JSON.stringify({ code }), '', '{}', JSON.stringify({ code: 'x'.repeat(34) })])
@@ -107,7 +107,7 @@ test('while it is 1, the code of a console link is 503, and works afterwards', a
   expect((await ask(redeem(JSON.stringify({ code })), {})).status).toBe(200);
 });
 
-test('while it is 1, public routes, preflights, unknown paths and other methods respond as usual', async () => {
+test('while OPERATOR_ONLY is 1, public routes, preflights, unknown paths and other methods respond as usual', async () => {
   for (const route of PUBLIC) {
     const [method = '', path = ''] = route.split(' ');
     expect((await ask(new Request(BASE + path, { method }))).status, route).toBe(200);
@@ -122,23 +122,26 @@ test('while it is 1, public routes, preflights, unknown paths and other methods 
   expect(statuses).toEqual([204, 404, 405]);
 });
 
-test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])('%j has no effect', async (value) => {
-  const [route] = ROUTES as [AnyRoute];
-  const expected = {
-    ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
-    ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
-    ...{ 'a token from a page that is not registered': 403, 'the token of a business that is not active': 401 },
-    // If the path leads to its database, the token is known, but of another business.
-    ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
-    'the key of a database that is not bound': 401,
-    ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'another header': 401 },
-  };
-  const bindings = value === undefined ? {} : { OPERATOR_ONLY: value };
-  const statuses = [];
-  for (const [name, headers] of Object.entries(others))
-    statuses.push([name, (await ask(requestOf(route, headers), bindings)).status]);
-  expect(Object.fromEntries(statuses)).toEqual(expected);
-  const code = await newCode(business);
-  const redeem = new Request(`${BASE}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) });
-  expect((await ask(redeem, bindings)).status).toBe(200);
-});
+test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])(
+  'OPERATOR_ONLY has no effect if it is %j',
+  async (value) => {
+    const [route] = ROUTES as [AnyRoute];
+    const expected = {
+      ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
+      ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
+      ...{ 'a token from a page that is not registered': 403, 'the token of a business that is not active': 401 },
+      // The token is known if the path is routed to its database, but it is another business's token.
+      ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
+      'the key of a database that is not bound': 401,
+      ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'another header': 401 },
+    };
+    const bindings = value === undefined ? {} : { OPERATOR_ONLY: value };
+    const statuses = [];
+    for (const [name, headers] of Object.entries(others))
+      statuses.push([name, (await ask(requestOf(route, headers), bindings)).status]);
+    expect(Object.fromEntries(statuses)).toEqual(expected);
+    const code = await newCode(business);
+    const redeem = new Request(`${BASE}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) });
+    expect((await ask(redeem, bindings)).status).toBe(200);
+  },
+);

@@ -1,4 +1,4 @@
-// Which origins a list of sites admits: the service against an independent oracle of docs/api.md, "Sites", and the cost.
+// The origins that a list of sites admits, compared with an independent oracle of docs/api.md, "Sites", and the cost of the decision.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
@@ -17,7 +17,7 @@ import { call, newBusiness, setCount } from './support.ts';
 /** The service's decision, without a database. */
 const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
 
-// The oracle scans the registered sites and parses sites and origins by hand: it uses no URL and derives no candidates.
+// The oracle scans the registered sites and parses sites and origins by hand. It neither uses `URL` nor derives candidates.
 type Parts = { scheme: string; host: string; port: string | null };
 
 function partsOf(text: string): Parts | null {
@@ -59,13 +59,13 @@ const isJudgedAlike = (sites: readonly string[], origin: string) =>
 
 const lists = Object.entries(LISTS) as [List, readonly string[]][];
 
-test('the access lists of the hostile tables contain canonical sites', () => {
+test('the hostile tables list only canonical sites', () => {
   for (const site of Object.values(LISTS).flat()) expect(canonicalSite(site).site).toBe(site);
 });
 
 describe('an origin', () => {
   const REPORT = granted({ used: [{ date: '2026-01-01', count: 0 }] });
-  /** `every` has the sites of all lists: an origin that it refuses, each list refuses. */
+  /** `every` combines the sites of all lists, so each list refuses the origins that it refuses. */
   let businesses: Record<List | 'every', Awaited<ReturnType<typeof newBusiness>>>;
   beforeAll(async () => {
     const made = lists.map(async ([list, sites]) => [list, await newBusiness({ sites: [...sites] })]);
@@ -74,7 +74,7 @@ describe('an origin', () => {
   });
 
   const GROUPS = Object.entries({ ...HOSTILE_ORIGINS, genuine: GENUINE_ORIGINS });
-  test.each(GROUPS)('is admitted only by the lists that the oracle names: %s', async (_, rows) => {
+  test.each(GROUPS)('is admitted by exactly the lists that the oracle names: %s', async (_, rows) => {
     for (const [origin, ...admittedBy] of rows) {
       const admitting = lists.filter(([, sites]) => oracle(sites, origin)).map(([list]) => list);
       expect([origin, ...admitting]).toEqual([origin, ...admittedBy]);
@@ -157,7 +157,7 @@ const MUTATIONS: ((origin: string, choices: Choices) => string)[] = [
 const splice = (text: string, at: number, removed: number, put: string) =>
   text.slice(0, at) + put + text.slice(at + removed);
 
-/** An origin that one of `sites` covers, with up to three mutations. */
+/** Returns an origin that one of `sites` covers, with up to three mutations. */
 function mutated(sites: readonly string[], choices: Choices): string {
   const { below, of } = choices;
   let origin = of(sites);
@@ -182,7 +182,7 @@ test('the service and the oracle agree on 100,000 mutations of registered sites'
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
-  // The mutations stay near the boundary.
+  // The mutations stay close to the boundary between admitted and refused.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 
@@ -212,7 +212,7 @@ test('the service and the oracle agree on any list and any origin', { tags: 'slo
   );
 });
 
-test('requests are admitted and refused as the oracle decides', { tags: 'slow' }, async () => {
+test('the service admits and refuses requests as the oracle does', { tags: 'slow' }, async () => {
   const businesses = await Promise.all(
     lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
   );
@@ -233,7 +233,7 @@ test('requests are admitted and refused as the oracle decides', { tags: 'slow' }
   expect(statuses).toEqual(new Set([200, 403]));
 });
 
-test('a token without an origin is refused with a message that says where it works', async () => {
+test('a token without an origin is refused with a message that explains where tokens work', async () => {
   const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
   const answer = await call('GET', usage, { as: token });
   expect(answerOf(answer)).toEqual({ status: 403, body: NO_ORIGIN });
@@ -263,10 +263,10 @@ describe('the cost of a decision', () => {
     one = await crowded(['https://example.com']);
     few = await crowded(FEW);
     many = await crowded(MANY);
-    await crowded([]); // a search that overran the other businesses' days would read its days
+    await crowded([]); // a query that overran the other businesses' days would read its days
   });
 
-  /** The rows that a report reads for an origin, without those of its days. */
+  /** Returns the status of a report for an origin and the rows it reads, without the rows of its days. */
   async function rowsRead(business: Business | undefined, origin: string) {
     const answer = await call('GET', `${business?.usage}?from=2026-03-10&to=2026-03-16`, {
       as: business?.token ?? '',
@@ -276,22 +276,22 @@ describe('the cost of a decision', () => {
     return { status: answer.status, rows: answer.cost.rows_read - (answer.status === 200 ? DAYS : 0) };
   }
 
-  // The last column is the number of wildcards that are looked up.
+  // The last column is the number of wildcard lookups.
   test.each([
     ['of 2 labels', 'https://example.com', 200, 0],
-    ['of 2 labels, refused', 'https://example.org', 403, 0],
-    ['of 3 labels, by a wildcard', 'https://www.example.com', 200, 1],
-    ['of 3 labels and a port, by a wildcard', 'https://www.example.com:8443', 200, 1],
-    ['of 6 labels, by two wildcards', 'https://a.b.c.d.example.com', 200, 4],
-    ['of 6 labels, refused', 'https://a.b.c.d.example.org', 403, 4],
-    ['of 122 labels, by two wildcards', `https://${'a.'.repeat(117)}b.c.d.example.com`, 200, 4],
+    ['of 2 labels that is refused', 'https://example.org', 403, 0],
+    ['of 3 labels that a wildcard covers', 'https://www.example.com', 200, 1],
+    ['of 3 labels and a port that a wildcard covers', 'https://www.example.com:8443', 200, 1],
+    ['of 6 labels that two wildcards cover', 'https://a.b.c.d.example.com', 200, 4],
+    ['of 6 labels that is refused', 'https://a.b.c.d.example.org', 403, 4],
+    ['of 122 labels that two wildcards cover', `https://${'a.'.repeat(117)}b.c.d.example.com`, 200, 4],
     ['of 130 labels', `https://${'a.'.repeat(128)}example.com`, 403, 0],
     ['of 8194 labels', `https://${'a.'.repeat(8192)}example.com`, 403, 0],
-    ['of a loopback host, by two sites', 'http://localhost:3000', 200, 1],
-    ['null', 'null', 403, 0],
+    ['of a loopback host that two sites cover', 'http://localhost:3000', 200, 1],
+    ['that is null', 'null', 403, 0],
     ['of 16 KiB', `https://${'a'.repeat(16_384)}.example.com`, 403, 0],
     ['that joins 745 others', `https://example.com${', https://example.com'.repeat(745)}`, 403, 0],
-  ])('is bounded for an origin %s, and the same with 500 sites as with 6', async (_, origin, status, wildcards) => {
+  ])('is bounded for an origin %s, and equal with 500 sites and with 6', async (_, origin, status, wildcards) => {
     const read = await rowsRead(few, origin);
     expect(read.status).toBe(status);
     expect(read.rows).toBeLessThanOrEqual(8 + 2 * wildcards);
@@ -299,7 +299,7 @@ describe('the cost of a decision', () => {
     expect(sitesCovering(origin)).toHaveLength(1 + wildcards);
   });
 
-  test('is the same with one site as with 500', async () => {
+  test('is equal with one site and with 500', async () => {
     for (const origin of ['https://example.com', 'https://example.org']) {
       expect(await rowsRead(one, origin)).toEqual(await rowsRead(many, origin));
     }

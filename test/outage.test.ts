@@ -1,5 +1,5 @@
-// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, errors of the
-// connection do not.
+// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, and connection
+// errors do not.
 import { describe, expect, test } from 'vitest';
 import { outageOf } from '../src/db/outage.ts';
 
@@ -66,8 +66,8 @@ const OURS = [
 describe.each([
   ['did not run', 'not_run', NOT_RUN],
   ['may have run', 'unknown', UNKNOWN],
-  ['failed by a fault of the service', null, OURS],
-] as const)('a batch %s, according to', (_, outage, texts) => {
+  ['failed through a fault of the service', null, OURS],
+] as const)('a batch %s if D1 reports', (_, outage, texts) => {
   test.each(texts)('%s (%s)', (text) => {
     for (const message of [`D1_ERROR: ${text}`, text]) expect(outageOf(new Error(message ?? ''))).toBe(outage);
   });

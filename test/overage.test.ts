@@ -1,4 +1,4 @@
-// Uses beyond a limit (docs/api.md, "Overage"), and lists of uses, to which limits apply unless the operator sends them.
+// Uses beyond a limit (docs/api.md, "Overage"), and lists of uses, which limits apply to unless the operator sends them.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ledger } from '../src/db/schema.ts';
@@ -23,7 +23,7 @@ const report = (business: Business, uses: Use[], options: CallOptions = {}) =>
   use(business, { body: { uses }, ...options });
 const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
 const idsOf = (...names: (string | number)[]) => names.map((name) => ({ id: `order-${name}` }));
-/** The refusal of a list. `index` is that of the first use that does not fit. */
+/** The refusal of a list. `index` is the position of the first use that does not fit. */
 const beyond = (message: string, index: number) => {
   const field = `uses.${index}`;
   const errors = { [field]: [`${field} is the first use that exceeds the limit`] };
@@ -33,7 +33,7 @@ const FULL = { status: 429, body: { status: false, message: 'This business has u
 const HALF_A_DAY = '43200';
 
 describe('overage', () => {
-  test('is how many uses a key counts beyond a limit: then it is 429, and says so', async () => {
+  test('is the number of uses that a key can record beyond a limit before a 429 that reports the overage', async () => {
     for (const limits of [{ daily_limit: 2 }, { monthly_limit: 2 }]) {
       const business = await limited({ ...limits, overage: 3 });
       const remaining: number[] = [];
@@ -46,14 +46,14 @@ describe('overage', () => {
     }
   });
 
-  test('of null counts any number', async () => {
+  test('of null allows any number of uses beyond a limit', async () => {
     const business = await limited({ daily_limit: 1, monthly_limit: 1, overage: null });
     await setCount(business.id, TODAY, 1_000_000);
     expect((await use(business)).body.data).toEqual({ date: TODAY, count: 1_000_001, remaining: 0 });
     expect((await report(business, idsOf(1))).body.data).toEqual({ recorded: 1, duplicates: 0 });
   });
 
-  test('is not for a token, which is public: it stops at the limit', async () => {
+  test('does not apply to a token, which is public and stops at the limit', async () => {
     for (const overage of [0, 5, null]) {
       const business = await limited({ daily_limit: 1, overage }, { sites: ['https://a.example'] });
       const visit = () => use(business, { as: business.token, origin: 'https://a.example' });
@@ -64,7 +64,7 @@ describe('overage', () => {
     }
   });
 
-  test('is shared by both limits, and a quantity that goes beyond it is refused whole', async () => {
+  test('applies to both limits, and a quantity that exceeds it is refused as a whole', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 15, overage: 5 });
     await setCount(business.id, '2026-03-14', 8);
     const message = 'Only 12 of 20 uses for this month (15 plus an overage of 5) are left.';
@@ -79,7 +79,7 @@ describe('overage', () => {
     expect((await use(business, { body: { quantity: 21 } })).headers.get('Retry-After')).toBeNull();
   });
 
-  test('is a field of a business when it is created, changed or read', async () => {
+  test('can be read and changed as a limit of the business, and each change is listed', async () => {
     const business = await newBusiness();
     const patch = async (body: object) =>
       (await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body })).body.data.limits;
@@ -100,7 +100,7 @@ describe('overage', () => {
 });
 
 describe('a list that a key sends', () => {
-  test('is counted up to the limit plus the overage, or refused as a whole with the first use that does not fit', async () => {
+  test('is counted up to the limit plus the overage, or refused as a whole, naming the first use that does not fit', async () => {
     const business = await limited({ daily_limit: 3, overage: 1 });
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const before = await everything();
@@ -112,7 +112,7 @@ describe('a list that a key sends', () => {
     expect([await stored(business), await remembered(business)]).toEqual([{ [TODAY]: 4 }, 4]);
   });
 
-  test('of known ids passes at the limit', async () => {
+  test('passes at the limit if it contains only known ids', async () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
     await report(business, idsOf(1, 2));
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
@@ -120,7 +120,7 @@ describe('a list that a key sends', () => {
     expect(answerOf(await report(business, idsOf(1, 2, 3)))).toEqual(beyond(message, 2));
   });
 
-  test('counts each use in the day of its `at`, with its quantity', async () => {
+  test('counts each use with its quantity on the day of its `at`', async () => {
     const business = await limited({ daily_limit: 10 });
     await setCount(business.id, '2026-03-10', 9);
     const at = '2026-03-10T09:00:00Z';
@@ -131,13 +131,13 @@ describe('a list that a key sends', () => {
     expect((await report(business, late)).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const answer = await report(business, [{ id: 'c', at }]);
     expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses for 2026-03-10.', 0));
-    expect(answer.headers.get('Retry-After')).toBeNull(); // that day is over
+    expect(answer.headers.get('Retry-After')).toBeNull(); // the day is over
     const both = await report(business, [{ id: 'd' }, { id: 'c', at }]);
     expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses for today.', 0));
     expect(both.headers.get('Retry-After')).toBeNull();
   });
 
-  test('counts each use in the month of its `at`, of which 35 days can span three', async () => {
+  test('counts each use in the month of its `at`, and 35 days can span three months', async () => {
     const at = new Date('2026-03-05T12:00:00Z');
     const business = await limited({ monthly_limit: 5, billing_day: 4 });
     const days = ['2026-01-30', '2026-02-03', '2026-02-04', '2026-03-03', '2026-03-04', '2026-03-05'];
@@ -158,7 +158,7 @@ describe('a list that a key sends', () => {
     expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
   });
 
-  test('has no Retry-After if a use that does not fit has an `at`, because its day does not change', async () => {
+  test('gets no Retry-After if the first use that does not fit has an `at`, because its day does not change', async () => {
     const business = await limited({ daily_limit: 1 });
     await use(business);
     const uses = [{ id: 'a', at: `${TODAY}T11:00:00Z` }];
@@ -166,14 +166,14 @@ describe('a list that a key sends', () => {
     expect((await report(business, idsOf(1))).headers.get('Retry-After')).toBe(HALF_A_DAY);
   });
 
-  test('that exceeds a whole period has no Retry-After', async () => {
+  test('gets no Retry-After if it exceeds a whole period', async () => {
     const business = await limited({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));
     expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.', 3));
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 
-  test('of which 120 arrive at once never counts a use beyond the limit', { tags: 'slow' }, async () => {
+  test('never counts a use beyond the limit, even if 120 lists arrive concurrently', { tags: 'slow' }, async () => {
     const business = await limited({ monthly_limit: 150, daily_limit: 130, overage: 7 });
     const lists = Array.from({ length: 120 }, (_, index) => idsOf(`${index}-a`, `${index}-b`, `${index % 15}-c`));
     const answers = await Promise.all(lists.map((uses) => report(business, uses)));
@@ -185,7 +185,7 @@ describe('a list that a key sends', () => {
     expect(sum).toBeGreaterThanOrEqual(135);
   });
 
-  test('costs one round trip, and no more than without limits if it cannot be refused', async () => {
+  test('costs one round trip, and no more than without limits if the overage is unlimited', async () => {
     const list = (name: string) => Array.from({ length: 100 }, (_, index) => ({ id: `${name}-${index}` }));
     const costOf = async (business: Business) => {
       await report(business, list('first'));
@@ -202,7 +202,7 @@ describe('a list that a key sends', () => {
 });
 
 describe('the operator', () => {
-  test('reports past uses: a list of either role counts beyond every limit', async () => {
+  test('can send lists with a key of either role that count beyond every limit', async () => {
     for (const as of [OPERATOR.full, OPERATOR.record]) {
       const business = await limited({ daily_limit: 1, monthly_limit: 1 });
       expect((await report(business, idsOf(1, 2, 3), { as })).body.data).toEqual({ recorded: 3, duplicates: 0 });
@@ -210,7 +210,7 @@ describe('the operator', () => {
     }
   });
 
-  test('alone records for an inactive business', async () => {
+  test('can record for an inactive business, unlike its owner', async () => {
     for (const status of ['suspended', 'closed']) {
       const business = await limited({}, { status });
       for (const as of [OPERATOR.full, OPERATOR.record]) {

@@ -31,7 +31,7 @@ const written = async ({ db, id }: Business) => {
 };
 
 describe('a use', () => {
-  test('that reaches 80 or 100 % of a limit stores one alert a day', async () => {
+  test('stores one alert a day for each of 80 % and 100 % of a limit that it reaches', async () => {
     const business = await limited({ daily_limit: 10 });
     for (let use = 0; use < 12; use++) await record(business);
     expect(await written(business)).toEqual([
@@ -43,7 +43,7 @@ describe('a use', () => {
     expect((await written(business)).slice(2)).toEqual([['day', '2026-03-16', 10, 80, 8]]);
   });
 
-  test('that reaches both stores the alert at 100 %', async () => {
+  test('stores only the alert at 100 % if it reaches both thresholds', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 11 });
     await record(business, { quantity: 10 });
     expect(await written(business)).toEqual([
@@ -52,7 +52,7 @@ describe('a use', () => {
     ]);
   });
 
-  test('with a token and an id stores an alert too, and a repeat stores none', async () => {
+  test('stores an alert if it is sent with a token and an id, and a repeat stores none', async () => {
     const business = await limited({ daily_limit: 5 });
     await record(business, { quantity: 3 });
     await record(business, undefined, { as: business.token, headers: { 'Idempotency-Key': 'visit-1' } });
@@ -60,7 +60,7 @@ describe('a use', () => {
     expect(await written(business)).toEqual([['day', TODAY, 5, 80, 4]]);
   });
 
-  test('that reaches no threshold, or is refused, writes nothing after its response', async () => {
+  test('writes nothing after its response if it is refused or reaches no threshold', async () => {
     const business = await limited({ daily_limit: 10 });
     await record(business);
     const before = await record(business);
@@ -80,7 +80,7 @@ describe('a list', () => {
     uses: Array.from({ length: count }, (_, index) => ({ id: `order-${index}`, ...(at && { at }) })),
   });
 
-  test('is checked after the response, in the days and months of its uses', async () => {
+  test('is checked against the days and months of its uses after the response', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, overage: null });
     await business.home.d1
       .prepare("update businesses set limits_at = '2026-01-01T00:00:00.000000Z' where id = ?")
@@ -100,7 +100,7 @@ describe('a list', () => {
     );
   });
 
-  test('of a business without limits, or of duplicates only, is not checked', async () => {
+  test('is not checked if the business has no limits or the list contains only duplicates', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     expect((await record(business, uses(3))).later.round_trips).toBe(0);
@@ -112,7 +112,7 @@ describe('a list', () => {
   });
 });
 
-test('a use counts even if its alert cannot be stored, which is logged', async () => {
+test('a use counts even if its alert cannot be stored, and the failure is logged', async () => {
   const business = await limited({ daily_limit: 1 });
   const { app, lines, errors } = newApp();
   // The database fails between the response and the alert.

@@ -19,7 +19,7 @@ beforeEach(async () => {
   }
 });
 
-/** One run, `days` days after TODAY. `turn` counts the runs of that day, one every two minutes. */
+/** Runs the purge `days` days after TODAY. `turn` is the index of the run on that day, with one run every two minutes. */
 const run = (days: number, turn = 0, bindings: object = env) =>
   purgeAll(bindings, {
     cost: noCost(),
@@ -31,7 +31,7 @@ const run = (days: number, turn = 0, bindings: object = env) =>
     },
   });
 
-test('a run deletes at most 24,000 expired ids, and no other id', {
+test('a run deletes at most 24,000 ids, all of them expired', {
   tags: 'slow',
 }, async () => {
   const business = await newBusiness();
@@ -56,7 +56,7 @@ test('a run deletes at most 24,000 expired ids, and no other id', {
 test.each([
   ['key', 40],
   ['token', 2],
-] as const)('an id that was sent with a %s counts once for %i days, and is then deleted', async (kind, days) => {
+] as const)('an id sent with a %s counts once for %i days and is then deleted', async (kind, days) => {
   const business = await newBusiness();
   const use = (after: number) =>
     call('POST', business.usage, {
@@ -74,7 +74,7 @@ test.each([
   expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(day) });
 });
 
-test('a former token is deleted once it has expired', async () => {
+test('a former token is deleted after it expires', async () => {
   const business = await newBusiness();
   await rotateToken(business.home, business.id, NOW, DAY_MS);
   const former = () => business.db.$count(formerTokens);
@@ -84,7 +84,7 @@ test('a former token is deleted once it has expired', async () => {
   expect(await former()).toBe(0);
 });
 
-test('a session is deleted 7 days after its end, and an API key is not', async () => {
+test('a session is deleted 7 days after its end, but an API key is not', async () => {
   const business = await newBusiness();
   const ends_at = '2026-03-15T12:06:00.000000Z';
   const session = await newKey(business, { ends_at });
@@ -95,7 +95,7 @@ test('a session is deleted 7 days after its end, and an API key is not', async (
   };
   const [key, ...sessions] = await stored();
   expect(sessions).toEqual([session.id, running.id]);
-  // Every ninth run purges sessions, such as the one at 12:06.
+  // Every ninth run purges sessions, including the run at 12:06.
   await run(7, 354);
   await run(7, 362);
   expect(await stored()).toEqual([key, ...sessions]);
@@ -119,7 +119,7 @@ test('at most 8,000 sessions are deleted in nine runs', async () => {
   expect(left).toEqual([1000, 0]);
 });
 
-test('the code of a console link is deleted once it has expired', async () => {
+test('a console link’s code is deleted after it expires', async () => {
   const { db, user_id } = await newBusiness();
   const code = { user_id, read_only: 0, minutes: 60 };
   await db.insert(codes).values([
@@ -135,12 +135,12 @@ test('the code of a console link is deleted once it has expired', async () => {
   expect(await stored()).toEqual([]);
 });
 
-test('refused origins not seen for 90 days are deleted within a day, for any ids', {
+test('refused origins not seen for 90 days are deleted within a day, whatever the business ids', {
   tags: 'slow',
 }, async () => {
   const business = await newBusiness();
   const { d1, binding } = business.home;
-  // Adjacent ids, ids with gaps, and a distant one.
+  // Adjacent ids, ids with gaps, and a distant id.
   const near = Array.from({ length: 30 }, (_, index) => business.id + 100 + index ** 3);
   const ids = [business.id, ...near, business.id + 900_000_000];
   const copy = d1.prepare(
@@ -153,7 +153,7 @@ test('refused origins not seen for 90 days are deleted within a day, for any ids
     await recordRefusal(d1, id, 'https://old.example', NOW);
     await recordRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
-  // A day of runs, whose statements are sent in a few batches.
+  // Runs for a day, and sends the statements in a few batches.
   const statements: D1PreparedStatement[] = [];
   const collecting = {
     prepare: (sql: string) => ({
@@ -176,11 +176,11 @@ test('refused origins not seen for 90 days are deleted within a day, for any ids
   expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
     ids.map((id) => [id, 'https://new.example']),
   );
-  // By id: the 31 lowest in the first 45 runs, the highest in the last.
+  // Runs delete by id: the first 45 cover the 31 lowest ids, and the last 45 cover the highest.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
 });
 
-test('the last change of a business is retained, so ids do not restart', async () => {
+test('a business’s last change is retained, so ids do not restart', async () => {
   const business = await newBusiness();
   const rotate = async (at = NOW) => {
     await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
@@ -193,14 +193,14 @@ test('the last change of a business is retained, so ids do not restart', async (
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
   expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // It is no longer the last change, and long expired: the first run of a day deletes it.
+  // The first run that purges changes deletes change 3, which has expired and is no longer the last.
   await run(501, 4);
   expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);
   expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
-test('a refused origin is deleted on the 91st day, when it is no longer listed, and not a day earlier', async () => {
+test('a refused origin is deleted on the 91st day, when it is no longer listed, and not earlier', async () => {
   const { id, access, key, home } = await newBusiness({ sites: ['https://shop.example'] });
   const shown = async (at: string) => {
     const { body } = await call('GET', `${access}/refused`, { as: key, at: new Date(at) });
@@ -217,7 +217,7 @@ test('a refused origin is deleted on the 91st day, when it is no longer listed, 
   };
   const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3)');
   await home.d1.batch(Object.entries(seen).map(([origin, last_seen]) => insert.bind(id, origin, last_seen)));
-  // A single business is in the first slice of a day. 90 days after March 15 is June 13.
+  // The first slice of a day covers a single business. June 13 is 90 days after March 15.
   await run(90);
   expect(await stored()).toEqual(Object.keys(seen));
   expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
@@ -231,7 +231,7 @@ test('a refused origin is deleted on the 91st day, when it is no longer listed, 
 test('changes are deleted after 400 days, at most 8,000 in three runs', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
-  for (const { db } of homes) await db.delete(changes); // those of creating the businesses
+  for (const { db } of homes) await db.delete(changes); // the changes that created the businesses
   const rows = (count: number, first: number, at: string) =>
     d1
       .prepare(
@@ -248,13 +248,13 @@ test('changes are deleted after 400 days, at most 8,000 in three runs', async ()
   expect(left).toEqual([9010, 9010, 1010, 1010, 1010, 10]);
 });
 
-/** An alert of a day in March, at an instant. */
+/** An alert for a day in March, stored at an instant. */
 const alertAt = (business_id: number, at: string, number: number) => ({
   ...{ business_id, period: 'day' as const, starts_on: `2026-03-${number}`, ends_on: `2026-03-${number}` },
   ...{ limit: 10, threshold: 80 as const, used: 8, at },
 });
 
-test('an alert and its message are deleted on the 91st day, except for the newest message', async () => {
+test('alerts and their messages are deleted on the 91st day, except for the newest message', async () => {
   const { id, db } = await newBusiness();
   const times = ['2026-03-14T12:00:00.000000Z', '2026-03-15T23:59:59.999000Z', '2026-03-16T00:00:00.000000Z'];
   const made = await db
@@ -271,11 +271,11 @@ test('an alert and its message are deleted on the 91st day, except for the newes
     alerts: (await db.select({ id: alerts.id }).from(alerts)).map(({ id }) => id),
     messages: (await db.select({ id: messages.last_id }).from(messages)).map(({ id }) => id),
   });
-  // 90 days after March 15 is June 13.
+  // June 13 is 90 days after March 15.
   await run(90, 6);
   await run(90, 8);
   expect(await left()).toEqual({ alerts: [second, third], messages: [first, second] });
-  await run(91, 8); // only the first message has no alert left
+  await run(91, 8); // only the first message’s alerts are all deleted
   expect(await left()).toEqual({ alerts: [second, third], messages: [second] });
   await run(91, 6);
   await run(91, 8);
@@ -285,7 +285,7 @@ test('an alert and its message are deleted on the 91st day, except for the newes
   expect(await left()).toEqual({ alerts: [], messages: [second] });
 });
 
-test('a message is retained until its alerts are deleted, and for 90 days if its business is deleted', async () => {
+test('a message is retained until its alerts are deleted, and for 90 days if they are deleted earlier', async () => {
   const { id, db } = await newBusiness();
   const message = { id: 'msg', body: '{}', leased_until: TODAY, sent_at: null };
   await db.insert(messages).values([
@@ -315,7 +315,7 @@ test('at most 8,000 alerts are deleted in nine runs', async () => {
   expect(left).toEqual([1000, 0]);
 });
 
-/** The statements of runs in each kind of turn, while more rows have expired than a run deletes. */
+/** Returns the statements of one run of each kind, while more rows have expired than a run deletes. */
 async function sentByRuns() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
@@ -340,7 +340,7 @@ async function sentByRuns() {
   return { d1, statements, counts };
 }
 
-test('a run sends five statements to a database, and uses indexes', {
+test('a run sends five statements to a database, each with an index lookup', {
   tags: 'slow',
 }, async () => {
   const { d1, statements, counts } = await sentByRuns();
@@ -350,7 +350,7 @@ test('a run sends five statements to a database, and uses indexes', {
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
-  // That table contains only deletions in progress.
+  // `deletions` contains only deletions in progress.
   expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN deletions']);
   for (const index of [
     ...['SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)'],
@@ -378,11 +378,11 @@ test('a run reads only the refused origins of its slice', async () => {
     await run(0, turn, { [first.home.binding]: metered(first.home.d1, cost) });
     return cost.rows_read;
   };
-  expect(await rowsIn(350), 'rows read outside its slice').toBeLessThanOrEqual(16);
-  expect(await rowsIn(0), 'rows read in its slice').toBeGreaterThanOrEqual(50);
+  expect(await rowsIn(350), 'rows read by a run of another slice').toBeLessThanOrEqual(16);
+  expect(await rowsIn(0), 'rows read by the run of the slice').toBeGreaterThanOrEqual(50);
 });
 
-test('a run that fails logs one line for the database, with its error and without bound values', async () => {
+test('a failed run logs one line for the database, with the error and without bound values', async () => {
   const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
   const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
   const lines: object[] = [];

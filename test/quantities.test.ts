@@ -25,7 +25,7 @@ const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantit
 const BEYOND = refusal('quantity', `must not raise the count of a day above ${MOST} uses`);
 
 describe('a quantity', () => {
-  test('counts that many uses, at the cost of one', async () => {
+  test('counts as that number of uses, at the cost of one', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     await record(business, undefined);
@@ -38,7 +38,7 @@ describe('a quantity', () => {
     );
   });
 
-  test('with an Idempotency-Key counts once, with the first quantity', async () => {
+  test('counts once with an Idempotency-Key, and repeats do not change it', async () => {
     const business = await limited({ daily_limit: 1000 });
     const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
@@ -48,7 +48,7 @@ describe('a quantity', () => {
     expect(await stored(business)).toEqual({ [TODAY]: 350 });
   });
 
-  test('in a list applies to its use, and of a duplicate id the first applies', async () => {
+  test('applies to its use in a list, and the first quantity applies to a duplicate id', async () => {
     const business = await newBusiness();
     const uses = [
       { id: 'a', quantity: 3 },
@@ -93,7 +93,7 @@ describe('a quantity', () => {
     [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object, which accepts uses'],
     [{ amount: 5 }, 'body', BODY_RULE],
     [5, 'body', BODY_RULE],
-  ])('%j is refused, and nothing is stored', async (body, field, rule) => {
+  ])('is refused in the body %j, which stores nothing', async (body, field, rule) => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     const before = await everything();
@@ -104,7 +104,7 @@ describe('a quantity', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('is refused if the body has it twice', async () => {
+  test('is refused if the body contains it twice', async () => {
     const business = await newBusiness();
     const twice = await record(business, '{"quantity":1,"quantity":2}');
     expect(answerOf(twice)).toEqual(refusal('body', 'must not contain duplicate members in an object'));
@@ -131,7 +131,7 @@ describe('a limit refuses a quantity as a whole', () => {
     [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses for today are left.', null],
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses for this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
-  ] as const)('%j after %i: %i → %s', async (limits, used, quantity, message, after) => {
+  ] as const)('%j, used %i, quantity %i: %s', async (limits, used, quantity, message, after) => {
     const business = await limited(limits);
     if (used > 0) await setCount(business.id, TODAY, used);
     await call('GET', business.usage, { as: business.key });
@@ -145,7 +145,7 @@ describe('a limit refuses a quantity as a whole', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('but counts one that fits exactly', async () => {
+  test('and counts a quantity that fits exactly', async () => {
     const business = await limited({ daily_limit: 1000, monthly_limit: 1200 });
     await setCount(business.id, TODAY, 700);
     expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
@@ -154,11 +154,11 @@ describe('a limit refuses a quantity as a whole', () => {
   });
 });
 
-describe('a day counts at most 2^53 − 1 uses', () => {
+describe('a use that would raise a daily count above 2^53 − 1 is refused', () => {
   test.each([
     ['without a limit', {}],
-    ['and exceeds a daily limit', { daily_limit: 10 }],
-    ['and exceeds a monthly limit', { monthly_limit: 10 }],
+    ['if it also exceeds a daily limit', { daily_limit: 10 }],
+    ['if it also exceeds a monthly limit', { monthly_limit: 10 }],
   ])('%s', async (_, limits) => {
     const business = await limited(limits);
     await setCount(business.id, TODAY, MOST - 5);
@@ -181,7 +181,7 @@ describe('a day counts at most 2^53 − 1 uses', () => {
     expect(await stored(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });
 
-  test('for one use without a quantity', async () => {
+  test('if it has no quantity', async () => {
     const business = await newBusiness();
     await setCount(business.id, TODAY, MOST);
     for (const as of [business.key, business.token])

@@ -9,7 +9,7 @@ const FAULTS: [string, () => Promise<{ success: boolean }>, RegExp][] = [
   ['never responds', () => new Promise(() => {}), /^Error: no response within 500 ms/],
 ];
 const faulty = (limit: () => Promise<{ success: boolean }>) => ({ limit }) as RateLimit;
-/** Advances the clock until the answer is there. */
+/** Advances the clock until the response arrives. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let isDone = false;
   const done = answer.finally(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
-  test.each(['ADDRESS_LIMIT', 'CREDENTIAL_LIMIT'] as const)('lets every request pass: %s', async (limiter) => {
+  test.each(['ADDRESS_LIMIT', 'CREDENTIAL_LIMIT'] as const)('allows every request as %s', async (limiter) => {
     const { usage, key } = await newBusiness();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bindings = { [limiter]: faulty(limit) };
@@ -33,19 +33,22 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
     expect(errors).toEqual([{ operation: 'rate_limit', limiter, request_id, error: expect.stringMatching(error) }]);
   });
 
-  test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'])('stores no refused origin: %s', async (limiter) => {
-    const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const bindings = { [limiter]: faulty(limit) };
-    const refused = call('GET', usage, { as: token, origin: 'https://copycat.example', bindings });
-    const { status, errors } = await inTime(refused);
-    expect(status).toBe(403);
-    expect(errors).toMatchObject([{ operation: 'rate_limit', limiter }]);
-    expect(await db.$count(refusedOrigins)).toBe(0);
-  });
+  test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'])(
+    'prevents the storage of refused origins as %s',
+    async (limiter) => {
+      const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const bindings = { [limiter]: faulty(limit) };
+      const refused = call('GET', usage, { as: token, origin: 'https://copycat.example', bindings });
+      const { status, errors } = await inTime(refused);
+      expect(status).toBe(403);
+      expect(errors).toMatchObject([{ operation: 'rate_limit', limiter }]);
+      expect(await db.$count(refusedOrigins)).toBe(0);
+    },
+  );
 });
 
-test('the log line of a rate-limited request names the limiter, and the caller as given in the request', async () => {
+test('the log line of a rate-limited request names the limiter and the unverified caller', async () => {
   const { id, usage, key } = await newBusiness();
   const bindings = { ADDRESS_LIMIT: faulty(async () => ({ success: false })) };
   const base = { method: 'GET', route: '/api/v1/business/usage/:business_id', status: 429, refusal: 'rate_limited' };

@@ -14,7 +14,7 @@ const keyed = (business: Business, id: string, options: CallOptions = {}) =>
 const report = (business: Business, uses: unknown, options: CallOptions = {}) =>
   use(business, { body: { uses }, ...options });
 
-/** The nonzero counts of the report, from 40 days before a day to the day after it. */
+/** Reads the nonzero counts from 40 days before `day` to the day after it. */
 async function counts(business: Business, day = TODAY): Promise<Record<string, number>> {
   const query = `?from=${addDays(day, -40)}&to=${addDays(day, 1)}`;
   const { body } = await call('GET', business.usage + query, { as: business.key });
@@ -22,8 +22,8 @@ async function counts(business: Business, day = TODAY): Promise<Record<string, n
   return Object.fromEntries(entries.filter(({ count }) => count > 0).map(({ date, count }) => [date, count]));
 }
 
-describe('one use', () => {
-  test('returns the day and its new count', async () => {
+describe('a single use', () => {
+  test('returns its day and the new daily count', async () => {
     const business = await newBusiness();
     for (const count of [1, 2, 3]) {
       const answer = await use(business, { as: business.token });
@@ -36,20 +36,20 @@ describe('one use', () => {
   });
 
   test.each([
-    ['no bytes', undefined, {}],
+    ['absent', undefined, {}],
     ['{}', '{}', { 'Content-Type': 'application/json' }],
     ['[]', '[]', { 'Content-Type': 'application/json' }],
     ['{} as text', ' { } ', { 'Content-Type': 'text/plain' }],
     ['white space', '\r\n', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['1 MiB of white space', ' '.repeat(1024 * 1024), {}],
-    ['no bytes, sent as JSON', '', { 'Content-Type': 'application/json' }],
-  ])('is recorded by a body of %s', async (_, body, headers) => {
+    ['empty JSON', '', { 'Content-Type': 'application/json' }],
+  ])('is recorded if the body is %s', async (_, body, headers) => {
     const business = await newBusiness();
     const answer = await use(business, { as: business.token, headers: headers as Record<string, string>, body });
     expect(answer.body).toEqual({ status: true, data: { date: TODAY, count: 1 } });
   });
 
-  test('counts on the UTC day of its arrival', async () => {
+  test('counts on the UTC day on which it arrives', async () => {
     const business = await newBusiness();
     await use(business, { at: new Date('2026-03-15T23:59:59.999Z') });
     const after = await use(business, { at: new Date('2026-03-16T00:00:00.000Z') });
@@ -57,7 +57,7 @@ describe('one use', () => {
     expect(await counts(business)).toEqual({ '2026-03-15': 1, '2026-03-16': 1 });
   });
 
-  test('costs one round trip, one row written and at most 8 read', async () => {
+  test('costs one round trip, writes one row and reads at most 8', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     for (let index = 0; index < 3; index++) {
       const { status, cost } = await use(business, { as: business.token, origin: 'https://shop.example' });
@@ -80,7 +80,7 @@ describe('one use', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('counts once, however often it is sent', async () => {
+  test('counts once, even if 100 requests send it concurrently', async () => {
     const business = await newBusiness();
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const { status, body } of answers) {
@@ -89,7 +89,7 @@ describe('an Idempotency-Key', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1 });
   });
 
-  test('returns for a repeat the day of the use and the current count of that day', async () => {
+  test('makes a repeat return the day of the use and that day’s current count', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await use(business);
@@ -108,7 +108,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
   });
 
-  test('applies to one business', async () => {
+  test('is separate for each business', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     await keyed(first, 'order-1', { as: first.key });
@@ -130,7 +130,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, id)).body.data.count).toBe(1);
   });
 
-  test('in quotes is the unescaped text between them', async () => {
+  test('in quotes stands for the unescaped text between the quotes', async () => {
     const business = await newBusiness();
     for (const [plain, quoted] of [
       ['a', '"a"'],
@@ -142,14 +142,14 @@ describe('an Idempotency-Key', () => {
       expect((await report(business, [{ id: plain }])).body.data).toEqual({ recorded: 0, duplicates: 1 });
     }
     expect(await counts(business)).toEqual({ [TODAY]: 3 });
-    // In a list, an id is used verbatim.
+    // Lists use ids verbatim.
     expect((await report(business, [{ id: '"a"' }])).body.data).toEqual({ recorded: 1, duplicates: 0 });
   });
 
   const QUOTED = [
     ...['"', '""', '"a', '"a"b', '"a"b"', '"a";v=1', '"a", "b"', '"a b"', '"\\a"', '"a\\"', `"${'a'.repeat(256)}"`],
   ];
-  test.each(QUOTED)('cannot be %j: with a leading quote, it must be one quoted string', async (id) => {
+  test.each(QUOTED)('cannot be %j, because a leading quote must begin a single quoted string', async (id) => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await keyed(business, id);
@@ -171,11 +171,11 @@ describe('an Idempotency-Key', () => {
 
   test.each([
     ['a token', 'token', 'https://shop.example', 16],
-    ['a token under a wildcard', 'token', 'https://a.example.com', 18],
+    ['a token from a wildcard’s subdomain', 'token', 'https://a.example.com', 18],
     ['an API key', 'key', 'https://shop.example', 16],
-    ['an API key under a wildcard', 'key', 'https://a.example.com', 18],
-    ['an API key of a server', 'key', undefined, 16],
-  ] as const)('with %s writes at most three rows, and none for a repeat', async (_, kind, origin, most) => {
+    ['an API key from a wildcard’s subdomain', 'key', 'https://a.example.com', 18],
+    ['an API key from a server', 'key', undefined, 16],
+  ] as const)('with %s writes at most three rows, and a repeat writes none', async (_, kind, origin, most) => {
     const business = await newBusiness({ sites: ['https://shop.example', 'https://*.example.com'] });
     const visit = origin === undefined ? { as: business[kind] } : { as: business[kind], origin };
     for (const id of ['order-1', 'order-2']) {
@@ -189,7 +189,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('is retry-safe even after the count of its day was deleted', async () => {
+  test('is retry-safe even after its daily count is deleted', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await business.home.d1.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
@@ -198,7 +198,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a bulk report', () => {
-  test('counts each use on the day of its `at`, today by default', async () => {
+  test('counts each use on the day of its `at`, or today without one', async () => {
     const business = await newBusiness();
     const uses = [
       { id: '1' },
@@ -212,7 +212,7 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({ '2026-02-08': 1, '2026-03-14': 2, [TODAY]: 2 });
   });
 
-  test('adds to the count, and nothing if it is sent again', async () => {
+  test('adds to the count once, even if it is sent twice', async () => {
     const business = await newBusiness();
     const uses = Array.from({ length: 1000 }, (_, index) => ({ id: `use-${index}` }));
     await use(business);
@@ -242,7 +242,7 @@ describe('a bulk report', () => {
     expect((await keyed(business, 'a')).body.data).toEqual({ date: '2026-03-10', count: 1 });
   });
 
-  test('remembers an id from the day on which it was recorded, not from the day of the use', async () => {
+  test('starts an id’s retention on the day it is recorded, not on the day of the use', async () => {
     const business = await newBusiness();
     const uses = [{ id: 'late', at: '2026-02-08T12:00:00Z' }];
     await report(business, uses);
@@ -255,7 +255,7 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({ '2026-02-08': 1 });
   });
 
-  test('is all or nothing, and reports each malformed entry', async () => {
+  test('records all entries or none, and reports each malformed entry', async () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);
@@ -285,7 +285,7 @@ describe('a bulk report', () => {
     ...[' 2026-03-15T12:00:00Z'],
     ...['2026-02-08T11:59:59.999Z', '2025-03-15T12:00:00Z', '2026-03-15T12:05:00.001Z', '2026-03-16T12:00:00Z'],
     ...['9999-12-31T00:00:00Z'],
-  ])('refuses a use at %j', async (at) => {
+  ])('refuses a use whose `at` is %j', async (at) => {
     const business = await newBusiness();
     const answer = await report(business, [{ id: 'good' }, { id: 'bad', at }]);
     const message = `uses.1.at ${AT}`;
@@ -301,15 +301,15 @@ describe('a bulk report', () => {
   test.each([
     ['form data', 'uses=a', 'application/x-www-form-urlencoded', 'body', NOT_JSON],
     ['malformed JSON', '{"uses":', 'application/json', 'body', NOT_JSON],
-    ['white space with one letter', `${' '.repeat(1024 * 1024 - 1)}x`, 'application/json', 'body', NOT_JSON],
+    ['white space and one letter', `${' '.repeat(1024 * 1024 - 1)}x`, 'application/json', 'body', NOT_JSON],
     ['a list', '[{"id":"a"}]', 'application/json', 'body', BODY],
     ['null', 'null', 'application/json', 'body', BODY],
     ['an object without uses', '{"use":[{"id":"a"}]}', 'application/json', 'body', BODY],
-    ['no uses', '{"uses":[]}', 'application/json', 'uses', USES],
-    ['uses that are null', '{"uses":null}', 'application/json', 'uses', USES],
-    ['uses that are an object', '{"uses":{"id":"a"}}', 'application/json', 'uses', USES],
-    ['1001 uses', `{"uses":[${'{"id":"a"},'.repeat(1000)}{"id":"a"}]}`, 'application/json', 'uses', USES],
-  ])('of %s is refused, and not counted as one use', async (_, body, type, field, message) => {
+    ['an empty list of uses', '{"uses":[]}', 'application/json', 'uses', USES],
+    ['an object whose uses are null', '{"uses":null}', 'application/json', 'uses', USES],
+    ['an object whose uses are an object', '{"uses":{"id":"a"}}', 'application/json', 'uses', USES],
+    ['a list of 1001 uses', `{"uses":[${'{"id":"a"},'.repeat(1000)}{"id":"a"}]}`, 'application/json', 'uses', USES],
+  ])('is refused and not counted as a single use if the body is %s', async (_, body, type, field, message) => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await use(business, { body, headers: { 'Content-Type': type } });
@@ -317,7 +317,7 @@ describe('a bulk report', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('cannot have an Idempotency-Key', async () => {
+  test('cannot include an Idempotency-Key', async () => {
     const business = await newBusiness();
     const answer = await keyed(business, 'order-1', { body: { uses: [{ id: 'a' }] } });
     const message = 'Idempotency-Key must not be sent with a list of uses: each use has its own id';
@@ -325,7 +325,7 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({});
   });
 
-  test('requires an API key, whatever it contains', async () => {
+  test('requires an API key, whatever the body contains', async () => {
     const business = await newBusiness();
     const before = await everything();
     for (const body of [good, 'nonsense', '{"uses":']) {
@@ -337,7 +337,7 @@ describe('a bulk report', () => {
 });
 
 describe('no use is lost or counted twice', () => {
-  test('1,000 uses, a hundred at once, count 1,000', { tags: 'slow' }, async () => {
+  test('1,000 uses, 100 of them concurrent, count as 1,000', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     const answers = await inBatches(Array(1000).fill({ as: business.token }), (options) => use(business, options));
     const seen = answers.map(({ body }) => body.data.count).sort((a, b) => a - b);
@@ -345,7 +345,7 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1000 });
   });
 
-  test('a report reads no more after 100,000 uses than after one', async () => {
+  test('a report reads as many rows after 100,000 uses as after one', async () => {
     const business = await newBusiness();
     await use(business);
     const read = async () => (await call('GET', business.usage, { as: business.key })).cost.rows_read;
@@ -364,7 +364,7 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 105_000 });
   });
 
-  test('the report equals a model over any interleaving of uses, keyed uses and bulk reports', async () => {
+  test('the report equals a model after any sequence of uses, keyed uses and bulk reports', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
     const daysAgo = fc.integer({ min: 0, max: 34 });
     const step = fc.oneof(

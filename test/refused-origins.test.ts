@@ -24,7 +24,7 @@ const inMinutes = (minutes: number) => later(minutes * 60_000);
 const visit = (business: Business, origin: string, options: CallOptions = {}) =>
   call('GET', business.usage, { as: business.token, origin, ...options });
 
-/** Reads the list as the owner. */
+/** Reads the list with the owner's API key. */
 async function listed(business: Business, at = NOW) {
   const { status, body } = await call('GET', `${business.access}/refused`, { as: business.key, at });
   expect({ status, ok: body.status }).toEqual({ status: 200, ok: true });
@@ -34,7 +34,7 @@ const originsOf = async (business: Business, at?: Date) => (await listed(busines
 const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
 
 describe('a refused origin', () => {
-  test('is listed with its count and when it was seen, newest first', async () => {
+  test('is listed with its count and first and last times, most recent first', async () => {
     const business = await restricted();
     await visit(business, EVIL);
     await visit(business, 'http://localhost:3000', { at: inMinutes(1) });
@@ -71,7 +71,7 @@ describe('a refused origin', () => {
     ...['chrome-extension://abcdefgh', 'ws://evil.example', 'https://evil%2eexample', 'https://evil example'],
     ...[`https://${'a'.repeat(64)}.example`, `https://${'a.'.repeat(127)}example`, `${EVIL}#${'x'.repeat(9000)}`],
   ].map((origin) => [origin.slice(0, 40), origin] as const);
-  test.each(ODD)('that cannot be registered is not stored: "%s"', async (_, origin) => {
+  test.each(ODD)('is not stored if it cannot be registered: "%s"', async (_, origin) => {
     const business = await restricted();
     expect((await visit(business, origin)).status).toBe(403);
     expect(await stored(business)).toEqual([]);
@@ -100,7 +100,7 @@ describe('a refused origin', () => {
       expect(await db.$count(refusedOrigins, eq(refusedOrigins.business_id, id))).toBe(0);
   });
 
-  test('is not stored where it is admitted', async () => {
+  test('is not stored for a business that admits it', async () => {
     const [open, business] = [await newBusiness(), await restricted()];
     expect((await visit(open, EVIL)).status).toBe(200);
     expect((await visit(business, SHOP)).status).toBe(200);
@@ -108,7 +108,7 @@ describe('a refused origin', () => {
     expect([await stored(open), await stored(business)]).toEqual([[], []]);
   });
 
-  test('changes nothing else that is stored, and counts no use', async () => {
+  test('changes no other stored data, and its requests count no use', async () => {
     const business = await restricted();
     const before = await everything();
     for (let index = 0; index < 3; index++) await call('POST', business.usage, { as: business.token, origin: EVIL });
@@ -117,8 +117,8 @@ describe('a refused origin', () => {
   });
 });
 
-describe('the list', () => {
-  test('hides origins that have been registered since', async () => {
+describe('the list of refused origins', () => {
+  test('hides origins that are now registered', async () => {
     const business = await restricted();
     for (const origin of [EVIL, 'https://a.b.example.com', 'http://localhost:5173', 'https://other.example'])
       await visit(business, origin);
@@ -129,12 +129,12 @@ describe('the list', () => {
     expect(await originsOf(business)).toEqual(['https://other.example']);
     await call('DELETE', business.access, { as: business.key });
     expect(await originsOf(business)).toEqual([]);
-    // Without sites, every origin is admitted. Once a site is registered again, the others are listed.
+    // Without sites, every origin is admitted. After a site is registered, the list contains the other origins again.
     await addSite(business.id, SHOP);
     expect(await originsOf(business)).toHaveLength(4);
   });
 
-  test('is cleared on request', async () => {
+  test('is cleared by a DELETE request', async () => {
     const [business, other] = [await restricted(), await restricted()];
     for (const one of [business, other]) await visit(one, EVIL);
     const path = `${business.access}/refused`;
@@ -156,7 +156,7 @@ describe('the list', () => {
     expect(await listed(business, days(92))).toMatchObject([{ origin: EVIL, count: 2 }]);
   });
 
-  test('is deleted with the business, and later writes store nothing', async () => {
+  test('stays empty after its business is deleted', async () => {
     const business = await restricted();
     await business.db.batch([
       business.db.delete(access).where(eq(access.business_id, business.id)),
@@ -167,14 +167,14 @@ describe('the list', () => {
   });
 });
 
-/** Mostly two scans of the 50 origins, to find the one to evict. */
+/** Mostly two scans of the 50 origins to find the origin to evict. */
 const ROWS_READ = 160;
 
-describe('at most 50 origins', () => {
+describe('storing up to 50 origins', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
     recordRefusal(d1, id, origin, at);
 
-  /** A business with 50 origins with these counts, seen one second apart. */
+  /** Creates a business with 50 refused origins that have these counts, seen one second apart. */
   async function full(countOf: (index: number) => number) {
     const business = await restricted();
     const seen = (index: number) => `2026-03-15T12:00:${String(index).padStart(2, '0')}.000000Z`;
@@ -195,20 +195,20 @@ describe('at most 50 origins', () => {
     return rows.map(({ origin }) => origin).filter((origin) => !left.has(origin));
   };
 
-  test('are stored: the one seen least often is evicted', async () => {
+  test('evicts the origin with the lowest count', async () => {
     const { business, rows } = await full((index) => (index === 17 ? 2 : 3));
     await remember(business, EVIL, inMinutes(1));
     expect(await gone(business, rows)).toEqual(['https://o17.example']);
     expect(await originsOf(business)).toHaveLength(50);
   });
 
-  test('are stored: of equally frequent ones, the one seen longest ago is evicted', async () => {
-    const { business, rows } = await full((index) => (index < 8 ? 9 : 1)); // o10 is first by name
+  test('evicts the least recent of the origins with the lowest count', async () => {
+    const { business, rows } = await full((index) => (index < 8 ? 9 : 1)); // o10 sorts first by name
     await remember(business, EVIL, inMinutes(1));
     expect(await gone(business, rows)).toEqual(['https://o8.example']);
   });
 
-  test('are stored, and a known one evicts none', async () => {
+  test('evicts none if the origin is already stored', async () => {
     const { business, rows } = await full(() => 1);
     await remember(business, 'https://o3.example', inMinutes(1));
     expect(await gone(business, rows)).toEqual([]);
@@ -219,7 +219,7 @@ describe('at most 50 origins', () => {
     });
   });
 
-  test('are stored for each business', async () => {
+  test('is separate for each business', async () => {
     const { business, rows } = await full(() => 1);
     const other = await newBusiness({ sites: [SHOP], user_id: business.user_id });
     await remember(other, EVIL);
@@ -227,7 +227,7 @@ describe('at most 50 origins', () => {
     expect(await stored(other)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  /** Stores origins in order, in few batches. Returns the most rows that one of them read and wrote. */
+  /** Stores origins in order, in few batches. Returns the maximum of rows read and written per origin. */
   async function rememberAll(business: Business, origins: string[]) {
     const { d1 } = business.home;
     const most = { rows_read: 0, rows_written: 0 };
@@ -255,11 +255,11 @@ describe('at most 50 origins', () => {
     return most;
   }
 
-  test('stay if they keep returning, while 2,000 invented ones write two rows each', {
+  test('retains origins that keep returning among 2,000 invented origins, which write two rows each', {
     tags: 'slow',
   }, async () => {
     const business = await restricted();
-    // An origin that was seen twice may return rarely. A new one must return before 50 other new ones.
+    // An origin that was seen twice may return rarely. A new origin must return before 50 other new origins arrive.
     const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
     const origins = [rare, rare];
     for (let index = 0; index < 2000; index++) {
@@ -279,7 +279,7 @@ describe('at most 50 origins', () => {
   });
 });
 
-describe('the rate limits of storing', () => {
+describe('the rate limits on storing refused origins', () => {
   /** A limiter that allows each key `limit` requests. */
   function limiter(limit: number) {
     const counts = new Map<string, number>();
@@ -292,7 +292,7 @@ describe('the rate limits of storing', () => {
     return { binding, counts };
   }
 
-  /** Visits from many origins, and counts the writes. */
+  /** Visits from each origin, and counts the writes. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
     const writes = { batches: 0, rows_written: 0 };
     await inBatches(origins, async (origin) => {
@@ -305,7 +305,7 @@ describe('the rate limits of storing', () => {
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
-  test('let 200 different origins of one window write ten times', async () => {
+  test('allow ten writes per window and business for 200 different origins', async () => {
     const business = await restricted();
     const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
     const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
@@ -316,7 +316,7 @@ describe('the rate limits of storing', () => {
     expect(await visits(other, invented(20), bindings)).toEqual({ batches: 10, rows_written: 10 });
   });
 
-  test('let one origin write once, without using up the limit of its business', async () => {
+  test('allow one write per origin, and its repeats do not use up the business’s limit', async () => {
     const business = await restricted();
     const [origin, ofBusiness] = [limiter(1), limiter(10)];
     const bindings = { REFUSED_ORIGIN_LIMIT: origin.binding, REFUSED_BUSINESS_LIMIT: ofBusiness.binding };
@@ -325,7 +325,7 @@ describe('the rate limits of storing', () => {
     expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  test('are not checked for an origin that is not stored', async () => {
+  test('do not count an origin that cannot be stored', async () => {
     const business = await restricted();
     const { binding, counts } = limiter(1);
     const bindings = { REFUSED_ORIGIN_LIMIT: binding, REFUSED_BUSINESS_LIMIT: binding };

@@ -5,7 +5,7 @@ export type AnyRoute = Route | Unnamed;
 export type Route = {
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The pattern in the app. */
+  /** The route pattern in the app, with its parameters. */
   pattern: string;
   path: (business: { id: string | number; user_id?: number; name?: string }) => string;
   /** The status of a granted call. 200 by default. */
@@ -13,10 +13,10 @@ export type Route = {
   /** A valid body and headers. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Input that is rejected with 422. */
+  /** Invalid input, which returns 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
-  /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each`: queries every database,
-   * and names those that fail. */
+  /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each` queries every database
+   * and names the databases that fail. */
   round_trips?: 2 | 5 | 'each';
   /** The refusal of an API key, or null if it is allowed. */
   keyRefusal: string | null;
@@ -28,11 +28,11 @@ export type Route = {
   sessionRefusal?: string;
   /** Whether it changes or records something, which a read-only key may not. */
   writes: boolean;
-  /** Whether a record-only key may do it. */
+  /** Whether a record-only key may call it. */
   allowsRecordKey: boolean;
-  /** Its action in the list of changes, or null if it is not a change. */
+  /** Its action in the list of changes, or null if it makes no change. */
   action: Action | null;
-  /** The refusal of the owner of an inactive business, or null if the owner is allowed. */
+  /** The refusal of an inactive business's owner, or null if the owner is allowed. */
   inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
 };
@@ -52,11 +52,11 @@ export const NEW_BUSINESS = {
 /** A row of the tables below. Omits the values that most routes share. */
 type Row = Partial<Omit<Route, 'name' | 'method' | 'pattern'>> & {
   name: string;
-  /** Its method, and its path below /api/v1. */
+  /** The method and the path below /api/v1. */
   on: `${Route['method']} /${string}`;
   /** The verb phrase in the refusal of a business token. */
   cannot?: string;
-  /** The verb phrase in the refusal of everyone but the operator. */
+  /** The verb phrase in the refusal of all callers except the operator. */
   only?: string;
 };
 
@@ -67,7 +67,7 @@ function routeOf({ on, cannot, only, ...row }: Row): AnyRoute {
   return {
     method,
     pattern,
-    // An entry or key that does not exist.
+    // Any other parameter is the id of an entry or key that does not exist.
     path: ({ id, user_id = USER }) => {
       const values: Record<string, string | number> = { business_id: id, user_id };
       return pattern.replace(/:(\w+)/g, (_, name) => `${values[name] ?? 999_999_999}`);
@@ -91,7 +91,7 @@ function unknownOn(path: string): Route['unknownBusiness'] | null {
   return path.startsWith('/business/:') ? { status: 401, body: { status: false, message: 'Id is not valid' } } : null;
 }
 
-/** Routes without the guard. They need no credential. */
+/** Unguarded routes, which need no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
 const RECORDING = {
@@ -137,7 +137,7 @@ export const OF_A_BUSINESS = (
       bad: { body: { uses: [{ id: 'order-1' }] } },
       only: 'lower uses',
       allowsRecordKey: true,
-      action: null, // this use was never recorded
+      action: null, // the use was never recorded
     },
     { name: 'read a business', on: 'GET /business/:business_id', cannot: 'read businesses' },
     { name: 'read access', on: 'GET /business/:business_id/access', cannot: 'read access domains' },
@@ -205,7 +205,7 @@ export const OF_A_BUSINESS = (
     {
       name: 'import a history',
       on: 'PUT /business/:business_id/history',
-      // Replaces, because a business of these tests can have any days.
+      // `replace` is needed because the business may already have counts.
       body: { days: [{ date: '2020-02-29', count: 120 }], replace: true },
       bad: { body: { days: [{ date: '2021-02-29', count: 120 }] } },
       only: 'import histories',
@@ -299,7 +299,7 @@ const OF_NO_BUSINESS = [
   {
     name: 'start a session',
     on: 'POST /session',
-    bad: { body: { code: 'x'.repeat(34) } }, // a code comes without a credential: test/sessions.test.ts
+    bad: { body: { code: 'x'.repeat(34) } }, // a code is sent without a credential: test/sessions.test.ts
     cannot: 'start sessions',
     operatorRefusal: 'An operator key cannot start sessions. Use an API key.',
     sessionRefusal: 'A session key cannot start sessions. Use an API key.',
