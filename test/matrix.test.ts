@@ -232,7 +232,8 @@ test('the service allows and refuses every call as the oracle does', { tags: 'sl
     const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
-      // Refusals do not depend on the input, so they alternate between valid and invalid input. Allowed calls send invalid input to change nothing.
+      // Refusals do not depend on the input, so they alternate between valid and invalid input. Allowed calls always send invalid input,
+      // so they change nothing.
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },

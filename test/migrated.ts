@@ -1,6 +1,6 @@
-// Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database;
-// and after each test, that every line it logged is one of docs/operating.md.
-// All migrations are one batch: one after the other, they would take longer than many a file.
+// Before each test file in workerd: creates empty databases with the tables of migrations/ and ids in each database's range. All migrations
+// run in one batch, because separate batches would take longer than many test files.
+// After each test: checks that docs/operating.md documents every logged line.
 import { afterEach, expect } from 'vitest';
 import { raiseIds } from '../src/db/ids.ts';
 import { readVerdict } from '../src/db/statement.ts';

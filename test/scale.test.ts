@@ -1,4 +1,4 @@
-// Positions in the chart: ticks and bars.
+// The chart's ticks and bars.
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { barIn, barsBy, countTicks, dayTicks } from '../src/page/scale.ts';
@@ -14,7 +14,7 @@ test.each([
   [31, 4, [0, 10, 20, 30, 40]],
   [1000, 4, [0, 500, 1000]],
   [999_999_999, 3, [0, 500_000_000, 1_000_000_000]],
-])('counts up to %i have ticks at round whole numbers', (max, most, ticks) => {
+])('counts up to %i get at most %i intervals between ticks at round whole numbers', (max, most, ticks) => {
   expect(countTicks(max, most)).toEqual(ticks);
 });
 
@@ -24,12 +24,12 @@ test.each([
   [31, 5, ['2026-03-03', '2026-03-10', '2026-03-17', '2026-03-24', '2026-03-31']],
   [90, 4, ['2026-03-01', '2026-04-01', '2026-05-01']],
   [366, 3, ['2026-07-01', '2027-01-01']],
-])('of %i days at most %i have a label, such as the last or the first of a month', (count, most, named) => {
+])('a range of %i days has at most %i labels, on the last day or the first of a month', (count, most, named) => {
   const dates = days(count);
   expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });
 
-test('every range has a label, and at most as many as fit', () => {
+test('every range has at least one label, and no more than fit', () => {
   const year = days(366, '2025-11-17');
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
@@ -40,7 +40,7 @@ test('every range has a label, and at most as many as fit', () => {
   }
 });
 
-test('bars do not overlap, and have a width', () => {
+test('bars have a positive width and do not overlap', () => {
   for (const width of [200, 280, 1000]) {
     for (const count of [1, 7, 30, 92, 366]) {
       const band = width / count;
@@ -56,7 +56,7 @@ test('bars do not overlap, and have a width', () => {
 
 const counted = (count: number, first: string) => days(count, first).map((date, index) => ({ date, count: index + 1 }));
 
-test('a bar is a day, a week that ends with the last day, or a month, and the bars cover every day', () => {
+test('bars cover every day, and each stands for a day, a week or a month, with weeks counted back from the last day', () => {
   const used = counted(366, '2025-01-01');
   const total = used.reduce((sum, { count }) => sum + count, 0);
   for (const [unit, length, whole] of [
@@ -76,7 +76,7 @@ test('a bar is a day, a week that ends with the last day, or a month, and the ba
   expect(barsBy('week', used, [], '2030-01-01').at(-1)?.from).toBe('2025-12-26');
 });
 
-test('a bar that includes today is not whole, and its counterpart is at the same index of the period before', () => {
+test('a bar that includes today is not whole, and each bar’s counterpart has the same index in the previous period', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(3, '2026-03-01'), '2026-03-06');
   const day = (date: string, count: number) => ({ from: date, to: date, count });
   expect(bars).toEqual([
@@ -86,11 +86,11 @@ test('a bar that includes today is not whole, and its counterpart is at the same
   ]);
 });
 
-test('a month is whole if all of its days are in the range and over', () => {
+test('a month is whole if the range contains all of its days and the month is over', () => {
   const wholeOf = (first: string, count: number, today: string) =>
     barsBy('month', counted(count, first), [], today).map(({ from, to, whole }) => [from, to, whole]);
   expect(wholeOf('2026-01-02', 58, '2026-03-01')).toEqual([
-    ['2026-01-02', '2026-01-31', false], // 30 days, of 31
+    ['2026-01-02', '2026-01-31', false], // 30 of 31 days
     ['2026-02-01', '2026-02-28', true],
   ]);
   expect(wholeOf('2026-01-01', 58, '2026-02-28')).toEqual([
@@ -101,18 +101,18 @@ test('a month is whole if all of its days are in the range and over', () => {
   expect(wholeOf('2028-02-01', 29, '2028-02-29')).toEqual([['2028-02-01', '2028-02-29', false]]);
 });
 
-test('a week is whole if its seven days are over, even if it is the only one', () => {
+test('a week is whole if its seven days are over, even if the range contains no other week', () => {
   const wholeOf = (count: number, today: string) =>
     barsBy('week', counted(count, '2026-03-01'), [], today).map(({ whole }) => whole);
   expect(wholeOf(7, '2026-03-08')).toEqual([true]);
   expect(wholeOf(7, '2026-03-07')).toEqual([false]); // its last day is today
   expect(wholeOf(7, '2026-03-01')).toEqual([false]); // only its first day has begun
-  expect(wholeOf(7, '2026-02-20')).toEqual([false]); // all of it is in the future
+  expect(wholeOf(7, '2026-02-20')).toEqual([false]); // the whole week is in the future
   expect(wholeOf(6, '2026-03-08')).toEqual([false]);
   expect(wholeOf(15, '2026-04-01')).toEqual([false, true, true]);
 });
 
-test('a bar beyond the period before has no counterpart', () => {
+test('a bar has no counterpart if the previous period has no bar at its index', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(2, '2026-03-01'), '2030-01-01');
   expect(bars.map(({ before }) => before?.from)).toEqual(['2026-03-01', '2026-03-02', undefined]);
 });

@@ -1,4 +1,4 @@
-// The scheduled runs as the platform starts them: each stores when it ended, and logs what it did.
+// The scheduled runs as the platform starts them. Each run stores its end time and logs what it did.
 import { describe, expect, test, vi } from 'vitest';
 import { SCHEDULES } from '../src/core/schedule.ts';
 import type { Bindings } from '../src/env.ts';
@@ -6,7 +6,7 @@ import { runScheduled } from '../src/schedule.ts';
 import { logged } from './log-lines.ts';
 import { BASE, databases, homes, later, NOW, newApp, STAMP } from './support.ts';
 
-/** Runs a second late. Returns the logged lines. */
+/** Starts a run one second late. Returns the logged lines and the error that it threw, or null. */
 async function scheduled(cron: string, bindings: object = databases(), at = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
@@ -23,7 +23,7 @@ async function scheduled(cron: string, bindings: object = databases(), at = NOW)
   );
   return { logged: lines, errors, thrown };
 }
-/** When the runs ended, according to the health check of a new instance. */
+/** Reads the runs' end times from the health check of a new instance. */
 const runs = async () => {
   const answer = await newApp().app.fetch(new Request(`${BASE}/api/v1/health`), databases());
   return (await answer.json<{ runs: object }>()).runs;
@@ -33,7 +33,7 @@ const base = { scheduled: STAMP, late_ms: 1000, ms: 0, failed: [], d1, version: 
 const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
 const PURGE = { operation: 'purge', ...base, ids: 0 };
 
-test('each run has its own schedule, and the health check says when it ended', async () => {
+test('each run has its own schedule, and the health check reports its end time', async () => {
   expect(await runs()).toEqual({ alerts: null, purge: null });
   expect(await scheduled(SCHEDULES.alerts)).toEqual({ logged: [ALERTS], errors: [], thrown: null });
   const ended = '2026-03-15T12:00:01.000000Z';
@@ -44,7 +44,7 @@ test('each run has its own schedule, and the health check says when it ended', a
   expect(await runs()).toEqual({ alerts: '2026-03-15T12:01:01.000000Z', purge: ended });
 });
 
-test('an unknown schedule starts both runs, and logs an error', async () => {
+test('an unknown schedule starts both runs and logs an error', async () => {
   const { logged, errors, thrown } = await scheduled('*/1 * * * *');
   expect(logged).toEqual(expect.arrayContaining([ALERTS, PURGE]));
   expect(errors).toEqual([
@@ -58,31 +58,34 @@ test('an unknown schedule starts both runs, and logs an error', async () => {
 });
 
 describe('while a database fails', () => {
-  test.each(homes)('the runs continue in the others, name it, and fail: $binding', async ({ binding, d1: failing }) => {
-    const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
-    const bindings = databases((d1) => {
-      if (d1 !== failing) return d1;
-      const broken = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'));
-      return {
-        prepare: () => ({ bind: () => ({ run: broken, all: broken }) }),
-        batch: broken,
-      } as unknown as D1Database;
-    });
-    for (const [cron, operation, done] of [
-      [SCHEDULES.alerts, 'sweep_alerts', ALERTS],
-      [SCHEDULES.purge, 'purge', PURGE],
-    ] as const) {
-      const { logged, errors, thrown } = await scheduled(cron, bindings);
-      expect(logged).toEqual([{ ...done, failed: [binding] }]);
-      // The end of a run is stored in DB.
-      const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
-      expect(errors).toEqual([{ operation, ...line }, ...unstored]);
-      expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
-    }
-  });
+  test.each(homes)(
+    'the runs continue in the other databases and fail with its name: $binding',
+    async ({ binding, d1: failing }) => {
+      const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
+      const bindings = databases((d1) => {
+        if (d1 !== failing) return d1;
+        const broken = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'));
+        return {
+          prepare: () => ({ bind: () => ({ run: broken, all: broken }) }),
+          batch: broken,
+        } as unknown as D1Database;
+      });
+      for (const [cron, operation, done] of [
+        [SCHEDULES.alerts, 'sweep_alerts', ALERTS],
+        [SCHEDULES.purge, 'purge', PURGE],
+      ] as const) {
+        const { logged, errors, thrown } = await scheduled(cron, bindings);
+        expect(logged).toEqual([{ ...done, failed: [binding] }]);
+        // DB stores the end times of runs.
+        const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
+        expect(errors).toEqual([{ operation, ...line }, ...unstored]);
+        expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
+      }
+    },
+  );
 });
 
-test('a run that hangs in DB ends five seconds later, and logs an error', async () => {
+test('a run that hangs in DB ends after five seconds and logs an error', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const never = () => new Promise(() => {});
   const DB = {

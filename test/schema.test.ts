@@ -10,30 +10,30 @@ const all = async <T>(sql: string) => (await env.DB.prepare(sql).all<T>()).resul
 const stored = () =>
   all<{ name: string; sql: string }>(
     `select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%'
-      and name not like '_cf_%' and name <> 'identity' order by name`, // identity: unused, and dropped by a later version
+      and name not like '_cf_%' and name <> 'identity' order by name`, // `identity` is unused, and a later version drops it
   );
 
-test('both have the same tables, all of them STRICT', async () => {
+test('the schema and the database have the same tables, all of them STRICT', async () => {
   const found = await stored();
   expect(found.map(({ name }) => name)).toEqual(tables.map((table) => getTableConfig(table).name).sort());
   for (const { sql } of found) expect(sql).toMatch(/STRICT/);
 });
 
-test('public ids are AUTOINCREMENT, and the daily counts are WITHOUT ROWID', async () => {
+test('tables with public ids are AUTOINCREMENT, and the table of daily counts is WITHOUT ROWID', async () => {
   const sql = Object.fromEntries((await stored()).map(({ name, sql }) => [name, sql]));
   for (const name of ['businesses', 'access', 'api_keys'])
     expect(sql[name]).toMatch(/id +INTEGER PRIMARY KEY AUTOINCREMENT/);
   expect(sql.daily_usage).toMatch(/PRIMARY KEY \(business_id, day\)\n\) STRICT, WITHOUT ROWID/);
 });
 
-test('there are no triggers or views', async () => {
+test('the database has no triggers or views', async () => {
   expect(await all(`select name from sqlite_master where type in ('trigger', 'view')`)).toEqual([]);
 });
 
 describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(table)] as const))(
   '%s',
   (name, config) => {
-    test('has the same columns, types, NOT NULL and primary key', async () => {
+    test('has the same columns, types, NOT NULL constraints and primary key in the schema and the database', async () => {
       type Column = { name: string; type: string; notnull: number; pk: number };
       const columns = await all<Column>(
         `select name, type, "notnull", pk from pragma_table_xinfo('${name}') order by cid`,
@@ -49,7 +49,7 @@ describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(
       );
     });
 
-    test('has the same foreign keys', async () => {
+    test('has the same foreign keys in the schema and the database', async () => {
       const keys = await all(
         `select "from", "table", "to", lower(on_delete) as on_delete from pragma_foreign_key_list('${name}')`,
       );
@@ -64,7 +64,7 @@ describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(
       );
     });
 
-    test('has the same indexes and UNIQUE constraints', async () => {
+    test('has the same indexes and UNIQUE constraints in the schema and the database', async () => {
       type Index = { name: string; unique: number; origin: string };
       const indexes = await all<Index>(
         `select name, "unique", origin from pragma_index_list('${name}') where origin <> 'pk'`,

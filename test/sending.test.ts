@@ -1,5 +1,5 @@
-// Alerts are sent to the receiver, signed, oldest first, and none is lost (docs/alerts.md). The clock is an argument, and the receiver
-// a handler of the test.
+// Alerts are signed and sent to the receiver oldest first, and none is lost (docs/alerts.md). The tests pass the clock as an argument and
+// act as the receiver.
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { Webhook } from 'standardwebhooks';
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 const businesses = new Map<Home, Awaited<ReturnType<typeof newBusiness>>>();
-/** The business that these tests use in a database. */
+/** Returns the database's business for these tests, and creates it on the first call. */
 async function businessIn(home: Home) {
   for (let found = businesses.get(home); ; found = businesses.get(home)) {
     if (found !== undefined) return found;
@@ -53,7 +53,7 @@ async function businessIn(home: Home) {
 }
 
 let limit = 0;
-/** Stores alerts of one business, each of a different limit. Returns them in the format of a message. */
+/** Stores alerts of one business, each for a different limit. Returns them in a message's format. */
 async function newAlerts(count: number, at = NOW, home_ = home) {
   const { id: business_id, user_id } = await businessIn(home_);
   const first = limit + 1;
@@ -104,7 +104,7 @@ function newReceiver(answer: Answer = answers(204)) {
   return receiver;
 }
 type Receiver = ReturnType<typeof newReceiver>;
-/** A receiver that never responds. `asked` resolves to the signal of its first request. */
+/** A receiver that never responds. `asked` resolves to its first request's abort signal. */
 function newSilentReceiver() {
   const asked = Promise.withResolvers<AbortSignal>();
   const receiver = newReceiver((request) => {
@@ -121,9 +121,9 @@ const given = (clock: () => Date, lines: object[]) => ({
   scheduled: clock(),
   cost: noCost(),
 });
-/** Runs at this time. Returns the logged lines. */
+/** Runs the alerts at this time. Returns the logged lines. */
 async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
-  vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library compares the time of a message with it
+  vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library checks the message's timestamp against the clock
   const lines: object[] = [];
   const to = receiver === null ? {} : { ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
   await runAlerts({ ...to, ...bindings } as Bindings, given(clock, lines));
@@ -136,7 +136,7 @@ function begin(receiver: Receiver, bindings: object = databases(), clock = () =>
   const all = { ...bindings, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
   return { lines, ran: runAlerts(all, given(clock, lines)) };
 }
-/** The logged line of a message that was not delivered. */
+/** The line logged for an undelivered message. */
 const notSent = (why: { status: number } | { error: string }) => ({
   ...{ operation: 'send_alerts', database: 'DB', message_id: isMessageId },
   ...why,
@@ -146,7 +146,7 @@ const idsOf = (list: Alert[]) => list.map(({ id }) => id);
 const isMessageId = expect.stringMatching(/^msg_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
 
 describe('a message', () => {
-  test('contains the new alerts, and is signed as Standard Webhooks specifies', async () => {
+  test('contains the new alerts and is signed as Standard Webhooks specifies', async () => {
     const made = await newAlerts(2);
     const receiver = newReceiver();
     expect(await run(receiver)).toEqual([]);
@@ -191,7 +191,7 @@ describe('a message', () => {
     expect(requests).toEqual(['POST https://alerts/, redirect: manual']);
   });
 
-  test('contains at most 100 alerts, and the next one those that follow', async () => {
+  test('contains at most 100 alerts, and the next message contains the alerts that follow', async () => {
     const made = await newAlerts(250);
     const receiver = newReceiver();
     expect(await run(receiver)).toEqual([]);
@@ -201,7 +201,7 @@ describe('a message', () => {
     expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(Array(3).fill([STAMP, null]));
   });
 
-  test('contains all digits of a limit', async () => {
+  test('contains every digit of a limit', async () => {
     limit = Number.MAX_SAFE_INTEGER - 1;
     await newAlerts(1);
     limit = 0;
@@ -210,7 +210,7 @@ describe('a message', () => {
     expect(receiver.sent[0]?.text).toContain('"limit":9007199254740991,"threshold":80,');
   });
 
-  test('is sent for each database', async () => {
+  test('is sent for each database with new alerts', async () => {
     const made = [];
     for (const home of homes) made.push(await newAlerts(1, NOW, home));
     const receiver = newReceiver();
@@ -220,7 +220,7 @@ describe('a message', () => {
 });
 
 describe('without a receiver', () => {
-  test('no message is created or sent, and nothing is logged', async () => {
+  test('a run creates and sends no message and logs nothing', async () => {
     await newAlerts(1);
     expect(await run(null)).toEqual([]);
     expect(await stored()).toEqual([]);
@@ -251,7 +251,7 @@ describe('without a receiver', () => {
     ['a binding and no secret', { ALERTS }, NO_SECRET_LINE],
     ['a binding and an invalid secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
     ['an invalid address and an invalid secret', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
-  ])('but with %s, nothing is sent and one line says what is expected', async (_, settings, line) => {
+  ])('but with %s, a run sends nothing and logs one line with the expected format', async (_, settings, line) => {
     await newAlerts(1);
     const lines = await run(null, NOW, { ...databases(), ...settings });
     expect(lines).toEqual([line]);
@@ -267,19 +267,22 @@ function endless(status: number, cancelled: () => void) {
 }
 
 describe('the receiver', () => {
-  test.each([200, 201, 202, 204, 299])('accepts a message by answering %i', async (status) => {
+  test.each([200, 201, 202, 204, 299])('accepts a message by responding with %i', async (status) => {
     await newAlerts(1);
     expect(await run(newReceiver(answers(status)))).toEqual([]);
     expect(await stored()).toMatchObject([{ body: null, sent_at: STAMP }]);
   });
 
-  test.each([200, 500])('has an endless response body of status %i cancelled', async (status) => {
-    await newAlerts(1);
-    let cancelled = false;
-    const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
-    expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
-    expect(cancelled, 'the body is cancelled').toBe(true);
-  });
+  test.each([200, 500])(
+    'can send an endless response body with status %i, which the service cancels',
+    async (status) => {
+      await newAlerts(1);
+      let cancelled = false;
+      const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
+      expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
+      expect(cancelled, 'body cancelled').toBe(true);
+    },
+  );
 
   const elsewhere = { location: 'https://elsewhere.example/' };
   test.each([
@@ -295,26 +298,29 @@ describe('the receiver', () => {
     [429, { 'retry-after': '1' }],
     [500, {}],
     [503, {}],
-  ])('does not accept a message by answering %i: the next run sends the same one', async (status, headers) => {
-    const made = await newAlerts(101);
-    const receiver = newReceiver(answers(status, headers as Record<string, string>));
-    const failed = [notSent({ status })];
-    expect(await run(receiver)).toEqual(failed);
-    expect(receiver.sent).toHaveLength(1);
-    expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
-    expect(await run(receiver, later(MINUTE_MS))).toEqual(failed);
-    receiver.answer = answers(200);
-    expect(await run(receiver, later(2 * MINUTE_MS))).toEqual([]);
-    const [first, second, third, last] = receiver.sent;
-    expect(receiver.sent).toHaveLength(4);
-    expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
-    expect(third?.headers['webhook-timestamp']).toBe('1773576120');
-    expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
-    expect(last?.id).not.toBe(first?.id);
-  });
+  ])(
+    'does not accept a message by responding with %i, and the next run sends the message again',
+    async (status, headers) => {
+      const made = await newAlerts(101);
+      const receiver = newReceiver(answers(status, headers as Record<string, string>));
+      const failed = [notSent({ status })];
+      expect(await run(receiver)).toEqual(failed);
+      expect(receiver.sent).toHaveLength(1);
+      expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
+      expect(await run(receiver, later(MINUTE_MS))).toEqual(failed);
+      receiver.answer = answers(200);
+      expect(await run(receiver, later(2 * MINUTE_MS))).toEqual([]);
+      const [first, second, third, last] = receiver.sent;
+      expect(receiver.sent).toHaveLength(4);
+      expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
+      expect(third?.headers['webhook-timestamp']).toBe('1773576120');
+      expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
+      expect(last?.id).not.toBe(first?.id);
+    },
+  );
 
   const REJECTIONS = [400, 403, 404, 409, 410, 413, 422, 451, 499];
-  test.each(REJECTIONS)('has a message that it rejects with %i set aside for an hour', async (status) => {
+  test.each(REJECTIONS)('gets a message that it rejects with %i again after an hour', async (status) => {
     const made = await newAlerts(350);
     const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
     const receiver = newReceiver((_, { text }) => new Response(null, { status: isRejected(text) ? status : 200 }));
@@ -322,12 +328,12 @@ describe('the receiver', () => {
       { ...notSent({ status }), retry_at: `2026-03-15T${12 + hours}:00:00.000000Z` },
     ];
     expect(await run(receiver)).toEqual(rejected(1));
-    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // four messages, each once
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // four messages, each sent once
     expect(await run(receiver, later(59 * MINUTE_MS))).toEqual([]);
     expect(receiver.sent).toHaveLength(4);
     const others = await newAlerts(1);
     expect(await run(receiver, later(60 * MINUTE_MS))).toEqual(rejected(2));
-    // After the others, and unchanged.
+    // The rejected message is sent unchanged after the new one.
     expect(receiver.sent.slice(4).map(({ ids }) => ids)).toEqual([idsOf(others), receiver.sent[1]?.ids]);
     expect([receiver.sent[5]?.id, receiver.sent[5]?.text]).toEqual([receiver.sent[1]?.id, receiver.sent[1]?.text]);
     receiver.answer = answers(200);
@@ -336,7 +342,7 @@ describe('the receiver', () => {
     expect((await stored()).map(({ body }) => body)).toEqual(Array(5).fill(null));
   });
 
-  test('that rejects everything gets each message once an hour for three days', {
+  test('gets each message once an hour for three days if it rejects everything', {
     tags: 'slow',
   }, async () => {
     const made = await newAlerts(201);
@@ -353,7 +359,7 @@ describe('the receiver', () => {
     expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
   });
 
-  test('that fails at a message it rejected before gets the other messages first', async () => {
+  test('gets new messages first if it fails on a message that it rejected before', async () => {
     const [first] = await newAlerts(1);
     const receiver = newReceiver(answers(400));
     await run(receiver);
@@ -367,7 +373,7 @@ describe('the receiver', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([[first?.id], [first?.id], [second?.id]]);
   });
 
-  test('is retried in the next minute if it throws, and its address is not logged', async () => {
+  test('gets a message again in the next minute if its request throws, and its address is not logged', async () => {
     await newAlerts(1);
     const receiver = newReceiver(() => {
       throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
@@ -397,7 +403,7 @@ describe('the receiver', () => {
 });
 
 describe('a run', () => {
-  test('with a slow database still gives the receiver ten seconds', async () => {
+  test('still allows the receiver ten seconds if a database is slow', async () => {
     await newAlerts(1);
     let ms = 0;
     const slow = withBatch(home.d1, (batch) => {
@@ -412,7 +418,7 @@ describe('a run', () => {
     expect(lines).toMatchObject([{ error: 'the receiver: Error: no response within 10000 ms' }]);
   });
 
-  test('sends no further message with less than fifteen of its twenty-five seconds left', async () => {
+  test('sends no further message if fewer than 15 of its 25 seconds remain', async () => {
     const made = await newAlerts(500);
     let ms = 0;
     const receiver = newReceiver(() => {
@@ -446,7 +452,7 @@ describe('a run', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made).slice(0, 100), idsOf(made).slice(100)]);
   });
 
-  test('concurrent with others sends each alert once', async () => {
+  test('sends each alert once, even if runs are concurrent', async () => {
     const made = await newAlerts(450);
     const receiver = newReceiver();
     const lines = await Promise.all([run(receiver), run(receiver), run(receiver)]);
@@ -454,7 +460,7 @@ describe('a run', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual(idsOf(made));
   });
 
-  test('that is killed before it sends leaves the message to a run 30 seconds later', async () => {
+  test('leaves its message to a run 30 seconds later if it is killed before it sends the message', async () => {
     await newAlerts(1);
     const taken = await leaseNextMessage(home.db, NOW, null);
     await newAlerts(1, later(1));
@@ -468,7 +474,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('that is killed after it has sent causes the message to be sent again under the same id', async () => {
+  test('leaves its message to be sent again with the same id if it is killed after it sends the message', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver();
     let batches = 0;
@@ -486,7 +492,7 @@ describe('a run', () => {
     expect(next?.id).not.toBe(first?.id);
   });
 
-  test('that is slower does not change a message that another run has closed', async () => {
+  test('does not change a message that a faster run has closed', async () => {
     await newAlerts(1);
     const message = (await leaseNextMessage(home.db, NOW, null)) as Message;
     await endMessage(home.db, { message, sentAt: NOW }).run();
@@ -509,7 +515,7 @@ describe('a run', () => {
   test.each([
     ['fails', 'D1_ERROR: no such table: messages'],
     ['is unreachable', 'Network connection lost.'],
-  ])('sends the alerts of the other databases if one %s', async (_, message) => {
+  ])('sends the other databases’ alerts if a database %s', async (_, message) => {
     const made = await newAlerts(1);
     const broken = withBatch(home.d1, () => Promise.reject(new Error(message)));
     const error = expect.stringContaining(message);
@@ -524,7 +530,7 @@ describe('a run', () => {
     }
   });
 
-  test('reads at most 310 rows and writes four for a message of 100 alerts, however many more wait', async () => {
+  test('reads at most 310 rows and writes four for a message of 100 alerts, whatever the number of waiting alerts', async () => {
     await newAlerts(1000);
     const cost = noCost();
     const d1 = metered(home.d1, cost);
@@ -534,7 +540,7 @@ describe('a run', () => {
     expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(310);
   });
 
-  test('begins with a different database each minute, and ends at its first failure', async () => {
+  test('begins with a different database each minute and stops sending at its first failure', async () => {
     const asked: string[] = [];
     const noted = (database: string) =>
       withBatch(home.d1, (batch) => {
@@ -553,19 +559,19 @@ describe('a run', () => {
     expect(asked).toEqual(['DB', 'DB_1']);
   });
 
-  test('reads at most 22 rows if nothing is new, however many messages were sent', async () => {
+  test('reads at most 22 rows if there are no new alerts, whatever the number of sent messages', async () => {
     await newAlerts(300);
     await run(newReceiver());
     const cost = noCost();
     await run(newReceiver(), later(MINUTE_MS), { DB: metered(home.d1, cost) });
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
-    // The sweep reads 15 of them.
+    // The sweep reads 15 of these rows.
     expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(22);
   });
 });
 
 describe('a sweep', () => {
-  /** A business that has reached its daily limit without an alert. */
+  /** Creates a business at 80 % of its daily limit without an alert. Returns its id. */
   async function unnoticed(home_: Home) {
     let business = await newBusiness();
     while (business.home !== home_) business = await newBusiness();
@@ -579,7 +585,7 @@ describe('a sweep', () => {
   }
   const HOUR = Array.from({ length: 60 }, (_, minute) => minute);
 
-  test('begins each run in all databases, and its alerts are sent by the same run', { tags: 'slow' }, async () => {
+  test('begins each run in every database, and the same run sends its alerts', { tags: 'slow' }, async () => {
     const ids = await Promise.all(homes.map(unnoticed));
     const receiver = newReceiver();
     for (const minute of HOUR) expect(await run(receiver, later(minute * MINUTE_MS))).toEqual([]);
@@ -588,11 +594,11 @@ describe('a sweep', () => {
       expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
     );
     expect(sent).toHaveLength(ids.length);
-    // By the run that found it.
+    // The run that finds an alert sends it.
     expect(receiver.sent.map(({ text }) => JSON.parse(text).timestamp)).toEqual(sent.map(({ at }) => at));
   });
 
-  test('covers the minute for which the run was scheduled, however late it is', async () => {
+  test('covers the minute for which its run was scheduled, even if the run is late', async () => {
     const id = await unnoticed(home);
     const scheduled = later((id % 60) * MINUTE_MS);
     const late = new Date(scheduled.getTime() + 90_000);
@@ -608,7 +614,7 @@ describe('a sweep', () => {
     expect(await stored()).toEqual([]);
   });
 
-  test('that fails is logged, the other databases are swept, and all alerts are sent', async () => {
+  test('that fails is logged, and the run sweeps the other databases and sends all alerts', async () => {
     await unnoticed(home);
     const [made] = await newAlerts(1);
     const breaks = () => Promise.reject(new Error('D1_ERROR: broken'));
@@ -628,7 +634,7 @@ describe('a sweep', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toHaveLength(2);
   });
 
-  test('that hangs times out after five seconds, and the other databases are sent first', async () => {
+  test('that hangs times out after five seconds, and the run sends the other databases’ alerts first', async () => {
     const made = await newAlerts(1);
     const asked = Promise.withResolvers<void>();
     const never = () => {
@@ -637,7 +643,7 @@ describe('a sweep', () => {
     };
     const hanging = { prepare: () => ({ bind: () => ({ run: never }) }), batch: never };
     const receiver = newReceiver();
-    // Without the hang, DB would be first in this minute.
+    // Without the hang, DB’s alerts would be first in this minute.
     const { ran, lines } = begin(receiver, { DB: hanging, DB_1: home.d1 });
     await asked.promise;
     await vi.advanceTimersByTimeAsync(4_999);
@@ -655,14 +661,14 @@ describe('a sweep', () => {
   });
 });
 
-describe('while the receiver is down', () => {
-  test('for a day, nothing is lost, and all is sent oldest first once it is up', {
+describe('if the receiver is down', () => {
+  test('for a day, no alert is lost, and the next successful run sends all of them, oldest first', {
     tags: 'slow',
   }, async () => {
     const receiver = newReceiver(answers(503));
     const made: Alert[] = [];
     let lines = 0;
-    // Not each minute: a day of runs would take seconds.
+    // Runs every ten minutes instead of every minute, because a day of runs would take seconds.
     for (let ms = 0; ms < DAY_MS; ms += 10 * MINUTE_MS) {
       made.push(...(await newAlerts(ms === 0 ? 1 : 2, later(ms))));
       lines += (await run(receiver, later(ms))).length;
@@ -677,7 +683,7 @@ describe('while the receiver is down', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
-  test('each alert is retried for three days, then given up with a line in the log', async () => {
+  test('each alert is retried for three days, and then a log line reports that it was given up', async () => {
     const [old] = await newAlerts(1);
     const receiver = newReceiver(answers(503));
     await run(receiver);
@@ -692,7 +698,7 @@ describe('while the receiver is down', () => {
       givenUp,
       expect.objectContaining({ status: 503 }),
     ]);
-    // A message is given up by its newest alert, here of two days ago.
+    // The age of a message's newest alert decides, here two days.
     expect(receiver.sent[0]?.ids).toHaveLength(2);
     expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
     receiver.answer = answers(200);
@@ -703,7 +709,7 @@ describe('while the receiver is down', () => {
     ]);
   });
 
-  test('for weeks, a run gives up the expired alerts and sends the rest', async () => {
+  test('for more than a week, a run gives up the expired alerts and sends the rest', async () => {
     await newAlerts(250);
     const made = await newAlerts(60, later(9 * DAY_MS));
     const receiver = newReceiver();
@@ -714,8 +720,8 @@ describe('while the receiver is down', () => {
   });
 });
 
-describe('an invocation', () => {
-  /** One database under `count` bindings, counting statements. */
+describe('an invocation that sends alerts', () => {
+  /** Binds one database under `count` names, and counts statements. */
   function under(count: number, cost: { statements: number; asked: Set<string> }) {
     type Bound = { bound: D1PreparedStatement };
     const asked = <R>(count: number, results: R) => {
@@ -739,17 +745,21 @@ describe('an invocation', () => {
     [10, 50, 13],
     [11, 55, 14],
     [62, 310, 82],
-  ])('with %i databases sends up to %i statements and %i messages', { tags: 'slow' }, async (count, most, expected) => {
-    const made = await newAlerts(12_000);
-    const cost = { statements: 0, asked: new Set<string>() };
-    const receiver = newReceiver();
-    expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
-    expect(cost.statements, 'statements').toBeLessThanOrEqual(most);
-    expect(cost.statements, 'statements').toBeGreaterThan(most - 3);
-    expect(receiver.sent).toHaveLength(expected);
-    expect(cost.asked.size, 'databases').toBe(count);
-    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
-    // Every message that was sent is closed.
-    expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
-  });
+  ])(
+    'with %i databases executes at most %i statements and sends %i messages',
+    { tags: 'slow' },
+    async (count, most, expected) => {
+      const made = await newAlerts(12_000);
+      const cost = { statements: 0, asked: new Set<string>() };
+      const receiver = newReceiver();
+      expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
+      expect(cost.statements, 'statements').toBeLessThanOrEqual(most);
+      expect(cost.statements, 'statements').toBeGreaterThan(most - 3);
+      expect(receiver.sent).toHaveLength(expected);
+      expect(cost.asked.size, 'databases').toBe(count);
+      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
+      // Every sent message is closed.
+      expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Sessions of the owner's console (docs/api.md, "Start a session"): start, permissions and end.
+// Sessions of the owner's console (docs/api.md, "Start a session"): their start, permissions and end.
 import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
@@ -47,7 +47,7 @@ const HOUR_MS = 3_600_000;
 
 const start = (as: string, options: CallOptions = {}) => call('POST', PATH, { as, ...options });
 const end = (as: string, options: CallOptions = {}) => call('DELETE', PATH, { as, ...options });
-/** The key of a session that an API key starts. */
+/** Starts a session with an API key. Returns the session key. */
 async function sessionOf(as: string, options: CallOptions = {}): Promise<string> {
   const { status, body } = await start(as, options);
   expect(status).toBe(200);
@@ -65,8 +65,8 @@ const keyId = async ({ db, user_id }: Business) => {
 
 const redeem = (code: string, options: CallOptions = {}) => call('POST', PATH, { body: { code }, ...options });
 
-describe('an API key starts a session', () => {
-  test('with an empty body: the session key has the format of an API key of the same database, and works for 12 hours', async () => {
+describe('a session started with an API key', () => {
+  test('needs no body, works for 12 hours, and has a key in the format of the same database’s API keys', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: [SHOP] });
       const { status, body, headers, cost, lines } = await start(business.key);
@@ -91,7 +91,7 @@ describe('an API key starts a session', () => {
     }
   });
 
-  test('with a key in the older format, which belongs to DB', async () => {
+  test('is stored in DB if the API key has the older format', async () => {
     const key = `bua_sk_${'k'.repeat(33)}`;
     const row = {
       user_id: 9_999_001,
@@ -104,14 +104,14 @@ describe('an API key starts a session', () => {
     expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
   });
 
-  test('with a whitespace-only body, and from a page of any site', async () => {
+  test('can start with a whitespace-only body and from any site’s page', async () => {
     const { key } = await newBusiness({ sites: [SHOP] });
     for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
       expect((await start(key, options)).status, JSON.stringify(options)).toBe(200);
     }
   });
 
-  test('but answers 422 to a non-empty body, after the guard, and does not spend a code in it', async () => {
+  test('cannot start with a non-empty body, which is 422 after the guard and does not spend a code', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -126,7 +126,7 @@ describe('an API key starts a session', () => {
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('which marks the key as used today, and counts no use', async () => {
+  test('marks the API key as used today, and counts no use', async () => {
     const business = await newBusiness();
     await start(business.key);
     const [key] = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
@@ -135,7 +135,7 @@ describe('an API key starts a session', () => {
     expect(body.data.used).toEqual([{ date: '2026-03-15', count: 0 }]);
   });
 
-  test('that ends with the last day of the key, and returns that time', async () => {
+  test('ends no later than the API key’s last day, and its start returns that time', async () => {
     const business = await newBusiness();
     const keyUntil = (expires_on: string) => newKey(business, { expires_on });
     const today = await start((await keyUntil('2026-03-15')).key, { at: later(6 * HOUR_MS) });
@@ -160,7 +160,7 @@ describe('a session', () => {
     eachOf(
       test,
       ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
-    )('gets the same answer as its key to $name', async (route) => {
+    )('gets the same response as its key to $name', async (route) => {
       const twins = await Promise.all(
         ['key', 'session'].map(async (kind) => {
           const business = await newBusiness({ sites: [SHOP] });
@@ -179,7 +179,7 @@ describe('a session', () => {
       }
     });
 
-    test('returns whether it is read-only, and lists the same businesses', async () => {
+    test('is read-only if its key is, and lists the same businesses', async () => {
       const business = await newBusiness();
       const sibling = await newBusiness({ user_id: business.user_id });
       const { key } = await newKey(business, { ...scope, ...(narrow ? { business_id: business.id } : {}) });
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('costs what its key costs, however many sessions there are', async () => {
+  test('costs the same as its key, whatever the number of sessions', async () => {
     const business = await newBusiness({ sites: [SHOP] });
     for (let index = 0; index < 30; index++) await sessionOf(business.key);
     const session = await sessionOf(business.key);
@@ -219,7 +219,7 @@ describe('a session', () => {
     }
   });
 
-  test('does not write the day of last use on the day that it began', async () => {
+  test('does not write its day of last use on the day it begins', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const before = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id))).toEqual(before);
   });
 
-  test('is listed in the changes under the name of its key', async () => {
+  test('is listed in the changes under its key’s name', async () => {
     const business = await newBusiness();
     const { key, actor } = await newKey(business);
     const session = await sessionOf(key);
@@ -241,7 +241,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('is not a change when it starts or ends', async () => {
+  test('adds no change to the list when it starts or ends', async () => {
     const business = await newBusiness();
     const stored = () => business.db.$count(changes);
     const before = await stored();
@@ -250,7 +250,7 @@ describe('a session', () => {
     expect(await stored()).toBe(before);
   });
 
-  test('is not listed as a key, and cannot be revoked by its id', async () => {
+  test('is not listed as an API key and cannot be revoked by its id', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -263,8 +263,8 @@ describe('a session', () => {
   });
 });
 
-describe('a session ends', () => {
-  test('at once when its own key ends it, and its API key keeps working', async () => {
+describe('a running session', () => {
+  test('ends immediately when its own key ends it, and its API key keeps working', async () => {
     const business = await newBusiness();
     const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
     const { cost, ...answer } = await end(session);
@@ -276,14 +276,14 @@ describe('a session ends', () => {
     expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
   });
 
-  test('even if it is read-only', async () => {
+  test('can be ended even if it is read-only', async () => {
     const business = await newBusiness();
     const session = await sessionOf((await newKey(business, { read_only: 1 })).key);
     expect((await end(session)).status).toBe(200);
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('when its API key is revoked, even by a clock that is ahead, and those of other keys go on', async () => {
+  test('ends when its API key is revoked, even by a fast clock, and other keys’ sessions continue', async () => {
     for (const ahead of [0, HOUR_MS]) {
       const business = await newBusiness();
       const other = await newKey(business);
@@ -299,7 +299,7 @@ describe('a session ends', () => {
     }
   });
 
-  test('by the statement in the batch of a revocation, but only if the key is revoked', async () => {
+  test('is ended by the statement in a revocation’s batch only if the key is revoked', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -316,7 +316,7 @@ describe('a session ends', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('when a twenty-first begins: the oldest of the same key or of links, or else the oldest of all', async () => {
+  test('ends when a 21st begins if it is the oldest of the same key or of links, or otherwise the oldest of all', async () => {
     const business = await newBusiness();
     const other = await newKey(business, { read_only: 1, business_id: business.id });
     const stranger = await newBusiness();
@@ -335,24 +335,24 @@ describe('a session ends', () => {
     expect(await ended()).toEqual([1]);
     sessions.push(await byLink());
     expect(await ended()).toEqual([0, 1]);
-    // The first session of a narrow key ends the oldest of all. Later ones end that key's own.
+    // A narrow key's first session ends the oldest of all sessions. Its later sessions end its own.
     for (let index = 0; index < 30; index++) sessions.push(await sessionOf(other.key));
     expect(await ended()).toEqual([0, 1, 2, ...Array.from({ length: 29 }, (_, index) => 22 + index)]);
     expect(await running(business), 'running sessions').toBe(20);
     expect(await statusOf(foreign, NOW)).toBe(200);
   });
 
-  test('and is deleted once 50 newer ones have ended, which bounds the storage', async () => {
+  test('is deleted after its end when 50 newer sessions have ended, which bounds the storage', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 60; index++) await end(await sessionOf(business.key));
     const stored = await business.db.$count(
       apiKeys,
       and(eq(apiKeys.user_id, business.user_id), isNotNull(apiKeys.ends_at)),
     );
-    expect(stored, 'ended sessions that are stored').toBe(50);
+    expect(stored, 'stored ended sessions').toBe(50);
   });
 
-  test('for versions older than sessions too, which see a revoked or expired key', async () => {
+  test('also ends for versions older than sessions, which read it as a revoked or expired key', async () => {
     const business = await newBusiness();
     const [signedOut, left] = [await sessionOf(business.key), await sessionOf(business.key)];
     await end(signedOut);
@@ -369,7 +369,7 @@ describe('a session ends', () => {
     expect(await statusOf(left, new Date('2026-03-17T00:00:00Z'))).toBe(401);
   });
 
-  test('without counting sessions that have already ended', async () => {
+  test('does not end when another session begins while 19 are running', async () => {
     const business = await newBusiness();
     const sessions = [];
     for (let index = 0; index < 20; index++) sessions.push(await sessionOf(business.key));
@@ -379,7 +379,7 @@ describe('a session ends', () => {
     expect(await running(business), 'running sessions').toBe(20);
   });
 
-  test('so that 20 run of 25 that begin at once', async () => {
+  test('is one of at most 20, even if 25 sessions begin concurrently', async () => {
     const business = await newBusiness();
     const sessions = await Promise.all(Array.from({ length: 25 }, () => sessionOf(business.key)));
     expect(new Set(sessions).size).toBe(25);
@@ -388,7 +388,7 @@ describe('a session ends', () => {
     expect(await running(business), 'running sessions').toBe(20);
   });
 
-  test('when its business is deleted, and so does a code for that business', async () => {
+  test('ends when its business is deleted, which also deletes the business’s codes', async () => {
     const business = await newBusiness();
     const narrow = await newKey(business, { business_id: business.id });
     const session = await sessionOf(narrow.key);
@@ -400,8 +400,8 @@ describe('a session ends', () => {
   });
 });
 
-describe('the code of a console link starts a session', () => {
-  test('without a credential, for exactly as long as the link says', async () => {
+describe('a console link’s code', () => {
+  test('starts a session without a credential, for exactly the link’s duration', async () => {
     for (const _ of homes) {
       const business = await newBusiness();
       const code = await newCode(business, { minutes: 60 });
@@ -428,13 +428,13 @@ describe('the code of a console link starts a session', () => {
     }
   });
 
-  test.each([1, 60, 1440])('of %i minutes', async (minutes) => {
+  test.each([1, 60, 1440])('starts a session of %i minutes', async (minutes) => {
     const business = await newBusiness();
     const { body } = await redeem(await newCode(business, { minutes }));
     expect(body.data.expires_at).toBe(formatTimestamp(later(minutes * MINUTE_MS)));
   });
 
-  test('for all businesses of the user or one, with full or read-only access', async () => {
+  test('starts a session for all of the user’s businesses or one, with full or read-only access', async () => {
     for (const [narrow, read_only] of [
       [false, 0],
       [true, 0],
@@ -454,7 +454,7 @@ describe('the code of a console link starts a session', () => {
     }
   });
 
-  test('whose changes are listed under the console link', async () => {
+  test('starts a session whose changes are listed under the console link', async () => {
     const business = await newBusiness();
     const as = (await redeem(await newCode(business))).body.data.session_key;
     await call('POST', business.access, { as, body: { sites: [SHOP] } });
@@ -462,7 +462,7 @@ describe('the code of a console link starts a session', () => {
     expect(body.data.changes).toMatchObject([{ actor: `console link (…${as.slice(-4)})`, action: 'add_sites' }]);
   });
 
-  test('once', async () => {
+  test('works once', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     expect((await redeem(code)).status).toBe(200);
@@ -476,7 +476,7 @@ describe('the code of a console link starts a session', () => {
     expect(await running(business), 'running sessions').toBe(1);
   });
 
-  test('once, of twenty requests at the same time', async () => {
+  test('works for only one of twenty concurrent requests', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => redeem(code)))).map(({ status }) => status);
@@ -484,7 +484,7 @@ describe('the code of a console link starts a session', () => {
     expect(await running(business), 'running sessions').toBe(1);
   });
 
-  test('within two minutes', async () => {
+  test('works for two minutes', async () => {
     const business = await newBusiness();
     const [used, late] = [await newCode(business), await newCode(business)];
     expect((await redeem(used, { at: later(2 * MINUTE_MS - 1) })).status).toBe(200);
@@ -493,7 +493,7 @@ describe('the code of a console link starts a session', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('within two minutes of the link even if the body arrives late', async () => {
+  test('does not work if the request begins within two minutes but its body arrives later', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const clock = { now: later(2 * MINUTE_MS - 1) };
@@ -508,7 +508,7 @@ describe('the code of a console link starts a session', () => {
     expect((await answer).status).toBe(401);
   });
 
-  test('and appears in no log and no response', async () => {
+  test('appears in no log and no response', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const [first, second] = [await redeem(code), await redeem(code)];
@@ -524,14 +524,14 @@ describe('the code of a console link starts a session', () => {
 describe('a caller without a credential or a working code', () => {
   const CODE = 'x'.repeat(34);
   const wrong: [string, unknown][] = [
-    ['no body', ''],
+    ['an empty body', ''],
     ['an empty object', {}],
     ['a list', [CODE]],
     ['a string', `"${CODE}"`],
     ['malformed JSON', '{'],
     ['a bare code', CODE],
     ['a form', `code=${CODE}`],
-    ['an extra member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
+    ['an additional member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
     ['a duplicate member', `{"code":"0${CODE.slice(1)}","code":"0${CODE.slice(1)}"}`],
     ['a code that is not a string', { code: 17 }],
     ['a null code', { code: null }],
@@ -540,8 +540,8 @@ describe('a caller without a credential or a working code', () => {
     ['a code outside its alphabet', { code: `0${CODE.slice(2)}-` }],
     ['an API key', { code: `bua_sk_0${CODE.slice(1)}` }],
     ['a large body', { code: `0${CODE.slice(1)}`, more: 'x'.repeat(100_000) }],
-    ['much white space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
-    ['a code of a database that is not bound', { code: `z${CODE.slice(1)}` }],
+    ['a long run of white space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
+    ['an unbound database’s code', { code: `z${CODE.slice(1)}` }],
   ];
 
   test.each(wrong)('is 401 with %s, without a database query or a hash', async (_, body) => {
@@ -558,7 +558,7 @@ describe('a caller without a credential or a working code', () => {
     expect(answer.lines).toMatchObject([{ database: null, credential: null, refusal: 'unauthenticated' }]);
   });
 
-  test('gets the same response for a code that is unknown, spent or expired, at the same cost', async () => {
+  test('gets the same response at the same cost for an unknown, spent or expired code', async () => {
     const business = await newBusiness();
     const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: formatTimestamp(NOW) })];
     await redeem(spent);
@@ -580,7 +580,7 @@ describe('a caller without a credential or a working code', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('cannot redeem a code in a query string, or with a parameter, and does not spend it', async () => {
+  test('can neither redeem nor spend a code in a query string or with a parameter', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -592,7 +592,7 @@ describe('a caller without a credential or a working code', () => {
     expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
   });
 
-  test('does not spend a code by a request with an Idempotency-Key, which is refused if the code works', async () => {
+  test('cannot spend a code in a request with an Idempotency-Key, which is refused even if the code works', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const unknown = await newCode(business, { expires_at: formatTimestamp(NOW) });
@@ -610,7 +610,7 @@ describe('a caller without a credential or a working code', () => {
     expect((await call('POST', PATH, { body: { code } })).status).toBe(200);
   });
 
-  test('is rate-limited by address, after the check of the body size only', async () => {
+  test('is rate-limited by address after the body size check and before all other checks', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const keys: string[] = [];
@@ -631,7 +631,7 @@ describe('a caller without a credential or a working code', () => {
   });
 });
 
-test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session can only be started and ended', async (method) => {
+test.each(['GET', 'PUT', 'PATCH'])('%s is 405, because a session can only be started and ended', async (method) => {
   const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
   expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
     ...{ status: 405, body: { message: 'Method Not Allowed' } },
@@ -639,20 +639,20 @@ test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session can only be started and
   });
 });
 
-describe('when the database fails, a code', () => {
+describe('if the database fails, a code', () => {
   const send = async (code: string, bindings: object) => answerOf(await redeem(code, { bindings }));
 
   test.each([
-    ['503 if nothing ran', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
-    ['500 if it may have run', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
+    ['503 if the batch did not run', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
+    ['500 if the batch may have run', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
     ['500 if a statement failed', 'D1_ERROR: no such table: codes', SERVER_ERROR],
-  ])('is %s, and unspent: %s', async (_, message, expected) => {
+  ])('is %s, and remains unspent: %s', async (_, message, expected) => {
     const code = await newCode(await newBusiness());
     expect(await send(code, failingWith(message))).toEqual(expected);
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('starts its session completely or not at all', async () => {
+  test('starts no session and remains unspent if its batch fails halfway', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -660,7 +660,7 @@ describe('when the database fails, a code', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('waits ten seconds, and is not spent by a batch that begins later', async () => {
+  test('times out after ten seconds, and a batch that begins later does not spend it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
     try {
       const code = await newCode(await newBusiness());
@@ -675,7 +675,7 @@ describe('when the database fails, a code', () => {
       await vi.advanceTimersByTimeAsync(10_000);
       await sent;
       expect(answer).toEqual(SERVER_ERROR);
-      vi.setSystemTime(Date.now() - 60_000); // the clock of the database goes on
+      vi.setSystemTime(Date.now() - 60_000); // the database's clock continues
       expect(await send(code, databases())).toEqual(UNAVAILABLE);
       expect(await everything()).toBe(before);
     } finally {
@@ -684,8 +684,8 @@ describe('when the database fails, a code', () => {
   });
 });
 
-describe('the cost', () => {
-  /** The query plans of the statements that a request sends. */
+describe('the cost of starting or ending a session', () => {
+  /** Returns the query plans of a request's statements. */
   async function plansOf(business: Business, method: string, options: CallOptions) {
     const { d1 } = business.home;
     const { sent, bindings } = recordStatements(business.home);
@@ -703,7 +703,7 @@ describe('the cost', () => {
       (detail) => detail.startsWith('SCAN') && !/^SCAN (permission|\(subquery.*\)|CONSTANT ROW)/.test(detail),
     );
 
-  test('of a session is one round trip, at most 130 rows read and 15 written, however many have ended', async () => {
+  test('is one round trip, at most 130 rows read and 15 written, whatever the number of ended sessions', async () => {
     const business = await newBusiness();
     const stamp = formatTimestamp(NOW);
     const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)

@@ -1,4 +1,4 @@
-// Which sites are valid, and how they are stored (docs/api.md, "Sites").
+// Valid sites and their stored format (docs/api.md, "Sites").
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
@@ -15,7 +15,7 @@ const COMPOSED = Array(4)
   .join('.');
 
 describe('a site is stored as the origin that browsers send', () => {
-  /** Each site, and other notations of it. */
+  /** Stored sites, each with other notations of it. */
   const ACCEPTED: Record<string, (string | [stored: string, ...written: string[]])[]> = {
     'in lower case': [
       ['https://example.com', 'https://EXAMPLE.com', 'HTTPS://Example.COM'],
@@ -32,13 +32,13 @@ describe('a site is stored as the origin that browsers send', () => {
     'without surrounding white space': [
       ['https://example.com', ' https://example.com ', `${' '.repeat(5000)}https://example.com${' '.repeat(5000)}`],
     ],
-    'without the default port, and with any other': [
+    'without the default port, but with any other port': [
       ['https://example.com', 'https://example.com:443', 'https://example.com:'],
       ['http://example.com', 'http://example.com:80'],
       ['https://example.com:8443', 'https://example.com:08443'],
       ...['https://example.com:80', 'http://example.com:443', 'https://example.com:1', 'https://example.com:65535'],
     ],
-    'with an international name in punycode': [
+    'with an internationalized name in punycode': [
       [
         ...(['https://xn--bcher-kva.example', 'https://b\u00fccher.example', 'https://B\u00dcCHER.example'] as const),
         'https://bu\u0308cher.example', // decomposed, as some keyboards send it
@@ -49,7 +49,7 @@ describe('a site is stored as the origin that browsers send', () => {
       ['https://xn--fsqu00a.xn--0zwm56d', 'https://\u4f8b\u5b50.\u6d4b\u8bd5'],
       ['https://xn--6dbbec0c.example', 'https://\u05d3\u05d5\u05d2\u05de\u05d4.example'],
       ['https://xn--53h.example', 'https://\u2615.example'],
-      // A syllable and a letter, which browsers compose.
+      // Browsers compose the syllable and the letter.
       ['https://xn--p39a.com', 'https://\uac00\u11a8.com', 'https://\u1100\u1161\u11a8.com'],
       [`https://${COMPOSED}.example`, `https://${DECOMPOSED}.example`],
     ],
@@ -82,7 +82,7 @@ describe('a site is stored as the origin that browsers send', () => {
       'https://*.www.ck', // the exception to *.ck
       `https://*.${LONGEST_HOST.slice(2)}`,
     ],
-    'with any port of a loopback host': [
+    'as a loopback host with any port': [
       ['http://localhost:*', 'HTTP://LocalHost:*/path'],
       ['https://127.0.0.1:*', 'https://127.0.0.1:*?q'],
       ['http://[::1]:*', 'http://[::1]:*#f'],
@@ -104,7 +104,7 @@ describe('a site is stored as the origin that browsers send', () => {
   });
 });
 
-describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => {
+describe.each(Object.entries(HOSTILE_SITES))('rejects a site %s', (_, sites) => {
   let business: Awaited<ReturnType<typeof newBusiness>>;
   let before: string;
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => 
   });
 });
 
-test('no character beyond U+007F is mapped to ASCII or removed in a host', { tags: 'slow' }, () => {
+test('a host’s characters above U+007F are neither mapped to ASCII nor removed', { tags: 'slow' }, () => {
   const changed: string[] = [];
   for (let code = 0x80; code <= 0x1ffff; code++) {
     const { site } = canonicalSite(`https://a${String.fromCodePoint(code)}b.example`);
@@ -131,7 +131,7 @@ test('no character beyond U+007F is mapped to ASCII or removed in a host', { tag
   expect(changed).toEqual([]);
 });
 
-describe('every text that is accepted', () => {
+describe('every accepted text', () => {
   const CHARACTERS = [
     ...'azAZ09-_.:/*@[]%\\?# \t',
     ...['\u00fc', '\u0455', '\uff0e', '\u200b', '\u0301', '\u4f8b', '\u{1f600}'],
@@ -162,7 +162,7 @@ describe('every text that is accepted', () => {
     .map(([text, at, replaced, character]) => text.slice(0, at) + character + text.slice(at + replaced));
   const anyText = fc.oneof(site, spoilt, fc.webUrl(), fc.string({ unit: 'grapheme' }));
 
-  /** Checks the stored site of every accepted text, of which there must be enough. */
+  /** Checks the stored site of every accepted text. At least a tenth of the texts must be accepted. */
   function checkAccepted(runs: number, check: (stored: string) => void) {
     let accepted = 0;
     fc.assert(
@@ -177,7 +177,7 @@ describe('every text that is accepted', () => {
     expect(accepted).toBeGreaterThan(runs / 10);
   }
 
-  test('is stored as its own origin, with any label or port in place of a wildcard', () => {
+  test('is stored as an origin, after its wildcard is replaced with a label or port', () => {
     checkAccepted(5000, (stored) => {
       const example = stored.replace('://*.', '://any.').replace(/:\*$/, ':12345');
       expect(new URL(example).origin).toBe(example);
@@ -186,23 +186,23 @@ describe('every text that is accepted', () => {
     });
   });
 
-  test('is stored the same in another case and with a path', () => {
+  test('is stored identically in upper case or with a path', () => {
     checkAccepted(5000, (stored) => {
-      const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address has one form
+      const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address is stored in one notation
       for (const again of [stored, shouted, ` ${stored}/path?query#fragment `]) {
         expect(canonicalSite(again).site).toBe(stored);
       }
     });
   });
 
-  test('admits the origin that a browser sends, and a wildcard does not admit itself', () => {
+  test('admits the origin that a browser sends, and a wildcard site does not admit itself', () => {
     checkAccepted(5000, (stored) => {
       if (!stored.includes('*')) return expect(sitesCovering(new URL(stored).origin)).toContain(stored);
       expect(sitesCovering(stored)).toEqual([]);
       const examples = stored.endsWith(':*')
         ? [stored.slice(0, -2), stored.replace('*', '1'), stored.replace('*', '65535')]
         : [stored.replace('*', 'a'), stored.replace('*', 'a.b.c.d.e.f')];
-      // A domain of nearly 253 characters has no room for the longer example.
+      // The longer example may exceed the maximum of 253 characters.
       for (const origin of examples.filter((example) => new URL(example).hostname.length <= 253)) {
         expect(sitesCovering(origin)).toContain(stored);
       }
@@ -210,7 +210,7 @@ describe('every text that is accepted', () => {
   });
 });
 
-describe('the sites that cover an origin', () => {
+describe('the covering sites', () => {
   test.each([
     ['https://example', []],
     ['https://example.com', []],
@@ -227,17 +227,17 @@ describe('the sites that cover an origin', () => {
     ['https://[2001:db8::7]', []],
     ['null', []],
     ['', []],
-  ])('%s: itself, and the wildcards %j', (origin, wildcards) => {
+  ])('of %s are the origin itself and the wildcards %j', (origin, wildcards) => {
     expect(sitesCovering(origin)).toEqual([origin, ...wildcards]);
   });
 
-  test('are none for an origin with a *', () => {
+  test('do not exist for an origin that contains *', () => {
     for (const origin of ['*', 'https://*.example.com', 'http://localhost:*', 'https://a.*.example.com']) {
       expect(sitesCovering(origin)).toEqual([]);
     }
   });
 
-  test('are at most five, and all except the origin are canonical wildcards', () => {
+  test('number at most five, and all except the origin are canonical wildcards', () => {
     const label = fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 });
     const origin = fc.oneof(
       fc

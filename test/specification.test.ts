@@ -1,10 +1,10 @@
-// The original specification, word for word, with one database: both operations with only `Accept`, `Authorization` and a JSON body, and
-// the specified errors.
+// The original specification, verbatim, on one database: both operations with only `Accept`, `Authorization` and a JSON body, and the
+// specified errors.
 import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
-/** Sends bytes, so that no Content-Type is added. */
+/** Sends the body as bytes, which adds no Content-Type. */
 async function send(method: string, path: string, key: string | null, body?: object) {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (key !== null) headers.Authorization = `Bearer ${key}`;
@@ -19,7 +19,7 @@ async function send(method: string, path: string, key: string | null, body?: obj
 const IMPORTED = '0123456789abcdef01234567';
 const CREDENTIALS = ['an API key', 'a token', 'an imported token'] as const;
 let user = 3_000_000;
-/** A business in DB with this credential. */
+/** Creates a business in DB. `sent` is its credential of this kind. */
 async function owned(kind: (typeof CREDENTIALS)[number]) {
   user += homes.length;
   const business = await newBusiness({
@@ -30,7 +30,7 @@ async function owned(kind: (typeof CREDENTIALS)[number]) {
 }
 
 describe.each(CREDENTIALS)('with %s', (kind) => {
-  test('usage has one entry per day of the range, ascending, with 0 for none', async () => {
+  test('a usage report contains one entry per day of the range, ascending, with 0 for a day without uses', async () => {
     const { id, sent } = await owned(kind);
     await setCount(id, '2026-03-14', 228);
     expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual(
@@ -44,7 +44,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     );
   });
 
-  test('usage of a business with an invalid id is 422', async () => {
+  test('a usage report for an invalid business id is 422', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999', '1.0']) {
       expect(await send('GET', `/api/v1/business/usage/${id}`, sent)).toEqual({
@@ -54,7 +54,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('adding access domains to a business with an invalid id is 401', async () => {
+  test('adding access domains with an invalid business id is 401', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999']) {
       expect(await send('POST', `/api/v1/business/${id}/access`, sent, { sites: ['https://a.example'] })).toEqual({
@@ -64,7 +64,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('add access domains: the business with its access_list, for an API key', async () => {
+  test('adding access domains returns the business with its access_list for an API key, and is 403 for a token', async () => {
     const business = await owned(kind);
     const { id, user_id, name, token } = business;
     const sites = ['https://a.example', 'http://b.example:8080'];
@@ -78,7 +78,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     expect(answer).toEqual({ status: 200, body: { status: true, data } });
   });
 
-  test('once sites are registered, a token works on them only', async () => {
+  test('a token works only on registered sites if there are any', async () => {
     const { id, sent } = await owned(kind);
     await addSite(id, 'https://a.example');
     const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);
@@ -86,7 +86,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 });
 
-test('a caller that is not authenticated gets 401 and nothing else', async () => {
+test('an unauthenticated caller gets 401, whatever the input', async () => {
   for (const key of [null, 'nonsense', `bua_sk_${'x'.repeat(33)}`]) {
     for (const [method, path] of [
       ['GET', '/api/v1/business/usage/1'],

@@ -1,5 +1,5 @@
-// The rows of each statement have exactly the fields of its type. Types come from the Drizzle selection, rows from the column names:
-// tsc compares each list of fields here with the type, and the test compares it with the row.
+// Each statement's rows have exactly the fields of its type. The type comes from the Drizzle selection, and a row's fields come from its
+// column names. tsc compares each list of fields here with the type, and the test compares it with the row.
 import { expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
@@ -24,7 +24,7 @@ import {
 } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
-/** All fields of a row. */
+/** Every field of a row type, including optional ones. */
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
 const digest = '00'.repeat(16);
@@ -36,7 +36,7 @@ const BUSINESS = {
 };
 const COUNT = { date: true, count: true } as const;
 
-/** Runs a read and steps in one batch as the owner of a business, and compares the first row of each with its fields. */
+/** Runs a read and steps in one batch as a business's owner, and compares each statement's first row with the expected fields. */
 async function expectFields<Row, S extends Steps>(
   read: Statement<Row>,
   readFields: Fields<Row>,

@@ -1,4 +1,4 @@
-// Sums of counts are exact up to 2^53 - 1, as JSON numbers are. Larger totals are refused, and the uses of a limit's month are capped there.
+// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused, and the uses of a limit's month are capped at it.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
@@ -10,7 +10,7 @@ import { type Business, call, homes, NOW, newBusiness, OPERATOR } from './suppor
 
 const as = OPERATOR.full;
 
-/** Stores this count for consecutive days. */
+/** Stores the same count for consecutive days. */
 async function count({ id, db }: Business, from: string, days: number, count: number) {
   for (let first = 0; first < days; first += 25) {
     const part = Array.from({ length: Math.min(25, days - first) }, (_, index) => addDays(from, first + index));
@@ -18,14 +18,14 @@ async function count({ id, db }: Business, from: string, days: number, count: nu
   }
 }
 
-describe('the usage of all businesses', () => {
+describe('a report on all businesses', () => {
   const BILLION = 999_999_999_999_999;
-  /** The first day, the days and their count, for one business per database. */
+  /** The first day, the number of days and each day's count, for one business per database. */
   const COUNTS = [
     ['1990-01-01', 9, BILLION],
     ['1991-01-01', 11, BILLION],
     ['1992-01-01', 1, MAX_COUNT],
-    ['1993-01-01', 1830, MAX_COUNT], // sum() of SQLite overflows
+    ['1993-01-01', 1830, MAX_COUNT], // SQLite's sum() overflows
   ] as const;
   let made: Business[];
   beforeAll(async () => {
@@ -79,15 +79,15 @@ describe('the usage of all businesses', () => {
       const { status, body } = await read(from, to, accept);
       expect({ status, body }).toEqual(invalid('from', message));
     }
-    expect(daysIn({ from, to })).toBeGreaterThan(1); // so a shorter range is always possible
+    expect(daysIn({ from, to })).toBeGreaterThan(1); // so a shorter range is possible
   });
 });
 
-describe('the uses of a limit’s month', () => {
+describe('the monthly uses of a limit', () => {
   test.each([
     [14, 643_371_375_338_642, 9_007_199_254_740_988],
     [15, MAX_COUNT, MAX_COUNT],
-  ])('of %i days with %i uses each are %i', async (days, each, month) => {
+  ])('for %i days with %i uses each are %i', async (days, each, month) => {
     const business = await newBusiness();
     await count(business, '2026-03-01', days, each);
     await business.db.update(businesses).set({ monthly_limit: 1000 }).where(eq(businesses.id, business.id));
@@ -102,7 +102,7 @@ describe('the uses of a limit’s month', () => {
   });
 });
 
-test('the uses of yesterday of a database are capped at 2^53 - 1', async () => {
+test('a database’s uses of yesterday are capped at 2^53 - 1', async () => {
   const [home] = homes;
   if (home === undefined) throw new Error('there is no database');
   const usesOfYesterday = async () => {

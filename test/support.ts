@@ -1,4 +1,4 @@
-// Fixtures that the tests share: the service at a fixed time, calls that return their cost, and factories for businesses and keys.
+// Shared fixtures: the service at a fixed time, calls that return their cost, and factories for businesses and keys.
 
 import { createExecutionContext, type D1Migration, reset, waitOnExecutionContext } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
@@ -21,7 +21,7 @@ import { expectValidRequest, expectValidResponse } from './contract.ts';
 import { logged } from './log-lines.ts';
 import type { AnyRoute } from './routes.ts';
 
-/** ONE is a database without tables (vitest.config.ts). */
+/** `ONE` is a database without tables (vitest.config.ts). */
 export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]; ONE: D1Database };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
@@ -30,10 +30,10 @@ export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-/** The routes that `npm test` runs in tables over all routes: a read, a recording, a change and an operator's. */
+/** The routes that `npm test` runs in tables of routes: a read, a recording, a change and an operator's route. */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
-/** The test options for this route. */
+/** The test options for a route: the tag `slow` unless `npm test` runs it. */
 export const tagsOf = (route: { name: string }) => (isQuick(route) ? {} : { tags: 'slow' });
 /** `describe.each` or `test.each` with these options. */
 export const eachOf =
@@ -45,14 +45,14 @@ export const eachOf =
     (kind as typeof test).each(others)(name, { tags: 'slow' }, run);
   };
 
-/** An operator key of each role, and the secrets of the Worker for them. */
+/** An operator key for each role, and the Worker's secrets for both. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
 export const OPERATOR_SECRETS = {
   OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(OPERATOR.full)),
   OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(OPERATOR.record)),
 };
 
-/** The month that contains a day, if months always begin on `billing_day`. Computed day by day, unlike in the service. */
+/** The month that contains `day`, if months begin on `billing_day`. Computed day by day, unlike in the service. */
 export function monthAround(day: string, billing_day: number) {
   const begins = (day: string) => Number(day.slice(8)) === billing_day;
   let [starts_on, next] = [day, addDays(day, 1)];
@@ -61,7 +61,7 @@ export function monthAround(day: string, billing_day: number) {
   return { starts_on, ends_on: addDays(next, -1) };
 }
 
-/** A server's credential for the route: the owner's API key if allowed, otherwise an operator key, otherwise a session. */
+/** Returns a server's credential for a route: the owner's API key if allowed, otherwise an operator key, otherwise a session key. */
 export async function callerOf(
   { keyRefusal, operatorRefusal }: { keyRefusal: string | null; operatorRefusal?: string },
   owner: { key: string; user_id: number; home: Home },
@@ -77,30 +77,30 @@ const bound = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
 export type Home = (typeof bound)[number];
 /** The databases of this run: three, or one for the fuzzer (vitest.config.ts). Users are assigned round-robin. */
 export const homes = bound as [Home, ...Home[]];
-/** The database of a business, key or entry with this id. */
+/** The database that stores the business, key or entry with this id. */
 export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
 /** Deletes all data. `reset` skips databases that were idle for ten seconds, because they are no longer in memory, so this queries each
- * one first. */
+ * database first. */
 export async function resetDatabases() {
   const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
   await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
   await reset();
 }
 
-/** Claims a token and, for a new user, a home. Throws if another user has the token. Returns the number of the home. */
+/** Claims a token and, for a new user, a home. Returns the home's number. Throws if another user has the token. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
   const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
   if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');
   return home;
 }
 
-/** The Worker's databases, each wrapped by a test. */
+/** The Worker's database bindings, each passed through `wrap`. */
 export const databases = (wrap = (d1: D1Database) => d1) =>
   Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
 
-/** A database whose batches go through `run`. */
+/** A database that passes each batch to `run`, which decides whether and when it executes. */
 export const withBatch = (
   d1: D1Database,
   run: (batch: () => Promise<D1Result[]>, statements: D1PreparedStatement[]) => Promise<unknown>,
@@ -110,7 +110,7 @@ export const withBatch = (
     prepare,
     batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements), statements),
   }) as unknown as D1Database;
-/** Databases whose batches fail like this, before or after they run. With `only`, those of one database. */
+/** Databases whose batches fail with this message before or after they run. With `only`, just that database fails. */
 export const failingWith = (message: string, when: 'before' | 'after' = 'before', only?: Home) =>
   databases((d1) => {
     const failing = withBatch(d1, async (batch) => {
@@ -125,7 +125,7 @@ export const failingHalfway = () =>
     const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
-/** Databases that all use this one, and the statements that it receives. */
+/** Binds every name to this database, and records the statements it receives. */
 export function recordStatements({ d1 }: { d1: D1Database }) {
   const sent: { sql: string; values: unknown[] }[] = [];
   const prepare = (sql: string) => ({
@@ -137,16 +137,16 @@ export function recordStatements({ d1 }: { d1: D1Database }) {
   return { sent, bindings: databases(() => withBatch(d1, (batch) => batch(), prepare)) };
 }
 
-/** Reads a body. Avoids workerd's warning that application/x-ndjson is not text. */
+/** Reads a body as bytes, because `text()` makes workerd warn that application/x-ndjson is not text. */
 const textOf = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
 
-/** Throws if a response does not match openapi.json. */
+/** Throws if the response does not match openapi.json. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
   const { pathname, search } = new URL(url);
   expectValidResponse({ method, path: pathname + search, answer: { status, headers, text } });
 }
 
-/** Creates a service at a fixed time that checks its responses against openapi.json, with its log lines for requests and failures. */
+/** Creates a service at a fixed time. It checks its responses against openapi.json and collects its log lines. */
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
@@ -154,7 +154,7 @@ export function newApp(at: Date = NOW) {
     log: (line) => lines.push(logged(line)),
     error: (line) => errors.push(logged(line)),
   });
-  /** Sends a request with these bindings. Without a context, waits for the work after the response. */
+  /** Sends a request with these bindings. Without `given`, also waits for the work after the response. */
   async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
     const context = given ?? createExecutionContext();
     const answer = await app.fetch(request, bindings as Bindings, context);
@@ -165,14 +165,14 @@ export function newApp(at: Date = NOW) {
   return { app: { ...app, fetch }, lines, errors };
 }
 
-/** All calls share one service, so that its routes are built once. Each call has its own time and log lines. */
+/** The time and log lines of each call. All calls share one service, which builds its routes once. */
 const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
 const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
   log: (line) => ofCall.getStore()?.lines.push(logged(line)),
   error: (line) => ofCall.getStore()?.errors.push(logged(line)),
 });
 
-/** Sends a request to that service at this time. It logs to `lines` and `errors`. */
+/** Sends a request to the shared service, at `of.at`. Logs to `of.lines` and `of.errors`. */
 export const serve = (
   request: Request,
   bindings: Partial<Bindings>,
@@ -181,19 +181,19 @@ export const serve = (
 ) => ofCall.run(of, async () => shared.fetch(request, bindings as Bindings, context));
 
 export type CallOptions = {
-  /** A credential. */
+  /** The credential. */
   as?: string | undefined;
   origin?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** Sent as JSON. A string is sent unchanged. */
+  /** Sent as JSON, except a string, which is sent unchanged. */
   body?: unknown;
-  /** When the request starts. NOW by default. */
+  /** The time of the request. NOW by default. */
   at?: Date | undefined;
-  /** Override or extend the service's bindings. */
+  /** Overrides or extends the service's bindings. */
   bindings?: object | undefined;
 };
 
-/** Runs the work for each item, a hundred at a time. With thousands at once, workerd is several times slower. */
+/** Runs the work for 100 items concurrently. With thousands, workerd is several times slower. */
 export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {
@@ -202,7 +202,7 @@ export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promi
   return results;
 }
 
-/** Sends one request through the whole service. Returns the response and its database cost. */
+/** Sends a request through the whole service. Returns the response and its database cost. */
 export async function call(method: string, path: string, options: CallOptions = {}) {
   const headers = new Headers(options.headers);
   if (options.as !== undefined) headers.set('Authorization', `Bearer ${options.as}`);
@@ -245,7 +245,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   };
 }
 
-/** Sends a valid request of a route. `options` override its input. */
+/** Sends a valid request to a route. `options` override its input. */
 export const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
   call(route.method, route.path(business), {
     body: route.body,
@@ -255,7 +255,7 @@ export const ask = (route: AnyRoute, business: { id: number | string }, options:
 
 let user = 1000;
 
-/** In the order of the fields of a business in responses. */
+/** The columns are in the order of a business's fields in responses. */
 const INSERT_BUSINESS = `insert into businesses
   (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
@@ -295,7 +295,7 @@ export async function newBusiness(
   await claimed;
   const id = made?.results[0]?.id ?? 0;
   const usage = `/api/v1/business/usage/${id}`;
-  // Not enumerable, because tests compare a business with rows and responses.
+  // `home` and `db` are not enumerable, because tests compare businesses with rows and responses.
   const business = { id, ...row, key, usage, access: `/api/v1/business/${id}/access` };
   return Object.defineProperties(business, { home: { value: home }, db: { value: db } }) as typeof business & {
     home: Home;
@@ -304,10 +304,10 @@ export async function newBusiness(
 }
 export type Business = Awaited<ReturnType<typeof newBusiness>>;
 
-/** The restrictions of a narrow key: one business, read-only, record-only. */
+/** A narrow key's restrictions. */
 export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1; expires_on?: string };
 
-/** Creates a key for the owner of a business. Returns its id and its name in changes. */
+/** Creates a key for a business's owner. Returns the key, its id and its name in changes. */
 export async function newKey(
   { user_id, home }: { user_id: number; home: Home },
   scope: Scope & { ends_at?: string; session_of?: number } = {},
@@ -327,11 +327,11 @@ export async function newKey(
   return { key, id, actor: `key ${id} (…${last_four})` };
 }
 
-/** Creates a session for a business's owner, as from a console link. It lasts a day from NOW. */
+/** Creates a session for a business's owner, as a console link does. It expires a day after NOW. */
 export const newSession = (owner: { user_id: number; home: Home }) =>
   newKey(owner, { ends_at: formatTimestamp(later(86_400_000)) });
 
-/** Creates the code of a console link for the owner of a business. By default, it works for two minutes and its session lasts an hour. */
+/** Creates a console link's code for a business's owner. By default, it works for two minutes, and its session lasts an hour. */
 export async function newCode(
   { user_id, home }: { user_id: number; home: Home },
   fields: Partial<typeof codes.$inferInsert> = {},
@@ -343,7 +343,7 @@ export async function newCode(
   return code;
 }
 
-/** Stores a site unchanged. Returns the id of its entry. */
+/** Stores a site unchanged. Returns its entry's id. */
 export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
@@ -351,7 +351,7 @@ export async function addSite(business_id: number, site: string): Promise<number
   return made?.id ?? 0;
 }
 
-/** Stores a former token of a business after its others. By default, it expires at the end of the next day. */
+/** Stores a new latest former token of a business. By default, it expires at the end of the next day. */
 export async function addFormerToken(
   { id, db, home }: { id: number; db: Home['db']; home: Home },
   expires_at = '2026-03-17T00:00:00.000000Z',
@@ -376,17 +376,17 @@ export async function limited(
     await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
   return business;
 }
-/** The counts of a business by day. */
+/** A business's stored counts by day. */
 export async function stored({ db, id }: Business): Promise<Record<string, number>> {
   const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
   return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
 }
 
-/** The tables, except the one that only work after responses writes. */
+/** Selects the tables, except `refused_origins`, which is written only after responses. */
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** For each table, a statement that returns its rows in a few long texts of up to 2 MB, which is much faster in D1 than rows. */
+/** Selects, for each table, a statement that returns its rows in a few texts of up to 2 MB. In D1, this is much faster than rows. */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
@@ -397,9 +397,7 @@ const DUMPS = `
   group by tables.name`;
 let statements: Promise<string[]> | undefined;
 
-/**
- * All stored data, except writes after responses and when a home was last claimed. A refused request must not change it.
- */
+/** Dumps all stored data, except writes after responses and the times of home claims. A refused request must not change it. */
 export async function everything(): Promise<string> {
   statements ??= env.DB.prepare(DUMPS)
     .all<{ dump: string }>()

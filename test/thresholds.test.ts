@@ -1,4 +1,4 @@
-// alert_at: the percentages of its limits at which a business gets alerts (docs/api.md, "Limits" and "Alerts").
+// alert_at: the percentages of a business's limits that cause alerts (docs/api.md, "Limits" and "Alerts").
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ const create = (fields: Fields) =>
 const limitsOf = async ({ id }: Pick<Business, 'id'>) =>
   (await call('GET', `/api/v1/business/${id}`, { as: OPERATOR.full })).body.data.limits;
 const record = (business: Business, body?: object) => call('POST', business.usage, { as: business.key, body });
-/** Sets the count of a day. */
+/** Sets a daily count. */
 const used = ({ db, id }: Business, day: string, count: number) =>
   db
     .insert(dailyUsage)
@@ -50,7 +50,7 @@ describe('alert_at', () => {
 
   test.each<[string, unknown, string, string]>([
     ['an empty list', [], 'alert_at', LIST_RULE],
-    ['six', [1, 2, 3, 4, 5, 6], 'alert_at', LIST_RULE],
+    ['six percentages', [1, 2, 3, 4, 5, 6], 'alert_at', LIST_RULE],
     ['a descending list', [100, 80], 'alert_at', LIST_RULE],
     ['a list that descends at its end', [50, 80, 79], 'alert_at', LIST_RULE],
     ['duplicates', [80, 80], 'alert_at', LIST_RULE],
@@ -65,7 +65,7 @@ describe('alert_at', () => {
     ['a string in a list', [50, '80'], 'alert_at.1', PERCENT_RULE],
     ['null in a list', [null], 'alert_at.0', PERCENT_RULE],
     ['a list in a list', [[80]], 'alert_at.0', PERCENT_RULE],
-  ])('refuses %s, and nothing changes', async (_, alert_at, field, rule) => {
+  ])('refuses %s and changes nothing', async (_, alert_at, field, rule) => {
     const business = await limited({ daily_limit: 10, alert_at: [7] });
     const refused = invalid(field, `${field} ${rule}`);
     expect(answerOf(await change(business, { alert_at, daily_limit: 5 }))).toEqual(refused);
@@ -74,13 +74,13 @@ describe('alert_at', () => {
   });
 
   const VALID = [[1], [1000], [80], [1, 2, 3, 4, 5], [50, 80, 100, 150, 1000]].map((alert_at) => ({ alert_at }));
-  test.each(VALID)('can be $alert_at, at creation and later', async ({ alert_at }) => {
+  test.each(VALID)('can be $alert_at, both at creation and in a change', async ({ alert_at }) => {
     const { id } = (await create({ monthly_limit: 10, alert_at })).body.data;
     expect(await limitsOf({ id })).toMatchObject({ monthly: 10, alert_at });
     expect(await limitsOf(await limited({ daily_limit: 10, alert_at }))).toMatchObject({ daily: 10, alert_at });
   });
 
-  test('defaults to 80 and 100, and is shown in lists', async () => {
+  test('defaults to 80 and 100 and appears in lists', async () => {
     const { id } = (await create({ monthly_limit: 10 })).body.data;
     expect(await limitsOf({ id })).toMatchObject({ alert_at: [80, 100] });
     const business = await limited({ daily_limit: 10 });
@@ -90,14 +90,14 @@ describe('alert_at', () => {
     expect(listed).toMatchObject([{ limits: { alert_at: [10, 200] } }]);
   });
 
-  test('is retained while the business has no limit, but not shown', async () => {
+  test('is stored but not shown while the business has no limit', async () => {
     const business = await limited({ alert_at: [30] });
     expect(await limitsOf(business)).toBeNull();
     await change(business, { monthly_limit: 5 });
     expect(await limitsOf(business)).toMatchObject({ alert_at: [30] });
   });
 
-  test('appears in the changes as a list, only if it changed', async () => {
+  test('appears as a list in the changes only if it changed', async () => {
     const business = await newBusiness();
     for (const alert_at of [[80, 100], [50, 80], [50, 80], [100]]) await change(business, { alert_at });
     await change(business, { name: 'B "quoted"', daily_limit: 5, alert_at: [80, 100] });
@@ -114,7 +114,7 @@ describe('alert_at', () => {
     ]);
   });
 
-  test('is part of the request that an Idempotency-Key identifies', async () => {
+  test('is compared when an Idempotency-Key is repeated', async () => {
     const send = (alert_at: number[]) =>
       call('POST', '/api/v1/business', {
         as: OPERATOR.full,
@@ -126,20 +126,20 @@ describe('alert_at', () => {
   });
 });
 
-describe('each threshold is reached once', () => {
+describe('each threshold of a limit', () => {
   const alert_at = [1, 34, 50, 100, 250];
 
-  test('by single uses, at the first use that reaches it', async () => {
+  test('causes one alert at the first single use that reaches it', async () => {
     const business = await limited({ daily_limit: 6, alert_at });
     for (let use = 0; use < 7; use++) await record(business);
     expect(await written(business)).toEqual([
       [6, 1, 1],
-      [6, 50, 3], // 34 % of 6 is rounded up to 3 uses
+      [6, 50, 3], // 34 % of 6 also rounds up to 3 uses
       [6, 100, 6],
     ]);
   });
 
-  test('by quantities, of which each reaches only the highest', async () => {
+  test('causes one alert if a quantity reaches it and no higher threshold', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const quantity of [33, 1, 10, 50, 6]) await record(business, { quantity });
     expect(await written(business)).toEqual([
@@ -150,7 +150,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('by lists, even in the overage', async () => {
+  test('causes one alert if a list reaches it, even in the overage', async () => {
     const business = await limited({ daily_limit: 100, alert_at, overage: null });
     for (const [index, quantity] of [33, 1, 66, 149, 1, 500].entries())
       await record(business, { uses: [{ id: `order-${index}`, quantity }] });
@@ -162,7 +162,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('by sweeps', async () => {
+  test('causes one alert if sweeps find it', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const count of [1, 33, 34, 49, 50, 99, 100, 249, 250, 100]) {
       await used(business, TODAY, count);
@@ -177,7 +177,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('of both limits', async () => {
+  test('causes one alert for each of both limits', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 20, alert_at: [50] });
     await record(business, { quantity: 5 });
     await record(business, { quantity: 5 });
@@ -187,7 +187,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('and no lower one later, after a lowered count, by a use, a list or a sweep', async () => {
+  test('causes no alert for a use, list or sweep if a higher threshold was reached before the count was lowered', async () => {
     const business = await limited({ monthly_limit: 100, alert_at: [50, 100] });
     await used(business, '2026-03-01', 99);
     await record(business);
@@ -198,7 +198,7 @@ describe('each threshold is reached once', () => {
     expect(await written(business)).toEqual([[100, 100, 100]]);
   });
 
-  test('by the next sweep, if it is set below the current use', async () => {
+  test('causes an alert in the next sweep if it is set below the current count', async () => {
     const business = await limited({ daily_limit: 100 });
     await record(business, { quantity: 60 });
     await change(business, { alert_at: [40, 90] });
@@ -207,7 +207,7 @@ describe('each threshold is reached once', () => {
     expect(await written(business)).toEqual([[100, 40, 60]]);
   });
 
-  test('but not in a day or month that ended before alert_at was changed', async () => {
+  test('causes no alert for a period that ended before alert_at was changed', async () => {
     const business = await limited({ daily_limit: 10 });
     const { db, id } = business;
     await db.update(businesses).set({ limits_at: '2026-01-01T00:00:00.000000Z' }).where(eq(businesses.id, id));
@@ -218,13 +218,13 @@ describe('each threshold is reached once', () => {
   });
 });
 
-test('a receiver gets each threshold of each value of a limit once, while both change forty times', async () => {
+test('a receiver gets each threshold of each limit once while both change forty times', async () => {
   const business = await newBusiness();
   const { home, db } = business;
   await db.delete(messages);
   await db.delete(alerts);
   const lists = [[10, 30], [20, 40, 60, 80, 100], [50], [80, 100], [100, 150, 1000]];
-  /** The model: the highest threshold stored for each value of the limit. */
+  /** The model: the highest threshold stored for each limit. */
   const highest = new Map<number, number>();
   const expected: number[][] = [];
   const reached = (limit: number, used: number, list: number[]) =>
@@ -247,7 +247,7 @@ test('a receiver gets each threshold of each value of a limit once, while both c
       if (after !== before) write(daily_limit, after);
     }
     if (round % 3 === 0) {
-      const uses = [{ id: `order-${round}`, quantity: 3 }]; // which may exceed the limit
+      const uses = [{ id: `order-${round}`, quantity: 3 }]; // the operator's list may exceed the limit
       await call('POST', business.usage, { as: OPERATOR.record, body: { uses } });
       used += 3;
       write(daily_limit, reached(daily_limit, used, alert_at));
@@ -268,7 +268,7 @@ test('a receiver gets each threshold of each value of a limit once, while both c
   expect(got.length).toBeGreaterThan(10);
 });
 
-describe('the percentage of a limit is exact', () => {
+describe('a limit’s percentage', () => {
   const HUGE = MAX_COUNT;
   const limit = fc.oneof(
     { weight: 2, arbitrary: fc.integer({ min: HUGE - 1000, max: HUGE }) },
@@ -281,9 +281,9 @@ describe('the percentage of a limit is exact', () => {
       maxLength: 5,
     })
     .map((list) => list.toSorted((a, b) => a - b));
-  /** The count that reaches a percentage of a limit, independently of the service: limit × percent ÷ 100, rounded up. */
+  /** Computes, independently of the service, the first count that reaches a percentage: limit × percent ÷ 100, rounded up. */
   const firstOf = (limit: number, percent: number) => (BigInt(limit) * BigInt(percent) + 99n) / 100n;
-  /** A limit, its thresholds, and a count at the edge of one of them. */
+  /** A limit, its thresholds, and a count at or next to a threshold. */
   const edge = fc
     .tuple(limit, thresholds, fc.nat(4), fc.constantFrom(-1n, 0n, 1n))
     .map(([limit, alert_at, place, step]) => {
@@ -304,13 +304,13 @@ describe('the percentage of a limit is exact', () => {
     [3, 34, 2],
     [1, 1000, 10],
     [1, 1, 1],
-  ])('of %i, %i percent are reached at %i', (limit, percent, first) => {
+  ])('for the limit %i: %i percent is reached at %i', (limit, percent, first) => {
     expect(Number(firstOf(limit, percent))).toBe(first);
     expect(thresholdOf(limit, first, [percent])).toBe(percent);
     expect(thresholdOf(limit, first - 1, [percent])).toBeNull();
   });
 
-  test('in TypeScript', () => {
+  test('is exact in TypeScript', () => {
     fc.assert(
       fc.property(edge, ({ limit, alert_at, used }) => {
         expect(thresholdOf(limit, used, alert_at)).toBe(exact({ limit, alert_at, used }));
@@ -319,7 +319,7 @@ describe('the percentage of a limit is exact', () => {
     );
   });
 
-  test('in the SQL of a sweep', async () => {
+  test('is exact in the SQL of a sweep', async () => {
     const { id, home } = await newBusiness();
     await home.d1.batch([
       home.d1.prepare('update businesses set daily_limit = null, monthly_limit = null'),
@@ -347,7 +347,7 @@ describe('the percentage of a limit is exact', () => {
         )
         .bind(given),
     ]);
-    await sweep(home.db, NOW); // at minute 0, those whose ids are multiples of 60
+    await sweep(home.db, NOW); // minute 0 sweeps the businesses whose ids are multiples of 60
     const rows = await home.db.select().from(alerts);
     const found = new Map(rows.map(({ business_id, threshold }) => [business_id, threshold]));
     expect(cases.map((one) => ({ ...one, threshold: found.get(one.id) ?? null }))).toEqual(
@@ -356,7 +356,7 @@ describe('the percentage of a limit is exact', () => {
   });
 });
 
-test('a use costs the same with custom thresholds', async () => {
+test('a use costs the same with custom and default thresholds', async () => {
   const costs = await Promise.all(
     [
       [80, 100],

@@ -1,4 +1,4 @@
-// Rotating the token of a business: the response, which tokens work until when, the cost, and concurrent rotations.
+// Rotating a business's token: the response, the lifetime of former tokens, the cost, and concurrent rotations.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, formerTokens } from '../src/db/schema.ts';
@@ -18,7 +18,7 @@ import {
 const HOUR = 3_600_000;
 const rotate = ({ id, key }: Business, options: CallOptions = {}) =>
   call('POST', `/api/v1/business/${id}/token`, { as: key, ...options });
-/** The new token. */
+/** Rotates the token. Returns the new token. */
 async function rotated(business: Business, options: CallOptions = {}): Promise<string> {
   const { status, body } = await rotate(business, options);
   expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe('a rotation returns the business, its new token and its sites', () => {
   });
 });
 
-test('a rotation without keep_old makes the old token and all earlier ones 401 at once', async () => {
+test('a rotation without keep_old makes all former tokens 401 immediately', async () => {
   const business = await newBusiness();
   const second = await rotated(business, { body: { keep_old: '24h' } });
   expect(await Promise.all([business.token, second].map((as) => statusOf(business, as)))).toEqual([200, 200]);
@@ -76,7 +76,7 @@ test.each([
   ['720h', 720 * HOUR],
   ['1d', 24 * HOUR],
   ['30d', 720 * HOUR],
-])('with keep_old %s the old token works until that time, only where it worked before', async (keep_old, ms) => {
+])('with keep_old %s, the old token works for that time, only on its business and sites', async (keep_old, ms) => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const token = await rotated(business, { body: { keep_old } });
   const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
@@ -89,7 +89,7 @@ test.each([
   expect(await visit(token, later(ms))).toBe(200);
 });
 
-describe('a rotation is 422, and the token unchanged, for', () => {
+describe('a rotation is 422 and does not change the token for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
   const KEEP = 'keep_old must be a whole number of hours or days, from 1h to 30d, such as 24h';
   const JSON_ONLY = 'body must be valid JSON';
@@ -122,7 +122,7 @@ describe('a rotation is 422, and the token unchanged, for', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('keep_old as a parameter', async () => {
+  test('keep_old as a query parameter', async () => {
     const business = await newBusiness();
     const before = await everything();
     const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
@@ -134,7 +134,7 @@ describe('a rotation is 422, and the token unchanged, for', () => {
 });
 
 describe('former tokens', () => {
-  test('are at most five, and the one that was replaced first is dropped', async () => {
+  test('number at most five, and a sixth replaces the oldest', async () => {
     const business = await newBusiness();
     const tokens = [business.token];
     for (const keep_old of ['9h', '3h', '7h', '1h', '5h', '8h', '2h']) {
@@ -144,7 +144,7 @@ describe('former tokens', () => {
     expect(works).toEqual([401, 401, 200, 200, 200, 200, 200, 200]);
   });
 
-  test('include the token that was just replaced, however soon it expires', async () => {
+  test('include the latest replaced token, even if it expires first', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 5; index++) await rotated(business, { body: { keep_old: '7d' } });
     const token = await tokenOf(business);
@@ -153,7 +153,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, token, later(HOUR))).toBe(401);
   });
 
-  test('that have expired are dropped before one that works, even if it was replaced earlier', async () => {
+  test('are dropped when they expire, before an older one that still works', async () => {
     const business = await newBusiness();
     for (const keep_old of ['7d', '1h', '1h', '1h', '1h']) await rotated(business, { body: { keep_old } });
     const latest = await tokenOf(business);
@@ -163,7 +163,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, business.token, at)).toBe(200);
   });
 
-  test('belong to one business, and those of another are unaffected', async () => {
+  test('are separate for each business', async () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     await rotated(sibling, { body: { keep_old: '1h' } });
@@ -174,7 +174,7 @@ describe('former tokens', () => {
   });
 });
 
-test('an imported token is rotated like any other, and cannot be imported again', async () => {
+test('an imported token can be rotated, but not imported again', async () => {
   const business = await newBusiness({ token: 'Imported.Token_from~else+where/1=' });
   const token = await rotated(business, { body: { keep_old: '1h' } });
   expect(token).toMatch(new RegExp(`^bua_pk_${business.home.number}[0-9A-Za-z]{33}$`));
@@ -182,17 +182,17 @@ test('an imported token is rotated like any other, and cannot be imported again'
   expect(await statusOf(business, business.token, later(HOUR))).toBe(401);
   const again = () => newBusiness({ token: business.token });
   await expect(again()).rejects.toThrow('token must not be a current or former token of any business');
-  await business.db.delete(formerTokens).where(eq(formerTokens.token, business.token)); // the purge
+  await business.db.delete(formerTokens).where(eq(formerTokens.token, business.token)); // simulates the purge
   await expect(again()).rejects.toThrow('token must not be a current or former token of any business');
   await rotated(business);
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
 });
 
-test('an imported token that another business had before works for its current business', async () => {
+test('an imported token that belonged to another business works for its current business', async () => {
   const token = 'Imported.Token_that.two.had';
   const first = await newBusiness({ token });
   await rotated(first, { body: { keep_old: '1h' } });
-  // The former token has expired, but is not purged yet.
+  // The former token has expired but is not yet purged.
   const second = await newBusiness({ user_id: first.user_id });
   await second.db.update(businesses).set({ token }).where(eq(businesses.id, second.id));
   const at = later(HOUR);
@@ -202,7 +202,7 @@ test('an imported token that another business had before works for its current b
   expect(await formerOf(second)).toMatchObject([{ token }]);
 });
 
-test('the token of a suspended business can be rotated, and works when it is active again', async () => {
+test('a suspended business’s token can be rotated, and the new token works after reactivation', async () => {
   const business = await newBusiness({ status: 'suspended' });
   const token = await rotated(business);
   expect(await statusOf(business, token)).toBe(401);
@@ -210,11 +210,11 @@ test('the token of a suspended business can be rotated, and works when it is act
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 200]);
 });
 
-describe('two rotations at once', () => {
+describe('two concurrent rotations', () => {
   const twice = (business: Business, body?: object) =>
     Promise.all(Array.from({ length: 2 }, () => rotated(business, body === undefined ? {} : { body })));
 
-  test('with keep_old leave one current token, and the others still work', async () => {
+  test('with keep_old leave one current token, and the other tokens still work', async () => {
     const business = await newBusiness();
     const made = await twice(business, { keep_old: '1h' });
     const current = await tokenOf(business);
@@ -225,7 +225,7 @@ describe('two rotations at once', () => {
     expect(former.sort()).toEqual(tokens.filter((token) => token !== current).sort());
   });
 
-  test('without keep_old leave one token that works', async () => {
+  test('without keep_old leave one working token', async () => {
     const business = await newBusiness();
     const made = await twice(business);
     const current = await tokenOf(business);
@@ -243,18 +243,18 @@ describe('a rotation costs one round trip', () => {
   };
   const keep = { body: { keep_old: '1h' } };
 
-  test('and writes the business, the change and the former token, with their indexes', async () => {
+  test('and writes the business, the change, the former token and their indexes', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     for (let former = 0; former < 5; former++)
       expect((await costs(business, keep)).rows_written, `rows written with ${former} former tokens`).toBe(8);
-    // From here, each rotation deletes the sixth former token.
+    // From the sixth former token on, each rotation deletes one.
     const full = [await costs(business, keep), await costs(business, keep)];
     for (const { rows_written } of full) expect(rows_written, 'rows written with 5 former tokens').toBe(9);
     expect((await costs(business, {})).rows_written).toBe(5 + 5);
     expect((await costs(business, {})).rows_written).toBe(5);
   });
 
-  test('and reads at most 50 rows, however many others are stored', {
+  test('and reads at most 50 rows, whatever the number of other stored rows', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });

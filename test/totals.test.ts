@@ -1,4 +1,4 @@
-// The usage of every business, for an invoice run (docs/api.md, "Invoices").
+// Usage totals of all businesses, for invoicing (docs/api.md, "Invoices").
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf, granted, invalid } from './answers.ts';
@@ -21,7 +21,7 @@ const PATH = '/api/v1/usage';
 const as = OPERATOR.record;
 const read = (query = '', options: CallOptions = {}) => call('GET', PATH + query, { as, ...options });
 
-/** Reads all pages. */
+/** Reads all pages, and checks that each takes one round trip. */
 async function pagesOf(query: string) {
   const pages: { usage: Total[]; next: number | null; rows_read: number }[] = [];
   let after: number | null | undefined;
@@ -36,7 +36,7 @@ async function pagesOf(query: string) {
 }
 const databaseOf = ({ business_id }: Total) => Math.floor((business_id - 1) / 1e9);
 
-/** Two per database, by id: one with uses around March 2026, and a suspended one without any. */
+/** Two businesses per database, by id: an active business with uses around March 2026, and a suspended business without uses. */
 let made: Business[];
 beforeAll(async () => {
   const all: Business[] = [];
@@ -51,12 +51,12 @@ beforeAll(async () => {
 const totals = (...counts: [number, number]): Total[] =>
   made.map(({ id, user_id, status }) => ({ business_id: id, user_id, count: counts[status === 'active' ? 0 : 1] }));
 
-test('lists every business with its uses in the range, both ends included, and 0 for none', async () => {
+test('the totals list every business with its uses in the range, including both ends, or 0 without uses', async () => {
   const pages = await pagesOf('from=2026-03-01&to=2026-03-31');
   expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
 });
 
-test('returns the same bytes to both roles', async () => {
+test('the totals are the same bytes for both operator roles', async () => {
   const [first] = totals(432, 0);
   for (const role of [OPERATOR.full, OPERATOR.record]) {
     const answer = await read('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
@@ -71,11 +71,11 @@ test('returns the same bytes to both roles', async () => {
   }
 });
 
-describe('the range', () => {
+describe('the range of the totals', () => {
   const countOf = async (query: string, options: CallOptions = {}) =>
     (await read(query, options)).body.data.usage[0].count;
 
-  test('defaults to the last 30 days, and works as in a report', async () => {
+  test('defaults to the last 30 days and works as in a usage report', async () => {
     expect(await countOf('')).toBe(1032); // from 2026-02-14 to 2026-03-15
     expect(await countOf('?to=2026-03-29')).toBe(1032);
     expect(await countOf('?to=2026-03-30')).toBe(32);
@@ -95,7 +95,7 @@ describe('the range', () => {
   });
 });
 
-test('lists the businesses of one user in two round trips', async () => {
+test('the totals can be limited to one user’s businesses, in two round trips', async () => {
   const [used, other] = made as [Business, Business];
   const range = 'from=2026-03-01&to=2026-03-31';
   const answer = await read(`?${range}&user_id=${used.user_id}`);
@@ -111,18 +111,21 @@ test('lists the businesses of one user in two round trips', async () => {
   expect(answerOf(await read('?user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
 });
 
-describe('pages', () => {
-  test.each([1, 2, 3, 1000])('of %i contain each business once, by id, each page from one database', async (limit) => {
-    const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
-    expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
-    for (const { usage } of pages) {
-      expect(usage.length).toBeLessThanOrEqual(limit);
-      expect(new Set(usage.map(databaseOf)).size).toBeLessThanOrEqual(1);
-    }
-    expect(pages.length).toBeLessThanOrEqual(Math.ceil(made.length / limit) + homes.length);
-  });
+describe('pages of totals', () => {
+  test.each([1, 2, 3, 1000])(
+    'of %i contain each business once, by id, and each page is from one database',
+    async (limit) => {
+      const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
+      expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
+      for (const { usage } of pages) {
+        expect(usage.length).toBeLessThanOrEqual(limit);
+        expect(new Set(usage.map(databaseOf)).size).toBeLessThanOrEqual(1);
+      }
+      expect(pages.length).toBeLessThanOrEqual(Math.ceil(made.length / limit) + homes.length);
+    },
+  );
 
-  test('continue after any id, even if no business has it', async () => {
+  test('continue after any id, even if no business has that id', async () => {
     const last = made.at(-1)?.id ?? 0;
     const gone = [last, last + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER];
     for (const after of [...gone, 61_000_000_001, 62_000_000_001]) {
@@ -131,7 +134,7 @@ describe('pages', () => {
     }
   });
 
-  test('of a database that is down are 503, and not skipped', async () => {
+  test('are 503 and not skipped if their database is down', async () => {
     for (const down of homes) {
       const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', down);
       for (const { number } of homes) {
@@ -148,10 +151,10 @@ describe('pages', () => {
   });
 });
 
-describe('as CSV', () => {
+describe('a page as CSV', () => {
   const csv = { Accept: 'text/csv' };
 
-  test('is a download of the same page with a filename', async () => {
+  test('is a download with a filename and the same rows as JSON', async () => {
     const { body } = await read('?from=2026-03-01&to=2026-03-31');
     const file = await read('?from=2026-03-01&to=2026-03-31', { headers: csv });
     const rows = body.data.usage.map(
@@ -166,7 +169,7 @@ describe('as CSV', () => {
     expect(file.headers.get('Vary')).toBe('Accept');
   });
 
-  test('links to the next page with the days of the first, even on a later day', async () => {
+  test('links to the next page for the same range, even on a later day', async () => {
     const rows: string[] = [];
     const names = new Set<string>();
     let path: string | undefined = `${PATH}?limit=1`;
@@ -185,13 +188,13 @@ describe('as CSV', () => {
     expect(rows).toEqual(totals(1032, 0).map((total) => Object.values(total).join(',')));
   });
 
-  test('is refused as JSON', async () => {
+  test('is JSON if the request is refused', async () => {
     const { status, headers } = await read('?from=x', { headers: csv });
     expect({ status, type: headers.get('Content-Type') }).toEqual({ status: 422, type: 'application/json' });
   });
 });
 
-describe('of ten thousand businesses', { tags: 'slow' }, () => {
+describe('with ten thousand businesses', { tags: 'slow' }, () => {
   const PER_DATABASE = Math.ceil(10_000 / homes.length);
   const [FROM, TO] = ['2026-02-01', '2026-02-28'];
 
@@ -207,7 +210,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
             printf('token-of-${number}-%030d', i), case i % 10 when 0 then 'closed' else 'active' end, ${stamp}, ${stamp} from n`,
         )
         .run();
-      // 60 days with gaps, on both sides of the range. Some businesses have none.
+      // 60 days with gaps, before, in and after the range. Some businesses have no uses.
       const days = `insert into daily_usage (business_id, day, count) ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
         from businesses, n where user_id >= 1000000 and id % 11 > 0 and (id + i) % 3 > 0 and id between ? and ? + 499`;
       const first = number * 1e9 + 1;
@@ -215,7 +218,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
     }
   }, 120_000);
 
-  test('the pages contain each once, add up to the stored uses, and agree with the reports', async () => {
+  test('the pages of totals contain each business once, add up to the stored uses, and agree with the usage reports', async () => {
     const pages = await pagesOf(`from=${FROM}&to=${TO}`);
     const usage = pages.flatMap((page) => page.usage);
     const ofDatabases = await Promise.all(
@@ -243,7 +246,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
       });
     }
 
-    // The counted days and two rows per business: no other stored row is read.
+    // The query reads the counted days, two rows per business and two per page, and no other stored row.
     const rowsRead = sum(pages.map(({ rows_read }) => rows_read));
     expect(rowsRead).toBeLessThanOrEqual(
       sum(ofDatabases.map(({ days }) => days)) + 2 * usage.length + 2 * pages.length,

@@ -12,7 +12,7 @@ async function report(query: string, counts: Record<string, number> = {}) {
   return call('GET', business.usage + query, { as: business.token });
 }
 
-test('returns the bytes of the specification', async () => {
+test('a usage report has exactly the bytes in the specification', async () => {
   const answer = await report('?from=2026-03-01&to=2026-03-03', { '2026-03-02': 5 });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('Content-Type')).toBe('application/json');
@@ -21,7 +21,7 @@ test('returns the bytes of the specification', async () => {
   );
 });
 
-test('includes both ends of the range, and nothing outside it', async () => {
+test('a usage report includes both ends of the range and nothing outside it', async () => {
   const counts = { '2026-02-28': 1, '2026-03-01': 2, '2026-03-31': 3, '2026-04-01': 4 };
   const { body } = await report('?from=2026-03-01&to=2026-03-31', counts);
   expect(body.data.used).toHaveLength(31);
@@ -31,24 +31,24 @@ test('includes both ends of the range, and nothing outside it', async () => {
   ]);
 });
 
-test('contains the counts of its business only', async () => {
+test('a usage report contains only its business’s counts', async () => {
   const other = await newBusiness();
   await setCount(other.id, '2026-03-02', 99);
   const { body } = await report('?from=2026-03-02&to=2026-03-02', { '2026-03-02': 1 });
   expect(body.data.used).toEqual([{ date: '2026-03-02', count: 1 }]);
 });
 
-describe('the range', () => {
+describe('the range of a usage report', () => {
   test.each([
     ['30 days up to today', '', '2026-02-14', TODAY],
     ['30 days up to `to`', '?to=2024-03-01', '2024-02-01', '2024-03-01'],
     ['`from` up to today', '?from=2026-03-10', '2026-03-10', TODAY],
     ['one day', '?from=2026-03-01&to=2026-03-01', '2026-03-01', '2026-03-01'],
-    ['a leap day', '?from=2024-02-28&to=2024-03-01', '2024-02-28', '2024-03-01'],
-    ['no leap day in 2100', '?from=2100-02-28&to=2100-03-01', '2100-02-28', '2100-03-01'],
-    ['a year end', '?from=2025-12-31&to=2026-01-01', '2025-12-31', '2026-01-01'],
+    ['the days around a leap day', '?from=2024-02-28&to=2024-03-01', '2024-02-28', '2024-03-01'],
+    ['the end of February 2100, which has no leap day', '?from=2100-02-28&to=2100-03-01', '2100-02-28', '2100-03-01'],
+    ['the days around a year end', '?from=2025-12-31&to=2026-01-01', '2025-12-31', '2026-01-01'],
     ['366 days of a leap year', '?from=2024-01-01&to=2024-12-31', '2024-01-01', '2024-12-31'],
-    ['1,830 days, five years', '?from=2022-01-01&to=2027-01-04', '2022-01-01', '2027-01-04'],
+    ['1,830 days, which cover five years', '?from=2022-01-01&to=2027-01-04', '2022-01-01', '2027-01-04'],
     ['days in the future', '?from=2027-01-01&to=2027-01-02', '2027-01-01', '2027-01-02'],
     ['the first valid day', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
     ['the last valid day', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
@@ -70,7 +70,7 @@ describe('the range', () => {
     ...['10000-01-01'],
     ...['+012026-01-01', '２０２６-01-01', '2026–01–01', '2026-01-01%0A', "2026-01-01'--", '1e3', '%', '2026-W01-1'],
     ...['2026-001'],
-  ])('refuses %j for either end', async (day) => {
+  ])('cannot begin or end with %j', async (day) => {
     const sent = encodeURIComponent(decodeURIComponent(day === '%' ? '%25' : day));
     for (const field of ['from', 'to']) {
       expect(answerOf(await report(`?${field}=${sent}`))).toEqual(invalid(field, `${field} ${RULE}`));
@@ -85,7 +85,7 @@ describe('the range', () => {
     ['from', '?from=1970-01-01&to=9999-12-31', 'from must be at most 1829 days before to (9999-12-31)'],
     ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and must appear only once`],
     ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and must appear only once`],
-  ])('is refused under %s: %s', async (field, query, message) => {
+  ])('is refused with an error for %s: %s', async (field, query, message) => {
     expect(answerOf(await report(query))).toEqual(invalid(field, message));
   });
 
@@ -98,21 +98,21 @@ describe('the range', () => {
     ['n'.repeat(64), `?${'n'.repeat(65)}=1`],
     ['form', '?form=1&7=2'],
     ['""', '?=1'],
-  ])('refuses %s, which is not a parameter, by name', async (name, query) => {
+  ])('is refused if the query contains %s, which the message names', async (name, query) => {
     const message = `${name} is not a parameter of this report, which accepts from and to`;
     const { status, text } = await report(query);
     expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
     expect(status).toBe(422);
   });
 
-  test('reports both ends if both are invalid', async () => {
+  test('is refused with an error for each end if both are invalid', async () => {
     const errors = { from: [`from ${RULE}`], to: [`to ${RULE}`] };
     const expected = { status: 422, body: { status: false, message: `from ${RULE}`, errors } };
     expect(answerOf(await report('?from=x&to=y'))).toEqual(expected);
   });
 });
 
-describe('as CSV', () => {
+describe('CSV format', () => {
   test.each([
     ['text/csv', true],
     ['TEXT/CSV; charset=utf-8', true],
@@ -134,7 +134,7 @@ describe('as CSV', () => {
     ['*/*, application/json;q=0.1, text/csv;q=0.5', true],
     ['text/csv;q=0.5, */*;q=0.5', true],
     ['image/png', false],
-  ])('is what Accept: %s selects: %s', async (accept, csv) => {
+  ])('is selected by Accept: %s → %s', async (accept, csv) => {
     const business = await newBusiness();
     await setCount(business.id, '2026-03-02', 7);
     const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
@@ -147,7 +147,7 @@ describe('as CSV', () => {
     if (csv) expect(answer.text).toBe('date,count\r\n2026-03-01,0\r\n2026-03-02,7\r\n');
   });
 
-  test('does not apply to refusals, which are JSON', async () => {
+  test('does not apply to refusals, which are always JSON', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { Accept: 'text/csv' };
     for (const [query, options, status] of [
@@ -162,7 +162,7 @@ describe('as CSV', () => {
   });
 });
 
-test('ends on the UTC day on which the request began', async () => {
+test('a usage report ends on the UTC day on which the request began', async () => {
   const business = await newBusiness();
   for (const [at, day] of [
     ['2026-12-31T23:59:59.999Z', '2026-12-31'],

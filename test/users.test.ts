@@ -1,4 +1,4 @@
-// Export and erasure of a user. The table of docs/operating.md, "Personal data", decides about each column.
+// The export and erasure of a user. The table in docs/operating.md, "Personal data", specifies both for each column.
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { formatTimestamp } from '../src/core/time.ts';
@@ -17,10 +17,10 @@ beforeEach(async () => {
 });
 
 const HOUR_MS = 3_600_000;
-/** The time of erasure: more than a minute after the last creation. */
+/** The time of erasures, more than a minute after the last creation. */
 const LATER = later(HOUR_MS);
 
-/** The rows of the table, one per column. */
+/** The documented table, with one entry per column. */
 const [, table = ''] = /\n(\| `businesses` \| `id`, .*?)\n\n/s.exec(operating) ?? [];
 const DECISIONS = table.split('\n').flatMap((line) => {
   const [name = '', columns = '', , , exported = ''] = line.slice('| '.length, -' |'.length).split(' | ');
@@ -30,7 +30,7 @@ const DECISIONS = table.split('\n').flatMap((line) => {
 const COLUMNS = `select tables.name || '.' || columns.name as name from sqlite_master as tables, pragma_table_xinfo(tables.name) as columns
   where tables.type = 'table' and tables.name not like 'sqlite_%' and tables.name not like 'd1_%' and tables.name not like '_cf_%'`;
 
-test('the table of docs/operating.md decides about every column of every table, once', async () => {
+test('the table in docs/operating.md lists every column of every table exactly once', async () => {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
   expect(DECISIONS.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(
     results.map(({ name }) => name).sort(),
@@ -48,7 +48,7 @@ const erase = (user_id: number, at = LATER, bindings?: object) =>
   operate('DELETE', `/user/${user_id}`, undefined, at, bindings);
 
 type Line = { type: string; [field: string]: unknown };
-/** Reads all pages of an export. */
+/** Reads all pages of an export. Returns the lines, the pages and the cost of each page. */
 async function exported(user_id: number, at = NOW) {
   const pages: Line[][] = [];
   const costs: { path: string; round_trips: number; rows_read: number; rows_written: number }[] = [];
@@ -66,8 +66,8 @@ async function exported(user_id: number, at = NOW) {
 const { user_id: _, ...OTHERS } = NEW_BUSINESS;
 
 /**
- * A user with rows in every table: two businesses, one of them received from another user, one business that was given away and one that
- * was deleted.
+ * Creates a user with rows in every table: two businesses, one of which another user transferred to the user, one business that was
+ * transferred to another user, and one deleted business.
  */
 async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const [home, other] = [homes[number] as Home, user_id + 111];
@@ -112,7 +112,7 @@ const deleteBusinesses = async ({ id, received, word }: User) => {
   await done('DELETE', `/business/${received}?name=Acme`);
 };
 
-/** The values in all databases that match, each as the binding, `table.column` and the row. */
+/** Returns the matching values in all databases, each as the binding, `table.column` and the row. */
 async function found(pattern: RegExp): Promise<string[]> {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
   const all = await Promise.all(
@@ -132,7 +132,7 @@ async function found(pattern: RegExp): Promise<string[]> {
 const columnsOf = (rows: string[]) => [...new Set(rows.map((row) => row.split(' ')[1]))].sort();
 
 describe('an export', () => {
-  test('contains each row of the user with the columns that the table names, and nothing else', async () => {
+  test('contains each of the user’s rows with the documented columns, and nothing else', async () => {
     const user = await newUser(770_077_007, 2);
     const { user_id, id, received, given, gone, home, other } = user;
     await leaseNextMessage(home.db, NOW, null);
@@ -160,7 +160,7 @@ describe('an export', () => {
       after: JSON.parse(`${after}`),
     });
     const named = `subject = 'business' and subject_id in (${given}, ${gone}) and (before ->> 'user_id' = ${user_id} or after ->> 'user_id' = ${user_id})`;
-    /** For each table, the user's rows, the types of their lines, and the conversion to a line. */
+    /** For each table, the condition that selects the user's rows, their line types, and the conversion of a row to a line. */
     const TABLES: Record<string, [where: string, types: string[], lineOf?: (row: Line) => object]> = {
       businesses: [`user_id = ${user_id}`, ['business'], business],
       access: [`business_id in ${businesses}`, ['site']],
@@ -220,7 +220,7 @@ describe('the pages of an export', () => {
   const N = 1150;
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
   const stamp = `'${formatTimestamp(NOW)}'`;
-  /** More than a page of each type, for two businesses where a section spans businesses. */
+  /** Creates more than a page of each type. If a section covers several businesses, two have rows in it. */
   async function newMany(user_id: number) {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
     const last = await done('POST', '/business', { ...OTHERS, user_id });
@@ -260,7 +260,7 @@ describe('the pages of an export', () => {
     );
   }
 
-  test('contain every row once, in two round trips each, and do not read rows of earlier pages', async () => {
+  test('contain every row once, cost two round trips each, and do not read the rows of earlier pages', async () => {
     await newMany(770_080_000);
     const { lines, pages, costs } = await exported(770_080_000);
     const texts = lines.map((line) => JSON.stringify(line));
@@ -269,10 +269,10 @@ describe('the pages of an export', () => {
     expect(Object.fromEntries(byType.map(([type, of = []]) => [type, of.length]))).toEqual({
       ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
       ...{ billing_change: 2 * N, imported_day: 2 * N },
-      change: 2 + 2 * 149 + 149 + 149 + 149, // two creations
+      change: 2 + 2 * 149 + 149 + 149 + 149, // the creations of two businesses
     });
     expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
-    // A page that begins a section also reads the sections after it.
+    // A page that begins a section also reads the sections that follow.
     for (const [index, { path, ...cost }] of costs.entries()) {
       expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
       const rows = pages[index]?.length ?? 0;
@@ -291,19 +291,19 @@ describe('the pages of an export', () => {
     'counts.99999999999999999.',
     'businesses..',
   ];
-  test.each(MALFORMED)('do not begin at a malformed cursor: %j', async (cursor) => {
+  test.each(MALFORMED)('are refused for the malformed cursor %j', async (cursor) => {
     const rule = 'cursor must be the cursor in the Link header of the previous page, and must appear only once';
     expect(answerOf(await operate('GET', `/user/7/export?cursor=${cursor}`))).toEqual(invalid('cursor', rule));
   });
 });
 
-/** Purges what is left of deleted businesses, except for one change each. */
+/** Purges the remaining rows of deleted businesses, except for one change each. */
 async function purgeAll(): Promise<void> {
   for (const { db } of homes) for (const minute of [2, 8]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
 }
 
 describe('an erasure', () => {
-  test('leaves no trace of the user in any column of any table of any database', async () => {
+  test('leaves no trace of the user in any database', async () => {
     const user = await newUser(770_077_010, 1, 'Quixotry');
     await leaseNextMessage(user.home.db, NOW, null);
     await deleteBusinesses(user);
@@ -323,7 +323,7 @@ describe('an erasure', () => {
     ]);
   });
 
-  test('leaves the rows of others, and the fact that a business was deleted', async () => {
+  test('does not delete other users’ rows or the record of a business’s deletion', async () => {
     const user = await newUser(770_077_020, 1, 'Razzmatazz');
     const { other, given, gone, home, theirs } = user;
     const whole = await leaseNextMessage(home.db, NOW, null);
@@ -360,7 +360,7 @@ describe('an erasure', () => {
     expect(left?.body).toBe(JSON.stringify(ofOther));
   });
 
-  test('gives up an open message that contains only alerts of the user', async () => {
+  test('gives up an open message that contains only the user’s alerts', async () => {
     const user_id = 770_077_090;
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
@@ -372,7 +372,7 @@ describe('an erasure', () => {
     expect(await leaseNextMessage(db, LATER, null)).toBeNull();
   });
 
-  test('of a user with businesses is refused with the id of the first, and changes nothing', async () => {
+  test('is refused with the first business’s id if the user has businesses, and changes nothing', async () => {
     const { user_id, id } = await newUser(770_077_030, 0);
     const before = await everything();
     const rule = `user_id must be a user without a business: delete business ${id} first, or transfer it to another user`;
@@ -382,7 +382,7 @@ describe('an erasure', () => {
     expect(await everything()).toBe(before);
   });
 
-  test.each([0, 1, 2])('that fails at batch %i is 503, and continues when it is repeated', async (failing) => {
+  test.each([0, 1, 2])('is 503 if batch %i fails, and a retry completes it', async (failing) => {
     const user = await newUser(770_077_040 + failing * 10, 2, 'Sphinxlike');
     await deleteBusinesses(user);
     for (const when of ['before', 'after'] as const) {
@@ -403,7 +403,7 @@ describe('an erasure', () => {
     expect(await found(/7700770[456]0|sphinxlike/i)).toEqual([]);
   });
 
-  test('of a user who is unknown or already erased does nothing', async () => {
+  test('has no effect if the user is unknown or already erased', async () => {
     const before = await everything();
     for (let time = 0; time < 2; time++) {
       const { status, cost } = await erase(770_077_099);
@@ -412,7 +412,7 @@ describe('an erasure', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of a user without a home, as after a restore of DB alone, erases in every database', async () => {
+  test('covers every database if the user has no home, for example after a restore of only DB', async () => {
     const user = await newUser(770_077_130, 1, 'Vortexian');
     await deleteBusinesses(user);
     await env.DB.prepare('delete from homes where user_id = ?').bind(user.user_id).run();
@@ -421,7 +421,7 @@ describe('an erasure', () => {
     expect(await found(/770077130|vortexian/i)).toEqual([]);
   });
 
-  test('leaves the alerts of a business that was given away in an open message, under its new owner', async () => {
+  test('assigns a transferred business’s alerts in an open message to the new owner', async () => {
     const [user_id, other] = [770_077_140, 770_077_141];
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
@@ -433,10 +433,10 @@ describe('an erasure', () => {
     expect(after?.body).toBe(before?.body.replace(`"user_id":${user_id}`, `"user_id":${other}`));
   });
 
-  test('leaves a key that was created in the last minute', async () => {
+  test('does not delete a key that was created in the last minute', async () => {
     const user_id = 770_077_150;
     await done('POST', `/user/${user_id}/keys`);
-    // Simulates a creation between the read of the home and the batch that erases.
+    // Simulates a creation between the read of the home and the erasing batch.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
     const before = await everything();
     expect((await erase(user_id, later(59_000))).status).toBe(422);
@@ -447,9 +447,9 @@ describe('an erasure', () => {
   const RECENT = 'user_id must be a user for whom nothing was created in the last minute: retry later';
   test.each<[string, number, (user_id: number) => Promise<unknown>]>([
     ['a key was created', 770_078_100, (user_id) => done('POST', `/user/${user_id}/keys`)],
-    ['a creation has claimed the home', 770_078_200, (user_id) => claimHome(boundTo(homes, NOW), user_id)],
+    ['a creation claimed the home', 770_078_200, (user_id) => claimHome(boundTo(homes, NOW), user_id)],
     [
-      'a business was given and given back',
+      'a business was transferred to the user and then to another user',
       770_078_300,
       async (user_id) => {
         const { id } = await done('POST', '/business', { ...OTHERS, user_id: user_id + 1000, database: 0 });
@@ -457,7 +457,7 @@ describe('an erasure', () => {
         for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
       },
     ],
-  ])('is refused for a minute after %s, because its batch may be in flight', async (_, user_id, create) => {
+  ])('is refused for a minute after %s, because the batch may be in flight', async (_, user_id, create) => {
     await create(user_id);
     const before = await everything();
     const refused = await erase(user_id, later(59_999));
@@ -467,7 +467,7 @@ describe('an erasure', () => {
     expect(await found(new RegExp(`${user_id}`))).toEqual([]);
   });
 
-  test('leaves the home of a user for whom a key is created meanwhile', async () => {
+  test('does not delete the home if a key is created for the user meanwhile', async () => {
     const user_id = 770_079_000;
     await done('POST', `/user/${user_id}/keys`);
     let batches = 0;
@@ -484,7 +484,7 @@ describe('an erasure', () => {
     expect(lines[0]?.claimed_at).toBe(formatTimestamp(LATER));
   });
 
-  test('keeps imported tokens of the user claimed, and lets the user return as a new one', async () => {
+  test('keeps the user’s imported tokens claimed, and the user can return as a new user', async () => {
     const { imported, ...user } = await newUser(770_077_080, 1, 'Terpsichore');
     await deleteBusinesses({ ...user, imported });
     expect((await erase(user.user_id)).status).toBe(200);

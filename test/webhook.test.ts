@@ -1,4 +1,4 @@
-// The addresses that alerts can be sent to, the secrets that sign them, and the signature (docs/alerts.md).
+// The addresses that can receive alerts, the secrets that sign them, and the signature (docs/alerts.md).
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isAddress, parseSecret, webhookHeaders } from '../src/core/webhook.ts';
@@ -7,7 +7,7 @@ const base64 = (length: number) => btoa('\xff'.repeat(length));
 /** `url`, padded to `length` characters. */
 const long = (length: number, url = 'https://example.com/') => url.padEnd(length, 'x');
 
-describe('an address', () => {
+describe('a receiver’s address', () => {
   test.each([
     ...['https://example.com', 'https://example.com/hooks/usage?key=a%20b#part'],
     ...['https://EXAMPLE.com:8443/hooks/@usage', 'HTTPS://example.com/', 'https://bücher.example/'],
@@ -19,7 +19,7 @@ describe('an address', () => {
   });
 
   test.each([
-    // http outside loopback.
+    // http beyond loopback.
     ...['http://example.com/', 'http://localhost.example/', 'http://localhost.', 'http://127.0.0.2/', 'http://[::2]/'],
     ...['http://0.0.0.0/', 'http://127.0.0.1.example/', 'http://example.com/http://localhost'],
     // Credentials.
@@ -29,7 +29,7 @@ describe('an address', () => {
     ...[' https://example.com/', 'https://example.com/\n', 'https://example.com/a b', 'https://example.com/\u0000'],
     ...['https://exam\tple.com/', 'https://example.com/\u007f', 'https://example.com/\u00a0'],
     ...['https://example.com/\u200b', 'https://example.com/\u202e'],
-    // Another scheme, or not a URL.
+    // Other schemes, invalid URLs, and a URL that is too long.
     ...['', 'example.com', '//example.com/', 'https:', 'https://', 'https:///example.com/', 'https:example.com/'],
     ...['https:/example.com/', 'https:\\\\example.com/', 'https://exa mple.com/', 'https://example.com:65536/'],
     ...['https://%/', 'ftp://example.com/', 'wss://example.com/', 'javascript:alert(1)', 'file:///etc/passwd'],
@@ -39,8 +39,8 @@ describe('an address', () => {
   });
 });
 
-describe('a secret', () => {
-  test.each([24, 25, 26, 32, 63, 64])('can have %i bytes', (length) => {
+describe('a signing secret', () => {
+  test.each([24, 25, 26, 32, 63, 64])('can encode %i bytes', (length) => {
     expect(parseSecret(`whsec_${base64(length)}`)).toEqual(new Uint8Array(length).fill(255));
   });
 
@@ -50,17 +50,17 @@ describe('a secret', () => {
     ['has 23 bytes', `whsec_${base64(23)}`],
     ['has 65 bytes', `whsec_${base64(65)}`],
     ['has no prefix', base64(32)],
-    ['has another prefix', `whpk_${base64(32)}`],
-    ['has the prefix in capitals', `WHSEC_${base64(32)}`],
+    ['has the wrong prefix', `whpk_${base64(32)}`],
+    ['has its prefix in capitals', `WHSEC_${base64(32)}`],
     ['is prefixed twice', `whsec_whsec_${base64(32)}`],
     ['has no padding', `whsec_${base64(32).replace('=', '')}`],
     ['has too much padding', `whsec_${base64(24)}====`],
-    ['has bits in the padding', `whsec_${base64(32).replace('8=', '9=')}`],
+    ['has nonzero padding bits', `whsec_${base64(32).replace('8=', '9=')}`],
     ['is base64url', `whsec_${base64(24).replaceAll('/', '_')}`],
     ['is hex', `whsec_${'ab'.repeat(31)}`],
     ['ends with a newline', `whsec_${base64(24)}\n`],
     ['begins with a space', ` whsec_${base64(24)}`],
-    ['has a space in it', `whsec_${base64(24).replace('//', '/ /')}`],
+    ['contains a space', `whsec_${base64(24).replace('//', '/ /')}`],
     ['is not ASCII', `whsec_${'ü'.repeat(32)}`],
   ])('is invalid if it %s', (_, text) => {
     expect(parseSecret(text)).toBeNull();
@@ -75,8 +75,7 @@ describe('a signature', () => {
   const text = `whsec_${base64(32)}`;
   const secret = parseSecret(text) as Uint8Array<ArrayBuffer>;
 
-  test('is that of Standard Webhooks', async () => {
-    // The example in the specification.
+  test('equals the example in the Standard Webhooks specification', async () => {
     const published = parseSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') as Uint8Array<ArrayBuffer>;
     const sent = new Date(1_614_265_330_000);
     expect(await webhookHeaders(published, 'msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', sent)).toEqual({
@@ -86,13 +85,16 @@ describe('a signature', () => {
     });
   });
 
-  test.each(['{}', '{"name":"Bücher 🎉"}', 'x'.repeat(100_000)])('verifies with its library', async (body) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: at });
-    const headers = await webhookHeaders(secret, 'msg_1', body, at);
-    expect(headers['webhook-timestamp']).toBe('1773576000');
-    const verify = (changed: string, by = text) => new Webhook(by).verify(changed, headers, { jsonParse: false });
-    expect(() => verify(body)).not.toThrow();
-    expect(() => verify(`${body} `)).toThrow('No matching signature found');
-    expect(() => verify(body, `whsec_${base64(31)}`)).toThrow('No matching signature found');
-  });
+  test.each(['{}', '{"name":"Bücher 🎉"}', 'x'.repeat(100_000)])(
+    'passes verification by the Standard Webhooks library',
+    async (body) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: at });
+      const headers = await webhookHeaders(secret, 'msg_1', body, at);
+      expect(headers['webhook-timestamp']).toBe('1773576000');
+      const verify = (changed: string, by = text) => new Webhook(by).verify(changed, headers, { jsonParse: false });
+      expect(() => verify(body)).not.toThrow();
+      expect(() => verify(`${body} `)).toThrow('No matching signature found');
+      expect(() => verify(body, `whsec_${base64(31)}`)).toThrow('No matching signature found');
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The migration that creates homes fills in those of existing owners, and leaves claimed ones unchanged.
+// The migration that creates homes for existing owners, and does not change claimed homes.
 import { applyD1Migrations } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
 import { env, resetDatabases } from '../support.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
 });
 
-test('in DB, every owner of a business or a key gets a home there, and claimed homes stay', async () => {
+test('in DB, the migration creates a home in DB for every owner of a business or key, and keeps claimed homes', async () => {
   await env.ONE.batch([
     ...[business(1, 7), business(2, 7), key(1, 7)],
     business(3, 8),
@@ -42,7 +42,7 @@ test('in DB, every owner of a business or a key gets a home there, and claimed h
   ]);
 });
 
-test('in another database, no owner gets a home, because only the rows in DB count', async () => {
+test('in another database, the migration creates no homes, because only homes in DB count', async () => {
   await env.ONE.batch([business(1_000_000_001, 7), key(1_000_000_001, 8), business(61_000_000_001, 9)]);
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
   expect(await homes()).toEqual([]);

@@ -1,4 +1,4 @@
-// The first row of a database gets an id in the range of that database, whatever creates it.
+// A database's first row of each kind gets an id in the database's range.
 // @module-tag slow
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
@@ -16,17 +16,17 @@ beforeEach(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 
-test.each([0, 1, 2, 61])('the first business in database %i has an id of its range', async (number) => {
+test.each([0, 1, 2, 61])('the first business in database %i has an id in the database’s range', async (number) => {
   const { id } = await createBusiness(home(number), fields, NOW);
   expect(databaseOfId(id)).toBe(number);
 });
 
-test.each([0, 1, 2, 61])('the first API key in database %i has an id of its range', async (number) => {
+test.each([0, 1, 2, 61])('the first API key in database %i has an id in the database’s range', async (number) => {
   const { id } = await createKey(home(number), { user_id: 1, name: 'k', expires_on: null }, NOW);
   expect(databaseOfId(id)).toBe(number);
 });
 
-test.each([0, 1, 2, 61])('the first site in database %i has an id of its range', async (number) => {
+test.each([0, 1, 2, 61])('the first site in database %i has an id in the database’s range', async (number) => {
   const business = await createBusiness(home(number), fields, NOW);
   const insert = `insert into access (business_id, site, created_at, updated_at) values (?, 'https://a.example', '', '') returning id`;
   const id = await env.ONE.prepare(insert).bind(business.id).first<number>('id');

@@ -1,5 +1,5 @@
-// Three databases against a model of one: random owners, requests and changes by the operator get the same answers from both, after ids
-// and credentials are translated. The seed is printed, and FUZZ_SEED repeats a run.
+// Compares three databases with a model on one database: random requests and changes by the operator get the same responses from both,
+// after ids and credentials are translated. The test prints its seed, and FUZZ_SEED repeats a run.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ import { type Change, HOUR, type Operation, operation, origin, type Sent, type W
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
-/** The same value on the side with one database and on the side with three. */
+/** A value on the side with one database, and its counterpart on the side with three. */
 type Pair<T> = { one: T; three: T };
 type Side = keyof Pair<unknown>;
 async function inBoth<T>(work: (side: Side) => Promise<T>): Promise<Pair<T>> {
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 const at = <T>(list: T[], index: number): T => list[index % list.length] as T;
-/** An unused id in the range of a database. */
+/** Returns an unused id in a database's range. */
 const unknownIn = (database: number) => (database + 1) * IDS_PER_DATABASE - 1;
 const withLetter = (credential: string, shift: number) => {
   const letter = ALPHABET[(ALPHABET.indexOf(credential[7] as string) + shift) % ALPHABET.length];
@@ -55,7 +55,7 @@ const withLetter = (credential: string, shift: number) => {
 
 type Asked = { id: number | string; entry?: number | undefined; as: string | undefined; origin: string | undefined };
 
-/** Sends a request. Returns the answer and its cost. */
+/** Sends a request. Returns the response, its cost, and a description of the request. */
 async function send(bindings: Partial<Bindings>, operation: Operation, { id, entry, as, origin }: Asked, now: Date) {
   const { resource, method, query = '', idempotency_key, body } = operation;
   const headers = new Headers({ 'X-Request-Id': 'model' });
@@ -79,7 +79,7 @@ async function send(bindings: Partial<Bindings>, operation: Operation, { id, ent
   return {
     answer: {
       status: response.status,
-      headers: [...response.headers].filter(([name]) => name !== 'server-timing'), // milliseconds
+      headers: [...response.headers].filter(([name]) => name !== 'server-timing'), // its duration varies
       body: await response.json<object>(),
       refusal,
     },
@@ -90,11 +90,11 @@ async function send(bindings: Partial<Bindings>, operation: Operation, { id, ent
 
 type Kind = 'business' | 'key' | 'entry' | 'credential';
 
-/** The ids and credentials of both sides. */
+/** The corresponding ids and credentials of both sides. */
 class Known {
   readonly pairs: Record<Kind, Pair<number | string>[]> = { business: [], key: [], entry: [], credential: [] };
 
-  /** Translates an answer of the three databases into the ids and credentials of the one. Learns new ones of the `learnt` kinds. */
+  /** Translates a response from the three databases into the one database's ids and credentials. Learns new pairs of `learnt` kinds. */
   translate(one: unknown, three: unknown, learnt: readonly Kind[]): unknown {
     if (typeof three !== 'object' || three === null) return three;
     const its = Object(one) as Record<string, never>;
@@ -123,7 +123,7 @@ class Known {
   }
 }
 
-/** A request to both sides. */
+/** A request for both sides. */
 type Both = {
   id: Pair<number | string>;
   entry?: Pair<number> | undefined;
@@ -133,24 +133,24 @@ type Both = {
 type Owner = { user_id: number; database: number | undefined };
 type Named = { id: number; token: string };
 const { user_id: _, ...FIELDS } = NEW_BUSINESS;
-/** An imported token, the same on both sides. */
+/** Returns an imported token, which is the same on both sides. */
 const tokenOf = (user_id: number, which: string | number) => `of-another-system-${user_id}-${which}`.padEnd(24, '.');
 let user = 0;
-/** How often each status and the exception occurred. */
+/** The number of responses with each status, and of the exception. */
 const met: Record<string, number> = {};
 
-/** A world on both sides. */
+/** Runs a world on both sides. */
 class Run {
   readonly known = new Known();
   readonly owners: Owner[] = [];
   readonly businesses: { id: Pair<number>; user_id: number; token: Pair<string> }[] = [];
   readonly keys: { id: Pair<number>; user_id: number; text: Pair<string> }[] = [];
-  /** Of the three databases, the one of each owner and of each imported token. */
+  /** On the side with three databases: the database number of each owner and of each imported token. */
   readonly homes = new Map<number, number>();
   readonly imported = new Map<string, number>();
   now = NOW;
 
-  /** Creates owners with a business and a key each, and registers new ones without either. */
+  /** Creates owners with a business and a key each, and adds new owners without either. */
   async begin({ owners, new_owners }: World) {
     const first = user + 1;
     user += owners.length + new_owners.length;
@@ -198,7 +198,7 @@ class Run {
     this.keys.push({ user_id, id, text });
   }
 
-  /** Sends a request of the operator to one side. */
+  /** Sends an operator's request to one side. */
   private async operate<T>(side: Side, method: string, path: string, body?: object) {
     const init = {
       method,
@@ -213,7 +213,7 @@ class Run {
     return { status: response.status, body: await response.json<{ data: T; message?: string }>() };
   }
 
-  /** Sends a request of the operator to both sides. Returns their data, or null if both refused it with the same message. */
+  /** Sends an operator's request to both sides. Returns their data, or null if both refused it with the same message. */
   private async command<T>(
     method: string,
     path: (side: Side) => string,
@@ -323,7 +323,7 @@ class Run {
     await this.compare(operation, { id, entry, as, origin });
   }
 
-  /** Sends a request to both sides and compares the answers. */
+  /** Sends a request to both sides and compares the responses. */
   private async compare(operation: Operation, { id, entry, as, origin }: Both) {
     const { one, three } = await inBoth((side) => {
       const asked = { id: id[side], entry: entry?.[side], as: as?.[side], origin };
@@ -333,8 +333,8 @@ class Run {
     const home = as && this.imported.get(as.three);
     const named = databaseOfId(Number(id.three));
     if (home !== undefined && home !== (named in homes ? named : 0)) {
-      // The exception: an imported token has no database letter, so it is unknown on a path of another database, or of none
-      // unless its database is DB.
+      // The exception: an imported token has no database letter, so it is unknown if the path names another database, or if the path names
+      // no database and the token is not in DB.
       met.exception = (met.exception ?? 0) + 1;
       expect(three.answer, said).toMatchObject(UNAUTHENTICATED);
       expect(one.answer.refusal, said).toMatch(/^(unauthenticated|unknown_business|token_not_allowed)$/);
@@ -378,15 +378,18 @@ async function compareWorlds(numRuns: number) {
   await fc.assert(same, { seed, numRuns });
 }
 
-test('random worlds on three databases get the answers of one', () => compareWorlds(5));
+test('random worlds get the same responses from three databases as from one', () => compareWorlds(5));
 
-test('many random worlds do, and produce each kind of answer', { tags: 'slow', timeout: 300_000 }, async () => {
+test('many random worlds get the same responses from three databases as from one, including each status', {
+  tags: 'slow',
+  timeout: 300_000,
+}, async () => {
   await compareWorlds(150);
   console.log(JSON.stringify(met));
   for (const what of [200, 401, 403, 404, 422, 'exception']) expect(met[what], `${what}`).toBeGreaterThan(0);
 });
 
-describe('for every request', () => {
+describe('for any operation', () => {
   const some = fc.nat(11);
   type Business = Awaited<ReturnType<typeof newBusiness>>;
   let businesses: Business[] = [];
@@ -403,7 +406,7 @@ describe('for every request', () => {
   const ask = async (operation: Operation, id: number, as: string, origin: string | undefined) =>
     (await send(bindings.three, operation, { id, entry: operation.entry, as, origin }, NOW)).answer;
 
-  test('a credential with another database letter is 401, and changes nothing', async () => {
+  test('a credential with another database letter is 401 and changes nothing', async () => {
     const before = await everything();
     const shift = fc.integer({ min: 1, max: 61 });
     const refused = fc.asyncProperty(

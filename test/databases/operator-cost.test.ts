@@ -1,5 +1,5 @@
-// The cost of the operator's operations (docs/performance.md, "What each operation costs"), with other users' businesses and keys in
-// each database.
+// The cost of the operator's operations (docs/performance.md, "What each operation costs"). Each database also stores other users'
+// businesses and keys.
 // @module-tag slow
 import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
@@ -17,7 +17,7 @@ const sitesOf = (length: number) => Array.from({ length }, (_, index) => `https:
 let user = 500_000;
 
 type Most = { trips: number; read: number; written: number };
-/** Expects an operation to succeed within this cost. Returns its data. */
+/** Expects an operation to succeed within a cost. Returns its data. */
 async function within(
   { trips, read, written }: Most,
   method: string,
@@ -38,47 +38,50 @@ async function within(
 /** The round trips of a new user's first creation, which queries each database and then claims a home. */
 const NEW_OWNER = 2 + homes.length + 1;
 
-test.each([1, 20, 100])('creating, changing and deleting a business with %i sites stays within its cost', async (s) => {
-  for (const token of [undefined, `token-of-another-system-${s}`]) {
-    user += 1;
-    const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
-    const creating = { trips: 2, read: 5 * s + 62 + 3 * homes.length, written: 2 * s + 16 };
-    const { id } = await within({ ...creating, trips: NEW_OWNER }, 'POST', '/business', body, 'signup');
-    await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
-    await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
+test.each([1, 20, 100])(
+  'creating, changing and deleting a business with %i sites stay within the documented cost',
+  async (s) => {
+    for (const token of [undefined, `token-of-another-system-${s}`]) {
+      user += 1;
+      const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
+      const creating = { trips: 2, read: 5 * s + 62 + 3 * homes.length, written: 2 * s + 16 };
+      const { id } = await within({ ...creating, trips: NEW_OWNER }, 'POST', '/business', body, 'signup');
+      await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
+      await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
 
-    const changing = { trips: 1, read: 2 * s + 45, written: 6 };
-    await within(changing, 'PATCH', `/business/${id}`, { status: 'suspended', daily_limit: 1000, name: 'Other' });
-    await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
-    user += 1;
-    await within({ trips: 3, read: 2 * s + 45, written: 10 }, 'PATCH', `/business/${id}`, { user_id: user });
-    const [k, owner] = [4, user];
-    for (let key = 0; key < k; key++)
-      await call('POST', `/api/v1/user/${owner}/keys`, { as: OPERATOR.full, body: { business_id: id } });
-    const link = { as: OPERATOR.full, body: { business_id: id } };
-    await call('POST', `/api/v1/user/${owner}/console-link`, link);
-    const { url } = (await call('POST', `/api/v1/user/${owner}/console-link`, link)).body.data;
-    await call('POST', '/api/v1/session', { body: { code: url.split('=')[1] } });
-    user += 1;
-    const giving = { trips: 3, read: 2 * s + 45 + 3 * (k + 2), written: 10 + 3 * (k + 2) };
-    await within(giving, 'PATCH', `/business/${id}`, { user_id: user });
+      const changing = { trips: 1, read: 2 * s + 45, written: 6 };
+      await within(changing, 'PATCH', `/business/${id}`, { status: 'suspended', daily_limit: 1000, name: 'Other' });
+      await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
+      user += 1;
+      await within({ trips: 3, read: 2 * s + 45, written: 10 }, 'PATCH', `/business/${id}`, { user_id: user });
+      const [k, owner] = [4, user];
+      for (let key = 0; key < k; key++)
+        await call('POST', `/api/v1/user/${owner}/keys`, { as: OPERATOR.full, body: { business_id: id } });
+      const link = { as: OPERATOR.full, body: { business_id: id } };
+      await call('POST', `/api/v1/user/${owner}/console-link`, link);
+      const { url } = (await call('POST', `/api/v1/user/${owner}/console-link`, link)).body.data;
+      await call('POST', '/api/v1/session', { body: { code: url.split('=')[1] } });
+      user += 1;
+      const giving = { trips: 3, read: 2 * s + 45 + 3 * (k + 2), written: 10 + 3 * (k + 2) };
+      await within(giving, 'PATCH', `/business/${id}`, { user_id: user });
 
-    const d = 100;
-    const [home] = homes.filter(({ number }) => number === Math.floor(id / 1e9));
-    await home?.d1
-      .prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+      const d = 100;
+      const [home] = homes.filter(({ number }) => number === Math.floor(id / 1e9));
+      await home?.d1
+        .prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
         insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i from n`)
-      .bind(d, id)
-      .run();
-    await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });
-    await call('POST', `/api/v1/user/${user}/keys`, { as: OPERATOR.full, body: { business_id: id } });
-    const rows = s + d + 2;
-    const deleting = { trips: token ? 2 : 1, read: 4 * rows + 60, written: rows + 16 };
-    await within(deleting, 'DELETE', `/business/${id}?name=Other`);
-  }
-});
+        .bind(d, id)
+        .run();
+      await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });
+      await call('POST', `/api/v1/user/${user}/keys`, { as: OPERATOR.full, body: { business_id: id } });
+      const rows = s + d + 2;
+      const deleting = { trips: token ? 2 : 1, read: 4 * rows + 60, written: rows + 16 };
+      await within(deleting, 'DELETE', `/business/${id}?name=Other`);
+    }
+  },
+);
 
-test('creating, listing and revoking API keys, and listing the changes of a user, stays within its cost', async () => {
+test('creating, listing and revoking API keys and listing a user’s changes stay within the documented cost', async () => {
   user += 1;
   const keys = `/user/${user}/keys`;
   const creating = { trips: 2, read: 60 + 3 * homes.length, written: 9 };
@@ -96,7 +99,7 @@ test('creating, listing and revoking API keys, and listing the changes of a user
   await within({ ...revoking, written: 0 }, 'DELETE', `${keys}/${ids[0]}`);
 });
 
-test.each([1, 100, 1830])('importing a history of %i days stays within its cost', async (d) => {
+test.each([1, 100, 1830])('importing a history of %i days stays within the documented cost', async (d) => {
   const { id } = await newBusiness();
   const daysWith = (count: number) =>
     Array.from({ length: d }, (_, index) => ({ date: addDays('2026-03-14', -index), count }));
@@ -108,26 +111,29 @@ test.each([1, 100, 1830])('importing a history of %i days stays within its cost'
   await within(importing, 'PUT', path, { days: daysWith(0), replace: true });
 });
 
-test.each([1, 30])('exporting and erasing a user with %i of each row stays within its cost', async (n) => {
-  user += 1;
-  const user_id = user;
-  const owner = { user_id, home: homes[0] };
-  const create = { ...FIELDS, user_id, database: 0 };
-  for (let made = 0; made < n; made++) {
-    const { id } = (await call('POST', '/api/v1/business', { as: OPERATOR.full, body: create })).body.data;
-    await call('DELETE', `/api/v1/business/${id}?name=Acme`, { as: OPERATOR.full });
-    await call('POST', `/api/v1/user/${user_id}/keys`, { as: OPERATOR.full });
-    await newCode(owner);
-    await newKey(owner, { ends_at: '2026-03-16T00:00:00.000000Z' });
-  }
-  const r = 6 * n; // two changes of each business remain until the purge, and one of each key
-  await within({ trips: 2, read: 2 * r + 10, written: 0 }, 'GET', `/user/${user_id}/export`);
-  await within(
-    { trips: 3, read: 3 * r + 30, written: r + 1 },
-    'DELETE',
-    `/user/${user_id}`,
-    undefined,
-    undefined,
-    later(3_600_000),
-  );
-});
+test.each([1, 30])(
+  'exporting and erasing a user with %i rows of each kind stay within the documented cost',
+  async (n) => {
+    user += 1;
+    const user_id = user;
+    const owner = { user_id, home: homes[0] };
+    const create = { ...FIELDS, user_id, database: 0 };
+    for (let made = 0; made < n; made++) {
+      const { id } = (await call('POST', '/api/v1/business', { as: OPERATOR.full, body: create })).body.data;
+      await call('DELETE', `/api/v1/business/${id}?name=Acme`, { as: OPERATOR.full });
+      await call('POST', `/api/v1/user/${user_id}/keys`, { as: OPERATOR.full });
+      await newCode(owner);
+      await newKey(owner, { ends_at: '2026-03-16T00:00:00.000000Z' });
+    }
+    const r = 6 * n; // each business leaves two changes until the purge, and each key leaves one
+    await within({ trips: 2, read: 2 * r + 10, written: 0 }, 'GET', `/user/${user_id}/export`);
+    await within(
+      { trips: 3, read: 3 * r + 30, written: r + 1 },
+      'DELETE',
+      `/user/${user_id}`,
+      undefined,
+      undefined,
+      later(3_600_000),
+    );
+  },
+);

@@ -1,5 +1,5 @@
 // Random steps of a world: requests, and changes by the operator. A number that identifies a business, owner, key, credential or entry is
-// taken modulo their current count.
+// an index modulo their current count.
 import fc from 'fast-check';
 import { BASE } from '../support.ts';
 
@@ -15,9 +15,9 @@ export type Operation = {
   /** The entry to remove. */
   entry?: number;
 };
-/** The credential: a key of the owner, the token of the business, any past or present one, one with another database letter, or none. */
+/** The credential: an owner's key, the business's token, any past or present credential, one with another database letter, or none. */
 type Sender = { of: 'owner' | 'business' | 'anyone' | 'changed letter' | 'nobody'; which: number; shift: number };
-/** A business, an unused id in the database with this number, or other text. */
+/** The id in the path: a business, an unused id in the database with this number, or other text. */
 type Target = { business: number } | { unknown: number } | { text: string };
 export type Sent = {
   kind: 'request';
@@ -37,9 +37,9 @@ export type Change =
   | { kind: 'list'; owner: number }
   | { kind: 'wait'; hours: number };
 export type World = {
-  /** The database of each, and whether the token of the first business is imported. */
+  /** Each owner's database, and whether the first business's token is imported. */
   owners: { database: number; imported: boolean }[];
-  /** Owners without a home, who request this database or none. */
+  /** Owners without a home, and the database that they request, if any. */
   new_owners: { database: number | undefined }[];
   steps: (Sent | Change)[];
 };

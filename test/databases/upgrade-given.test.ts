@@ -1,4 +1,4 @@
-// Upgrades a deployment whose businesses were given to other users before doing so revoked the keys for that business.
+// Upgrades a deployment whose businesses were transferred to other users by a version that did not yet revoke the keys for the business.
 import { applyD1Migrations } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { env } from '../support.ts';
@@ -8,7 +8,7 @@ const ENDED = '2026-03-02T08:00:00.000000Z';
 const LATER = '2126-03-01T08:00:00.000000Z';
 const D1 = env.ONE;
 
-test('the upgrade revokes the former owners’ keys and sessions for one business, and no others', async () => {
+test('the upgrade revokes only the former owners’ keys and sessions for a transferred business', async () => {
   const first = env.MIGRATIONS.findIndex(({ name }) => name === '0015_given.sql');
   await applyD1Migrations(D1, env.MIGRATIONS.slice(0, first));
   const business = `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)

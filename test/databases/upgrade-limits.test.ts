@@ -1,5 +1,5 @@
-// Upgrades a deployment with limits, from before quantities, billing days and alerts, in the middle of a month: counting continues, and the
-// previous version works on the new tables during the deploy or after a rollback.
+// Upgrades a deployment with limits but without quantities, billing days and alerts in the middle of a month. Counting continues, and the
+// previous version works on the new tables during the deploy and after a rollback.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const KEY = `bua_sk_0${'K'.repeat(32)}4`;
 const TOMORROW = new Date('2026-03-16T12:00:00Z');
 const NEXT_MONTH = new Date('2026-04-01T00:00:00Z');
 const D1 = env.ONE;
-/** A business with both limits, one whose monthly limit is used up, and one without limits. */
+/** The ids of a business with both limits, a business that has reached its monthly limit, and a business without limits. */
 const [BOTH, USED_UP, UNLIMITED] = [41, 42, 43];
 
 const run = (sql: string, ...values: (string | number)[]) => D1.prepare(sql).bind(...values);
@@ -70,7 +70,7 @@ async function send(
 }
 const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
 
-test('the limits and their uses are unchanged, and the month begins on the 1st', async () => {
+test('the upgrade does not change the limits and their uses, and the month begins on the 1st', async () => {
   const { businesses } = (await send('GET', '')).body.data as { businesses: { id: number; limits: object | null }[] };
   const month = { month: 60, month_ends: '2026-04-01T00:00:00.000000Z' };
   const shared = { ...month, billing_day: 1, next_billing_day: null, from: null, overage: 0, alert_at: [80, 100] };
@@ -82,7 +82,7 @@ test('the limits and their uses are unchanged, and the month begins on the 1st',
   ]);
 });
 
-test('a sweep stores alerts of the current day and month, and none of past ones', async () => {
+test('a sweep stores alerts only for the current day and month', async () => {
   for (const id of [BOTH, USED_UP, UNLIMITED]) await storeMissingAlerts(D1, id, NOW);
   for (let minute = 0; minute < 60; minute++) await sweep(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
   expect(await alerts(BOTH)).toEqual([]);
@@ -92,7 +92,7 @@ test('a sweep stores alerts of the current day and month, and none of past ones'
   expect(await alerts(UNLIMITED)).toEqual([]);
 });
 
-test('uses keep counting towards the limits', async () => {
+test('uses continue to count towards the limits', async () => {
   expect(await send('POST', `usage/${BOTH}`, { id: 'order-1' })).toEqual(
     recorded({ date: TODAY, count: 7, remaining: 3 }),
   );
@@ -113,7 +113,7 @@ test('uses keep counting towards the limits', async () => {
   expect(await send('POST', `usage/${UNLIMITED}`)).toEqual(recorded({ date: TODAY, count: 8 }));
 });
 
-test('the previous version can create a business: its month begins on the 1st, and its limits cause alerts', async () => {
+test('the previous version can create a business whose month begins on the 1st and whose limits cause alerts', async () => {
   await D1.batch([
     run(
       `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
@@ -132,7 +132,7 @@ test('the previous version can create a business: its month begins on the 1st, a
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });
 
-test('the previous version can delete a business with alerts, which deletes them', async () => {
+test('the previous version can delete a business and its alerts', async () => {
   expect(await alerts(USED_UP)).not.toEqual([]);
   const deletions = ['ledger', 'daily_usage', 'access', 'former_tokens', 'refused_origins', 'api_keys'].map((table) =>
     run(`delete from ${table} where business_id = ?`, USED_UP),

@@ -1,4 +1,4 @@
-// Upgrades a deployment from before return URLs, with open console links, while the previous version creates more.
+// Upgrades a deployment without return URLs but with open console links, while the previous version creates more links.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -16,7 +16,7 @@ async function insertCode(code = ''): Promise<void> {
   await insert.bind(await sha256Hex(code), expires_at).run();
 }
 
-test('console links that the previous version created before or during the upgrade start a session', async () => {
+test('a console link that the previous version created before or during the upgrade starts a session', async () => {
   const first = env.MIGRATIONS.findIndex(({ name }) => name === '0018_return_url.sql');
   await applyD1Migrations(D1, env.MIGRATIONS.slice(0, first));
   await insertCode(CODES[0]);

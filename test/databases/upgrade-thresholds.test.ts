@@ -1,5 +1,5 @@
-// The migration that replaces the alerts table, to allow thresholds other than 80 and 100 percent. Ids must continue: a message stores
-// the last id that was sent, so an alert with a reused id would not be sent.
+// The migration that replaces the alerts table to allow thresholds other than 80 and 100 percent. Ids must continue, because a message
+// stores the last sent id, so an alert with a reused id would not be sent.
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const lastId = async () =>
   (await rows(`select name, seq from sqlite_sequence where name like '%alerts%'`)).map(({ name, seq }) => [name, seq]);
 const upgrade = () => applyD1Migrations(D1, env.MIGRATIONS);
 
-/** A database before the migration, with two businesses that have a limit. */
+/** Creates the database before the migration, with two businesses that have a limit. */
 beforeEach(async () => {
   await resetDatabases();
   const first = env.MIGRATIONS.findIndex(({ name }) => name === '0020_alert_at.sql');
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await D1.batch([41, 42].map((id) => run(business, id, `bua_pk_0${'A'.repeat(31)}${id}`)));
 });
 
-test('alerts keep their ids, and the next id follows the highest one ever used', async () => {
+test('alerts keep their ids, and the next id follows the highest id ever used', async () => {
   await D1.batch([
     ...['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'].map((day) => alert(41, day, 80)),
     run('delete from alerts where id in (2, 4)'),
@@ -47,7 +47,7 @@ test('alerts keep their ids, and the next id follows the highest one ever used',
   expect(await rows('select max(id) as id from alerts')).toEqual([{ id: 5 }]);
 });
 
-test('the ids of an emptied table continue after the last, and the next alert is sent', async () => {
+test('ids in an emptied table continue after the last id, and the next alert is sent', async () => {
   await D1.batch([
     ...['01', '02', '03', '04', '05', '06', '07'].map((day) => alert(41, `2026-03-${day}`, 100)),
     run(
@@ -68,14 +68,14 @@ test('the ids of an emptied table continue after the last, and the next alert is
   });
 });
 
-test('the ids of a table that never had an alert begin at 1', async () => {
+test('ids begin at 1 in a table that never had an alert', async () => {
   await upgrade();
   expect(await lastId()).toEqual([]);
   await alert(41, TODAY, 80).run();
   expect(await rows('select id from alerts')).toEqual([{ id: 1 }]);
 });
 
-test('thresholds default to 80 and 100, and can be from 1 to 1,000', async () => {
+test('thresholds default to 80 and 100 and can range from 1 to 1,000', async () => {
   await upgrade();
   const day = 'insert into daily_usage (business_id, day, count) values (?, ?, 60)';
   await D1.batch([
@@ -96,7 +96,7 @@ test('thresholds default to 80 and 100, and can be from 1 to 1,000', async () =>
   }
 });
 
-test('the table has its indexes and constraints, and its rows are deleted with their business', async () => {
+test('the new table has the same indexes and constraints, and its rows are deleted with their business', async () => {
   await D1.batch([alert(41, TODAY, 80), alert(42, TODAY, 80)]);
   const indexes = `select name, "unique" from pragma_index_list('alerts') order by name`;
   const before = await rows(indexes);

@@ -1,5 +1,5 @@
-// Upgrades a deployment from before several databases, whose rows were written after the first three migrations. The other migrations
-// are sufficient, with one database or more.
+// Upgrades a deployment whose rows were written after the first three migrations, before the service supported several databases. The
+// other migrations suffice for one database or more.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 
-test('every owner has a home in DB', async () => {
+test('the upgrade creates a home in DB for every owner', async () => {
   const { results } = await env.ONE.prepare('select user_id, database from homes order by user_id').all();
   expect(results).toEqual([OWNER, KEY_HOLDER].map((user_id) => ({ user_id, database: 0 })));
 });
@@ -79,7 +79,7 @@ async function sendTo(
   return { status: response.status, body: await response.json<{ data: never; message?: string }>() };
 }
 
-describe.each(Object.entries(bound))('with %s', (_, service) => {
+describe.each(Object.entries(bound))('after an upgrade with %s', (_, service) => {
   const { opened } = service;
   const send = (method: string, path: string, as: string, more = {}) =>
     sendTo(service, method, `business/${path}`, as, more);
@@ -87,25 +87,25 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
     (await sendTo(service, 'POST', path, OPERATOR.full, { body: JSON.stringify(body) })).body;
   const asked = '?from=2026-03-01&to=2026-03-14';
 
-  test('keys and tokens work, and the report is unchanged', async () => {
+  test('existing keys and tokens work, and the report is unchanged', async () => {
     const same = { status: 200, body: { status: true, data: { used: report } } };
     expect(await send('GET', `usage/41${asked}`, BEFORE.key)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.token, page)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.former, page)).toEqual(same);
     expect((await send('GET', `usage/42${asked}`, BEFORE.imported)).status).toBe(200);
     expect((await send('GET', `usage/41${asked}`, BEFORE.imported)).status).toBe(422);
-    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // not from its site
+    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // not sent from its site
     const { body } = await send('GET', '41/access', BEFORE.key);
     expect(body.data).toMatchObject({ id: 41, token: BEFORE.token, access_list: [{ id: 23, site: page.Origin }] });
   });
 
-  test('a use from before is a duplicate, and a new one counts', async () => {
+  test('an earlier use id is a duplicate, and a new use counts', async () => {
     const again = await send('POST', 'usage/41', BEFORE.key, { 'Idempotency-Key': 'order-1' });
     expect(again).toEqual({ status: 200, body: { status: true, data: { date: '2026-03-14', count: 11 } } });
     expect((await send('POST', 'usage/42', BEFORE.imported)).status).toBe(200);
   });
 
-  test('new keys and businesses of an owner are in DB, and ids continue', async () => {
+  test('an owner’s new keys and businesses are stored in DB, and ids continue', async () => {
     for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id)).toBe(0);
     const last = await env.ONE.prepare('select max(id) as id from businesses').first<number>('id');
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
@@ -119,7 +119,7 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
     expect((await send('GET', `usage/41${asked}`, key.api_key)).body.data).toEqual({ used: report });
   });
 
-  test('an imported token from before cannot be imported again', async () => {
+  test('an earlier imported token cannot be imported again', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
     expect((await operate('business', given)).message).toBe(
@@ -128,12 +128,12 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
   });
 });
 
-test('an owner stays in DB, even if another database is requested', async () => {
+test('an existing owner stays in DB after the upgrade, even if another database is requested', async () => {
   const { opened } = bound['two more databases'];
   for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id, 1)).toBe(0);
 });
 
-test('a rotated token and a revoked key stop working', async () => {
+test('existing tokens and keys stop working after a rotation or revocation', async () => {
   const service = bound['two more databases'];
   expect((await sendTo(service, 'POST', 'business/41/token', OPERATOR.full)).status).toBe(200);
   expect((await sendTo(service, 'DELETE', `user/${OWNER}/keys/17`, OPERATOR.full)).status).toBe(200);
