@@ -32,7 +32,7 @@ type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; retry?: ()
 type Confirming = { is: 'confirming'; attempt: number; stored: StoredSession };
 type State = SignedOut | { is: 'opening' } | Confirming | { is: 'signed in'; session: Session };
 
-/** Ends a session. Ignores failures: the session expires anyway, and its key is no longer stored. */
+/** Ends a session. Ignores failures: the session expires anyway, and its key is not stored. */
 function endQuietly({ key }: StoredSession): void {
   connect(key, () => {})
     .signOut()
