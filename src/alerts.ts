@@ -10,9 +10,9 @@ import {
   END_STATEMENTS,
   type EndedMessage,
   endMessage,
+  LEASE_STATEMENTS,
   leaseNextMessage,
   type Message,
-  TAKE_STATEMENTS,
 } from './db/messages.ts';
 import { metered } from './db/meter.ts';
 import type { Database } from './db/schema.ts';
@@ -80,7 +80,7 @@ export async function runAlerts(
   for (const [index, database] of databases.entries()) {
     const others = databases.length - index - 1;
     try {
-      if (!(await sendFrom(database, run, others * (TAKE_STATEMENTS + END_STATEMENTS)))) break;
+      if (!(await sendFrom(database, run, others * (LEASE_STATEMENTS + END_STATEMENTS)))) break;
     } catch (error) {
       failed.add(database.binding);
       log.error({ operation: 'send_alerts', database: database.binding, error: stackOf(error) });
@@ -129,8 +129,8 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
     const ending = ended === null ? 0 : END_STATEMENTS;
     // Leases a message only if there is time for a slow database and then a slow receiver.
     const isInTime = clock().getTime() + DATABASE_MS + MESSAGE_MS <= end;
-    if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
-    run.statements -= ending + TAKE_STATEMENTS;
+    if (!isInTime || run.statements - reserved < ending + LEASE_STATEMENTS + END_STATEMENTS) break;
+    run.statements -= ending + LEASE_STATEMENTS;
     const message: Message | null = await withTimeout(leaseNextMessage(db, clock(), ended), DATABASE_MS);
     if (message === null) return true;
     const line = { operation: 'send_alerts', database: binding, message_id: message.id };

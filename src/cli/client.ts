@@ -41,17 +41,17 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
 }
 
 /** Sends a request and returns the response's `data`. */
-async function send(service: Service, request: Request): Promise<Data> {
-  const { response, text } = await answerTo(service, request);
+async function sendOnce(service: Service, request: Request): Promise<Data> {
+  const { response, text } = await fetchResponse(service, request);
   const answer = jsonIn(text);
   if (response.ok && answer?.status === true) return answer.data;
   throw refusalIn(service, response, answer);
 }
 
-async function answerTo({ api, host, key }: Service, { method, path, query = {}, body, idempotencyKey }: Request) {
+async function fetchResponse({ api, host, key }: Service, { method, path, query = {}, body, idempotencyKey }: Request) {
   const url = new URL(api + path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${value}`);
-  const answer = await answerOf(host, url, {
+  const answer = await fetchText(host, url, {
     method,
     headers: {
       Authorization: `Bearer ${key}`,
@@ -78,7 +78,7 @@ function refusalIn({ host }: Service, response: Response, answer: Data): Error {
   return response.ok || response.status >= 500 ? new UnknownOutcome(reason) : new Error(reason);
 }
 
-async function answerOf(host: string, url: URL, init: RequestInit) {
+async function fetchText(host: string, url: URL, init: RequestInit) {
   try {
     const response = await fetch(url, init);
     return { response, text: await response.text() };
@@ -100,18 +100,18 @@ function jsonIn(text: string): any {
 }
 
 /** Sends a request. If the response is lost and the request has an idempotency key, retries once. */
-export async function ask(service: Service, request: Request): Promise<Data> {
-  const first = await send(service, request).catch((error: Error) => error);
+export async function send(service: Service, request: Request): Promise<Data> {
+  const first = await sendOnce(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
   if (!(first instanceof UnknownOutcome) || request.idempotencyKey === undefined) throw first;
-  return send(service, request).catch((error: Error) => {
+  return sendOnce(service, request).catch((error: Error) => {
     throw new UnknownOutcome(error.message);
   });
 }
 
 /** Returns a page of lines and the next cursor from the `Link` header. The cursor is null on the last page. */
 async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
-  const { response, text } = await answerTo(service, request);
+  const { response, text } = await fetchResponse(service, request);
   if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')
     throw refusalIn(service, response, jsonIn(text));
   const url = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1];
@@ -131,11 +131,11 @@ export async function* pagesOf(service: Service, request: Request): AsyncGenerat
 }
 
 /** Merges all pages of a list. `cursor` is the name of the cursor parameter. */
-export async function askAll(service: Service, request: Request, cursor: string): Promise<Data> {
+export async function sendForAllPages(service: Service, request: Request, cursor: string): Promise<Data> {
   const all: Record<string, unknown[]> = {};
   for (let next: unknown; next !== null; ) {
     const query = { ...request.query, ...(next !== undefined && { [cursor]: next }) };
-    const { next: following, read_only: _, ...page } = await ask(service, { ...request, query });
+    const { next: following, read_only: _, ...page } = await send(service, { ...request, query });
     for (const [name, entries] of Object.entries(page)) all[name] = [...(all[name] ?? []), ...(entries as unknown[])];
     next = following ?? null;
   }

@@ -4,7 +4,7 @@ import { MAX_SITES } from '../core/site.ts';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { NEW_ID, newRow } from './new-row.ts';
+import { NEW_ID, rowValues } from './new-row.ts';
 import { access, businesses } from './schema.ts';
 import { builder, type Placeholders } from './text.ts';
 
@@ -15,7 +15,7 @@ const isStored = sql`exists (select 1 from ${access}
 
 /** The values of a new entry. Its site is the `value` of a json_each in the same query. */
 export const newSite = ({ now }: Placeholders<'now'>) =>
-  newRow(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
+  rowValues(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
 
 const addition = change('add_sites', ['sites', 'may_be_first'], {
   decideIf($) {

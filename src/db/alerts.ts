@@ -9,7 +9,7 @@ import { addDays, dayOf, formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { NEW_ID, type NewRow, newRow, rowIn } from './new-row.ts';
+import { NEW_ID, type NewRow, rowIn, rowValues } from './new-row.ts';
 import { isPermitted, permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -22,7 +22,7 @@ const SLICES = 60;
 /** The slices that one sweep checks while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
 /** A sweep checks only businesses with a use within this time: twice the interval between their sweeps, in case one is skipped. */
-const LATELY_MS = 2 * HOUR_MS;
+const RECENT_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses than this is small. */
 const SMALL_SLICE = 100;
 
@@ -51,7 +51,7 @@ export async function storePassedAlerts(
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: formatTimestamp(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
   // Selects from businesses, so no alert is stored for a deleted business.
-  const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
+  const rows = sql`select ${rowValues(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
     where ${isOwn} and not ${isWritten(row)}`;
   await drizzle(d1).insert(alerts).select(rows);
 }
@@ -79,7 +79,7 @@ const highestReached = sql.raw(
  * alert for the highest threshold that the stored counts reach, unless it or a higher one already has an alert. Skips the previous period
  * if the limit was set after it ended. Unless `inFull` is true, also skips it if it ended before yesterday.
  */
-async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
+async function storeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, limits_at, alert_at } = businesses;
   const month = billingMonth(businesses, sql`${today}`);
@@ -117,7 +117,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
     limit: sql`reached."limit"`,
     threshold: sql`reached.threshold`,
   })}`;
-  const row = newRow(alerts, {
+  const row = rowValues(alerts, {
     id: NEW_ID,
     business_id: sql`business_id`,
     period: sql`period`,
@@ -136,7 +136,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
 
 /** Stores the missing alerts of one business. Runs after a list of uses was counted, because that batch does not read the limit usage. */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
-  writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
+  storeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
  * Stores the missing alerts of this minute's slice of the businesses with a limit, or of four slices while slices are small. Checks each
@@ -151,12 +151,12 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const isSmall = sql`(select count(*) from (${inSlice})) < ${SMALL_SLICE}`;
   const due = sql`select value from json_each(${JSON.stringify(slices)}) where key = 0 or ${isSmall}`;
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
-  const since = formatTimestamp(new Date(now.getTime() - LATELY_MS));
+  const since = formatTimestamp(new Date(now.getTime() - RECENT_MS));
   const today = dayOf(now);
   // `counted_at` is null if an older version counted the uses. They are treated as recent.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
     and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
-  return writeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);
+  return storeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);
 }
 
 /** Selects a value of the message that contains the alert. Null if no message contains it yet. */

@@ -1,5 +1,5 @@
 // Runs a call's statements in one round trip and measures their cost.
-import { type Call, valuesOf } from './call.ts';
+import { type Call, shapeAndValuesOf } from './call.ts';
 import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
 
@@ -33,7 +33,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   steps: S | undefined,
   cost: Cost,
 ): Promise<{ row: Row | undefined; rows: RowsOf<S>; bytes: number }> {
-  const { shape, values } = valuesOf(call);
+  const { shape, values } = shapeAndValuesOf(call);
   const named = Object.entries<Statement>(steps ?? {});
   const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
     const { sql, names } = textFor(shape);

@@ -3,7 +3,7 @@
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { type Decision, decidedId, isDecided } from './change.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { billingChanges, type billingColumns, businesses } from './schema.ts';
 import { builder, type Placeholders } from './text.ts';
 
@@ -74,7 +74,7 @@ export const changeBillingDay = {
     const starts_on = sql`date(${billingMonth(businesses, $call.today).ends_on}, '+1 day')`;
     // The first occurrence of the new billing day at least 28 days after starts_on.
     const changes_on = sql`date(${lastOf(sql`date(starts_on, '+27 days')`, newDay($))}, '+1 day')`;
-    const row = newRow(billingChanges, {
+    const row = rowValues(billingChanges, {
       business_id: sql`id`,
       starts_on: sql`starts_on`,
       changes_on,

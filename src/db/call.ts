@@ -55,7 +55,16 @@ export type CallShape = {
 /** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-export function valuesOf({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
+export function shapeAndValuesOf({
+  operation,
+  credential,
+  business_id,
+  ignoresPath,
+  origin,
+  ownOrigin,
+  now,
+  deadline,
+}: Call) {
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);

@@ -3,7 +3,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
@@ -82,7 +82,7 @@ export const recordChange = (
   source: SQL,
 ) =>
   builder.insert(changes).select(
-    sql`select ${newRow(changes, {
+    sql`select ${rowValues(changes, {
       subject,
       subject_id,
       id: nextId(subject, subject_id),

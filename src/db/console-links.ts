@@ -9,7 +9,7 @@ import { isBeforeDeadline } from './call.ts';
 import { findHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { isOfBusiness, notOwned } from './keys.ts';
-import { newRow, rowIn } from './new-row.ts';
+import { rowIn, rowValues } from './new-row.ts';
 import { isPermitted } from './permission.ts';
 import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -44,7 +44,7 @@ const insertCode = statement(['link'], (permission, $) =>
   builder
     .insert(codes)
     .select(
-      sql`select ${newRow(codes, rowIn(codes, $.link))} from ${permission}
+      sql`select ${rowValues(codes, rowIn(codes, $.link))} from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, canOpenConsole($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),

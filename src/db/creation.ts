@@ -13,7 +13,7 @@ import { recordChange } from './change.ts';
 import { claimHome } from './homes.ts';
 import { raiseIds, sequence } from './ids.ts';
 import { parseJson } from './json.ts';
-import { type NewRow, newRow, rowIn } from './new-row.ts';
+import { type NewRow, rowIn, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted } from './permission.ts';
 import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -69,7 +69,7 @@ const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free'
   return builder
     .insert(businesses)
     .select(
-      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
+      sql`select ${rowValues(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
         and not ${isKnown} and not ${isRetired}`,
     )
     .onConflictDoNothing({ target: businesses.token })

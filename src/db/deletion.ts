@@ -7,7 +7,7 @@ import type { Ask } from './batch.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject, parseJson, selectOne } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import {
   access,
@@ -66,7 +66,7 @@ const deletion = change('delete_business', ['name', 'retired'], {
       builder
         .insert(deletions)
         .select(
-          sql`select ${newRow(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`,
+          sql`select ${rowValues(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`,
         ),
     retired: ($) =>
       builder

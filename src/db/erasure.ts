@@ -13,7 +13,7 @@ import { readVerdict, statement, withVerdict } from './statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** No user has this id. */
-const NOBODY = 0;
+const NO_USER = 0;
 /** Much longer than a request can take, to allow for clock differences. */
 const RECENT_MS = MINUTE_MS;
 
@@ -106,7 +106,7 @@ const disownTokens = statement(['user_id'], (permission, $) => {
   const isHomeless = sql`not exists (select 1 from ${homes} where ${eq(homes.user_id, $.user_id)})`;
   return builder
     .update(importedTokens)
-    .set({ user_id: NOBODY, retriable: 0 })
+    .set({ user_id: NO_USER, retriable: 0 })
     .where(and(isOwn, isBeforeDeadline, isHomeless));
 });
 

@@ -4,7 +4,7 @@ import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject } from './json.ts';
 import { firstLoweredDay } from './lowering.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { businesses, dailyUsage, importedDays } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -53,7 +53,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
       builder
         .insert(importedDays)
         .select(
-          sql`select ${newRow(importedDays, { business_id: businesses.id, day: listedDay })}
+          sql`select ${rowValues(importedDays, { business_id: businesses.id, day: listedDay })}
             from ${businesses} cross join json_each(${$.days})
             where ${isDecided($)} and ${listedDay} >= ${firstLoweredDay} and ${isChanged(businesses.id)}`,
         )
@@ -62,7 +62,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
       builder
         .insert(dailyUsage)
         .select(
-          sql`select ${newRow(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })}
+          sql`select ${rowValues(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })}
             from ${businesses} cross join json_each(${$.days}) where ${isDecided($)} and ${listedCount} > 0`,
         )
         .onConflictDoUpdate({

@@ -8,7 +8,7 @@ import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { type Json, jsonObject, parseJson } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
@@ -69,7 +69,7 @@ const insertHome = statement(CLAIM, (permission, $) => {
   const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
     // The first subquery is empty for a user with a home, so SQLite does not count owners.
-    sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1`, claimed_at: $.now })}
+    sql`select ${rowValues(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1`, claimed_at: $.now })}
       from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
@@ -91,7 +91,7 @@ const claimToken = statement(CLAIM, (permission, $) => {
   return builder
     .insert(importedTokens)
     .select(
-      sql`select ${newRow(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
+      sql`select ${rowValues(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
         where ${$.hash} is not null and ${and(isPermitted(permission), isBeforeDeadline, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });

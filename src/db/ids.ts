@@ -2,7 +2,7 @@
 import { and, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { IDS_PER_DATABASE } from '../core/database.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
@@ -15,7 +15,7 @@ const tables = sql.raw(`json_each('${JSON.stringify(WITH_IDS)}')`);
 const addSequences = statement(['last'], (permission, $) => {
   const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
   return builder.insert(sequence).select(
-    sql`select ${newRow(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
+    sql`select ${rowValues(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
       where ${isPermitted(permission)} and not exists (${isThere})`,
   );
 });

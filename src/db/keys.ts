@@ -10,11 +10,11 @@ import { lastFour, recordChange } from './change.ts';
 import { claimHome, findHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { jsonObject } from './json.ts';
-import { newRow, rowIn } from './new-row.ts';
+import { rowIn, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted } from './permission.ts';
 import { apiKeys, businesses } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
-import { hasWritten, readVerdict, statement } from './statement.ts';
+import { previousStepWrote, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
 /** The columns of a key that responses show. They never show its hash. */
@@ -64,7 +64,7 @@ const insertKey = statement(['key'], (permission, $) =>
   builder
     .insert(apiKeys)
     .select(
-      sql`select ${newRow(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
+      sql`select ${rowValues(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, isOfBusiness($.key))}`,
     )
     .returning(keyColumns),
@@ -139,7 +139,7 @@ const revoke = statement(['key_id', 'user_id'], (_, $) =>
   builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
-    .where(and(isKey($.key_id, $), hasWritten)),
+    .where(and(isKey($.key_id, $), previousStepWrote)),
 );
 const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
   builder

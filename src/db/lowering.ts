@@ -4,7 +4,7 @@ import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId } from './change.ts';
 import { jsonObject, selectOne } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { businesses, dailyUsage, importedDays, ledger } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -79,7 +79,7 @@ const lowering = change('lower_uses', ['uses'], {
       return builder
         .insert(dailyUsage)
         .select(
-          sql`select ${newRow(dailyUsage, row)} from ${lessByDay($)} as by_day cross join ${dailyUsage} where ${ofDay($)}`,
+          sql`select ${rowValues(dailyUsage, row)} from ${lessByDay($)} as by_day cross join ${dailyUsage} where ${ofDay($)}`,
         )
         .onConflictDoUpdate({ target: [business_id, day], set: { count: sql`excluded.count` } });
     },
@@ -88,7 +88,7 @@ const lowering = change('lower_uses', ['uses'], {
       const row = { business_id, digest, day, recorded_on, keep_days, quantity: listedQuantity };
       return builder
         .insert(ledger)
-        .select(sql`select ${newRow(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)
+        .select(sql`select ${rowValues(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)
         .onConflictDoUpdate({ target: [business_id, digest], set: { quantity: sql`excluded.quantity` } })
         .returning({ day });
     },

@@ -5,14 +5,14 @@ import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-o
 import { formatTimestamp } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
 
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
 /** The number of statements that leaseNextMessage and endMessage run. With an ended message, leaseNextMessage runs END_STATEMENTS more. */
-export const TAKE_STATEMENTS = 2;
+export const LEASE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
 /**
@@ -70,7 +70,7 @@ function openMessage(db: Database, now: Date) {
     data: jsonObject({ alerts: listed }),
   });
   return db.insert(messages).select(
-    sql`select ${newRow(messages, {
+    sql`select ${rowValues(messages, {
       last_id: sql`max(alert_id)`,
       id: `msg_${crypto.randomUUID()}`,
       body,

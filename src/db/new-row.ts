@@ -13,7 +13,7 @@ export type NewRow<T extends SQLiteTable> = {
 export const NEW_ID = sql`null`;
 
 /** Lists the values in the order of the table's columns, as Drizzle's `insert … select` requires. */
-export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
+export const rowValues = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
   sql.join(
     Object.entries(getTableColumns(table))
       .filter(([, { generated }]) => generated === undefined)

@@ -127,10 +127,7 @@ export type Verdict = {
   time_left: number;
 };
 
-/**
- * The id in the path if the call is permitted. Otherwise null, which equals no id, so a lookup reads nothing. Uses the bound value instead
- * of a column, so the lookup does not wait for the permission's row.
- */
+/** The id in the path if the call is permitted. Otherwise null, which equals no id, so a lookup reads nothing. */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
 

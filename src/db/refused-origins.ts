@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
 import { isBeforeDeadline } from './call.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -39,7 +39,7 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
       .insert(refusedOrigins)
       // Selects from businesses, so nothing is stored for a deleted business.
       .select(
-        sql`select ${newRow(refusedOrigins, {
+        sql`select ${rowValues(refusedOrigins, {
           business_id: businesses.id,
           origin,
           count: 1,

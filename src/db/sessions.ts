@@ -3,7 +3,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { isBeforeDeadline } from './call.ts';
-import { NEW_ID, newRow } from './new-row.ts';
+import { NEW_ID, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission } from './permission.ts';
 import { apiKeys, codes } from './schema.ts';
 import { statement } from './statement.ts';
@@ -66,7 +66,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   return builder
     .insert(apiKeys)
     .select(
-      sql`select ${newRow(apiKeys, {
+      sql`select ${rowValues(apiKeys, {
         id: NEW_ID,
         user_id,
         name: NAME,
@@ -98,7 +98,7 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
   return builder
     .insert(apiKeys)
     .select(
-      sql`select ${newRow(apiKeys, {
+      sql`select ${rowValues(apiKeys, {
         id: NEW_ID,
         user_id,
         name: NAME,

@@ -68,6 +68,6 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
     .where(sql`true`);
 
 /** Tests whether the statement directly before this one in the batch wrote a row. */
-export const hasWritten = sql`changes() > 0`;
+export const previousStepWrote = sql`changes() > 0`;
 
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

@@ -3,7 +3,7 @@ import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided, lastFour } from './change.ts';
 import { asJson, jsonList, jsonObject, selectOne } from './json.ts';
-import { newRow } from './new-row.ts';
+import { rowValues } from './new-row.ts';
 import { businesses, formerTokens } from './schema.ts';
 import { builder } from './text.ts';
 
@@ -40,7 +40,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
       builder
         .insert(formerTokens)
         .select(
-          sql`select ${newRow(formerTokens, {
+          sql`select ${rowValues(formerTokens, {
             token: businesses.token,
             business_id: businesses.id,
             expires_at: $.keep_until,

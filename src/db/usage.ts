@@ -8,10 +8,10 @@ import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isOverLimit, limitUsageOf } from './limits.ts';
-import { type NewRow, newRow } from './new-row.ts';
+import { type NewRow, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { hasWritten, statement, withVerdict } from './statement.ts';
+import { previousStepWrote, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** Reads the verdict and the counts from `from` to `to`, as one object that maps days to counts. */
@@ -80,7 +80,7 @@ export function exactCounts<Row extends { business_id: number; count: number }>(
 const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }, source: SQL) =>
   builder
     .insert(dailyUsage)
-    .select(sql`select ${newRow(dailyUsage, row)} ${source}`)
+    .select(sql`select ${rowValues(dailyUsage, row)} ${source}`)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
       // The INTEGER column rejects the text 'beyond', so the whole batch fails. Checking the counts first would read each of them twice.
@@ -125,7 +125,7 @@ const ledgerRow = (
   today: SQLWrapper,
   { caller }: CallShape,
 ) =>
-  newRow(ledger, {
+  rowValues(ledger, {
     ...use,
     digest: sql`unhex(${use.digest})`,
     recorded_on: today,
@@ -159,7 +159,7 @@ export const countOnce = countingOnce(
   (permission, $, shape) =>
     builder.insert(ledger).select(
       sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today, quantity: $.quantity }, $.today, shape)}
-        from (select 1 where ${hasWritten}) cross join ${permission} where ${isPermitted(permission)}`,
+        from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
 /**
@@ -233,7 +233,7 @@ const countNewUses = countingOnce(
     ),
   (permission, $, shape) => {
     // json_each returns no rows for null, so the list is read only if uses were counted.
-    const counted = sql`case when ${hasWritten} then ${ifPermitted(permission, $.uses)} end`;
+    const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
     return builder
       .insert(ledger)
       .select(
@@ -251,7 +251,7 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
     'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
-    from (select 1 where not ${hasWritten}) cross join ${permission} limit 1)`; // without the limit, SQLite computes it twice
+    from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without the limit, SQLite computes it twice
   return builder
     .select({
       beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),

@@ -18,7 +18,7 @@ const service = serviceAt(...settings());
 const { origin } = service;
 const interrupted = new AbortController();
 const stopped = AbortSignal.any([interrupted.signal, AbortSignal.timeout(MAX_MINUTES * 60_000)]);
-const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Target => {
+const targets = Array.from({ length: VERIFICATION_USERS }, (_, database): Target => {
   return { service, database, user_id: FIRST_VERIFICATION_USER + database, stopped };
 });
 let bound: Target[] = [];
@@ -31,10 +31,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     interrupted.abort();
   });
 await beginAlone().catch(({ message }) => end(message, 1));
-await look('every database creates a business, and the clock is right', makeFirst);
-for (const [name, check] of Object.entries(OF_DATABASE)) await look(name, () => inEach(bound, check));
-for (const [name, check] of Object.entries(OF_SERVICE)) await look(name, () => check(service, stopped));
-await look('everything created was deleted', () => inEach(places, deleteAll), new AbortController().signal);
+await checkPromise('every database creates a business, and the clock is right', makeFirst);
+for (const [name, check] of Object.entries(OF_DATABASE)) await checkPromise(name, () => inEach(bound, check));
+for (const [name, check] of Object.entries(OF_SERVICE)) await checkPromise(name, () => check(service, stopped));
+await checkPromise('everything created was deleted', () => inEach(targets, deleteAll), new AbortController().signal);
 
 const reason = interrupted.signal.aborted ? 'by a signal' : `after ${MAX_MINUTES} minutes`;
 const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED} skipped`;
@@ -42,7 +42,7 @@ console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : 
 process.exitCode = counts.FAILED + counts.SKIPPED === 0 && !stopped.aborted ? 0 : 1;
 
 /** Checks one promise and prints the result. Ignores failures after a stop: the stop can cause them. */
-async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
+async function checkPromise(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
   if (error !== null && signal.aborted) return;
@@ -52,10 +52,10 @@ async function look(name: string, check: () => Promise<void>, signal = stopped):
 }
 
 /** Checks all databases concurrently. The error names the databases that failed. */
-async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
-  if (places.length === 0) throw new NotVerified('no database can create a business');
+async function inEach(targets: Target[], check: (target: Target) => Promise<void>): Promise<void> {
+  if (targets.length === 0) throw new NotVerified('no database can create a business');
   const failed: [Target, Error][] = [];
-  await Promise.all(places.map((target) => check(target).catch((error) => failed.push([target, error]))));
+  await Promise.all(targets.map((target) => check(target).catch((error) => failed.push([target, error]))));
   if (failed.length === 0) return;
   const text = failed.map(([{ database }, { message }]) => `${bindingOf(database)}: ${message}`).join('; ');
   throw failed.every(([, error]) => error instanceof NotVerified) ? new NotVerified(text) : new Error(text);
@@ -71,12 +71,12 @@ async function beginAlone(): Promise<void> {
   // Every error response of this service contains an Error-Code.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
     throw new Error(`${origin} is not this service: it responded to GET /api/v1/business with ${outcome}.`);
-  const [target] = places as [Target];
+  const [target] = targets as [Target];
   const { data: own } = await create(target);
   try {
     const ageOf = ({ created_at }: Business) => (Date.parse(own.created_at) - Date.parse(created_at)) / 1000;
     const other = (await ownedBy(target)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
-    if (other === undefined) return await inEach(places, (target) => deleteAll(target, own.id));
+    if (other === undefined) return await inEach(targets, (target) => deleteAll(target, own.id));
     const began = `Another run started ${Math.round(ageOf(other))} seconds ago.`;
     throw new Error(`${began} Wait until it ends or, if it was killed, until ${MAX_MINUTES} minutes have passed.`);
   } catch (error) {
@@ -87,7 +87,7 @@ async function beginAlone(): Promise<void> {
 
 async function makeFirst(): Promise<void> {
   const { databases } = await service.ok<{ databases: { number: number }[] }>('GET /database');
-  bound = places.filter(({ database }) => databases.some(({ number }) => number === database));
+  bound = targets.filter(({ database }) => databases.some(({ number }) => number === database));
   await inEach(bound, async (target) => {
     const { headers, data } = await create(target);
     const skew = Date.parse(data.created_at) - Date.parse(headers.date ?? new Date().toISOString());

@@ -43,7 +43,7 @@ function endQuietly({ key }: StoredSession): void {
 const skipToContent = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
 
 export function Console() {
-  const current = useRef<Api | null>(null);
+  const currentApi = useRef<Api | null>(null);
   const memory = useRef(newMemory());
   const attempts = useRef(0);
   /**
@@ -78,16 +78,16 @@ export function Console() {
   }
   function signedIn(stored: StoredSession): State {
     const api = connect(stored.key, () => {
-      if (current.current !== api) return;
+      if (currentApi.current !== api) return;
       setState(signedOut(stored, isUnexpired(stored) ? endedWords(stored) : expiredWords(stored)));
     });
-    current.current = api;
+    currentApi.current = api;
     return { is: 'signed in', session: { api, stored } };
   }
   /** Clears the stored session and all data read during it. */
   function signedOut(stored: StoredSession, notice: string): SignedOut {
     clearSession();
-    current.current = null;
+    currentApi.current = null;
     memory.current = newMemory();
     return { is: 'signed out', notice, byLink: stored.tail === null };
   }
@@ -115,7 +115,7 @@ export function Console() {
   /** Handles a link that is opened while the page is running. */
   function followLink(code: string): void {
     const next = arrive(code);
-    current.current = null;
+    currentApi.current = null;
     setState(next);
     if (next.is === 'opening') openPending();
   }
@@ -129,7 +129,7 @@ export function Console() {
     setState(resume());
   }
   async function open(code: string): Promise<void> {
-    current.current = null;
+    currentApi.current = null;
     setState({ is: 'opening' });
     try {
       await attempt(signInWithCode(code));

@@ -84,8 +84,8 @@ export const endedWords = (ending: Ending): string =>
 
 /** `isEnded` is true if the service confirmed the end of the session, and null while that is pending. */
 export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
-  const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
-  if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;
-  if (isEnded) return `You are signed out, and the session has ended.${goOn}`;
-  return `You are signed out here, but the service could not be reached: the session expires at ${zonedTime(ending.endsAt)}.${goOn}`;
+  const hint = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
+  if (isEnded === null) return `You are signed out here. Ending the session…${hint}`;
+  if (isEnded) return `You are signed out, and the session has ended.${hint}`;
+  return `You are signed out here, but the service could not be reached: the session expires at ${zonedTime(ending.endsAt)}.${hint}`;
 }
