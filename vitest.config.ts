@@ -1,7 +1,7 @@
-// Configures all tests, as projects of this file. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers
-// run in Node. The projects in a group run together, one file per processor. Groups run one after another, so other tests do not disturb
-// the browser and the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that repeats them. `npm test`
-// skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json maps the
+// Configures all tests as Vitest projects. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers run in
+// Node. The projects in a group run together, one file per processor. Groups run one after another, so other tests do not disturb the
+// browser and the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that repeats them. `npm test` skips
+// tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json maps the
 // well-known name to the maintained package.)
 import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
@@ -89,7 +89,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/*.test.ts'],
           // A browser can be slow on a busy machine. .ci/run lists the tests that passed only on the second try. No other project may
-          // retry: a use that is lost in one of two runs is lost.
+          // retry: a use that is lost in one of two runs is a bug.
           retry: process.env.CI === undefined ? 0 : 1,
           globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
         },

@@ -22,7 +22,7 @@ export type Bindings = {
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
-  /** The service's name in the console (http/console-page.ts). Business Usage and Access if absent or empty. */
+  /** The service's name in the console (http/console-page.ts). Defaults to Business Usage and Access if absent or empty. */
   SERVICE_NAME?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;

@@ -109,7 +109,7 @@ function guardWith(
   return middleware;
 }
 
-/** The caller as the request claims, not yet verified by a database. */
+/** The caller that the request claims, not yet verified by a database. */
 type Caller = {
   body: string;
   /** Null if missing or malformed, as `missingReason` states. */
@@ -159,7 +159,7 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   const user_id = parseId(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
-  // Checked before the key's rate limit, which requests from pages must not use up for servers.
+  // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
   const subject = user_id === null ? `${business_id}` : `user ${user_id}`;

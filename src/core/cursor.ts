@@ -2,7 +2,7 @@
 import { ALPHABET } from './credential.ts';
 import { parseId } from './request.ts';
 
-/** The database of the next page, and the id that all its entries precede. If `before` is null, the page starts with the newest entry. */
+/** The database of the next page. `before` is an exclusive upper bound for its ids, or null if the page starts with the newest entry. */
 export type Position = { number: number; before: number | null };
 
 export const formatCursor = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;

@@ -40,7 +40,7 @@ export class NotBound extends Error {
 }
 
 /**
- * Returns the database of an id that does not belong to database `number`, which means that database ids were swapped. Null if all ids
+ * Returns the database of an id that does not belong to database `number`: the configuration has swapped database ids. Null if all ids
  * belong to `number`.
  */
 export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding | null {

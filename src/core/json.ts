@@ -38,7 +38,7 @@ export function countEntries(text: string): number | null {
   return entries;
 }
 
-/** Counts the entries in a parsed value. The text contains more if an object repeats a member, because only the last one is parsed. */
+/** Counts the entries in a parsed value. The text contains more if an object repeats a member, because parsing keeps only the last one. */
 function countEntriesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value);

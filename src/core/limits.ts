@@ -63,7 +63,7 @@ export function secondsUntilAllowed(
 /** A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. */
 export type PeriodBeyond = RefusingPeriod & { adds: number };
 
-/** A use in a list. `isDated`: the caller sent its timestamp, so it counts on the same day however late it is sent. */
+/** A use in a list. `isDated`: the caller sent its timestamp, so it counts on the same day no matter how late it is sent. */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**

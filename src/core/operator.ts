@@ -7,7 +7,7 @@ import { type Operation, POLICY, type Refusal } from './policy.ts';
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Several secrets, to rotate one key while another works. */
+/** Several secrets allow one key to be rotated while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
 export type OperatorSecret = (typeof OPERATOR_SECRETS)[number];
 
@@ -21,7 +21,7 @@ export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string })
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
 /**
- * Returns the role of the operator key with this hash, or the narrower role if secrets contain both. Null if no secret contains the hash.
+ * Returns the role of the operator key with this hash, or the narrower role if secrets give it both. Null if no secret contains the hash.
  */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);

@@ -1,7 +1,7 @@
 // The service's operations and who may use them (docs/api.md, "Credentials"). db/permission.ts converts a row of this table to the SQL rule
 // that decides each call.
 
-/** The roles of API keys: may do everything, may only read, or may only read usage and record uses. */
+/** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -10,7 +10,7 @@ const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, also for labels
 const MAX_LABEL_LENGTH = 63;
 /** NFC shortens a host by at most a factor of four (UAX #15), so a longer host cannot fit. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
-/** Real text contains no longer sequence of marks (UAX #15, Stream-Safe Text). Normalizing one takes quadratic time. */
+/** Real text contains no longer sequences of marks (UAX #15, Stream-Safe Text), which take quadratic time to normalize. */
 const MAX_MARKS_IN_A_ROW = 30;
 /** The allowed numbers of labels after `*.`. */
 const WILDCARD_LABELS = [2, 3, 4, 5];
@@ -104,7 +104,7 @@ function wildcard(scheme: string, authority: string): Site {
   return { site: site.replace('://', '://*.'), below: hostname };
 }
 
-/** Uses no pattern: matching trailing spaces takes quadratic time if there are a megabyte of spaces elsewhere. */
+/** Uses no pattern: matching trailing spaces takes quadratic time if the text contains a megabyte of spaces elsewhere. */
 function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;

@@ -8,7 +8,7 @@ import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
-/** Reads a page of businesses. For the operator, it comes from the database to which the id after `after` belongs. */
+/** Reads a page of businesses. For the operator, it comes from the database to which the id `after + 1` belongs. */
 export async function readPage<Row extends Verdict>(
   c: ContextOf<Guarded>,
   after: number,

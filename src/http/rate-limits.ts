@@ -48,7 +48,7 @@ export async function limitCredential(
   origin: string | null,
   subject: string,
 ): Promise<void> {
-  if (c.env.CREDENTIAL_LIMIT === undefined) return; // avoids a digest
+  if (c.env.CREDENTIAL_LIMIT === undefined) return; // avoids computing a digest
   const key =
     kind === 'token'
       ? await sha256Hex(`${text} ${origin ?? ''}`)

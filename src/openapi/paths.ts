@@ -18,7 +18,7 @@ export type Words = {
   description: string;
   /** By name, for parameters whose meaning differs from the default. */
   parameters?: Record<string, Meaning>;
-  /** The body. Its schema is the route's, named by `component`. `schema` is for bodies that the handler parses itself. */
+  /** The request body. `component` names the route's schema. `schema` is for bodies that the handler parses itself. */
   body?: {
     description?: string;
     component?: readonly [name: string, description: string];
@@ -32,7 +32,7 @@ export type Words = {
   refusals?: Record<string, Refused>;
 };
 
-/** The words by method and path, such as `GET /api/v1/usage`, in the order of the description. */
+/** Descriptions by method and path, such as `GET /api/v1/usage`, in the order of the document. */
 export type WordsByRoute = Record<string, Words>;
 
 /** Returns the schema of a nonempty body. */

@@ -53,7 +53,7 @@ export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sen
   return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };
 };
 
-/** Failures of operations that use no database. FAILURES also includes those of a database. */
+/** Failures of operations that use no database. FAILURES adds database failures. */
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalidField('body', NO_BODY_RULE) };

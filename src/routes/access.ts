@@ -1,4 +1,4 @@
-// /api/v1/business/{business_id}/access: the domains where a business token works.
+// /api/v1/business/{business_id}/access: the domains on which a business token works.
 import { Conflict } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, MAX_SITES } from '../core/site.ts';

@@ -43,7 +43,7 @@ const choices = new Intl.ListFormat('en', { type: 'disjunction' });
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}, which accepts ${names.format(known) || 'none'}`;
 
-/** An object that rejects unknown members: a typo must not be ignored. `rule` is the error for other types. */
+/** Returns an object schema that rejects unknown members: typos must not be ignored. `rule` is the error for other types. */
 function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
   const unknown = unknownRule('member', 'this object', Object.keys(shape));
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
