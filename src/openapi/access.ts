@@ -15,7 +15,7 @@ export const access: WordsByRoute = {
     operationId: 'readBusiness',
     summary: 'Read a business',
     description: `Returns the business with its registered domains, its limits, and the former tokens that still work, with their last four
-characters and their expiry. A read-only API key also sees only the end of the current token.`,
+characters and their expiry. A read-only API key sees only the end of the current token.`,
     success: ok('The business with its domains, limits and former tokens.', schemas.businessDetails, {
       business: {
         ...detailsOf(SHOP),
@@ -91,7 +91,7 @@ One change remains, which records the deletion. The id is never reused.`,
   },
   'DELETE /api/v1/business/{business_id}/access/refused': {
     operationId: 'forgetRefusedOrigins',
-    summary: 'Forget refused origins',
+    summary: 'Clear the refused origins',
     description: 'Clears the list. An origin that is refused later appears again.',
     success: ok('The empty list.', schemas.refusedOrigins, { refused: { refused: [] } }),
   },
@@ -174,7 +174,7 @@ already has the same count is not an error, so a retry is safe.`,
   'GET /api/v1/business/{business_id}/alerts': {
     operationId: 'readAlerts',
     summary: 'List alerts',
-    description: `Lists the thresholds of its limits that the business reached, newest first. There is one alert per limit, limit value, period and
+    description: `Lists alerts for the limit thresholds that the business reached, newest first. There is one alert per limit, limit value, period and
 threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for 90 days.`,
     success: ok('One page of alerts.', schemas.alerts, {
       alerts: {

@@ -31,7 +31,7 @@ export const businesses: WordsByRoute = {
     summary: 'List your businesses',
     description: `Lists the businesses whose usage the API key can read from the calling origin, ordered by id. A page examines \`limit\`
 businesses, so it can contain fewer even if \`next\` is set.`,
-    parameters: { user_id: ["Only this user's businesses. Only for the operator.", 7] },
+    parameters: { user_id: ["Only this user's businesses. Available only to the operator.", 7] },
     success: ok('One page of businesses.', schemas.businesses, {
       businesses: {
         businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
@@ -64,7 +64,7 @@ the existing business.`,
   'GET /api/v1/user/{user_id}/keys': {
     operationId: 'listKeys',
     summary: "List a user's API keys",
-    description: 'Lists all keys, including revoked and expired ones. The key itself is never shown again.',
+    description: 'Lists all keys, including revoked and expired ones. The keys themselves are never shown again.',
     success: ok('The keys.', schemas.keys, { keys: { keys: [apiKey] } }),
     refusals: { unknown_user: UNKNOWN_USER },
   },

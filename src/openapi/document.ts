@@ -37,10 +37,10 @@ const webhooks: ZodOpenApiPathsObject = {
       operationId: 'receiveAlerts',
       tags: ['alerts'],
       summary: 'Receive alerts',
-      description: `Sent to the receiver that the operator configured when businesses reach a threshold of a limit. The headers follow Standard Webhooks
-(https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same message is sent again: every
-minute for three days, or every hour after a status from 400 to 499, except 401, 408, 425 and 429. A message can arrive twice: ignore a
-\`webhook-id\` that you already have.`,
+      description: `When businesses reach a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
+follow Standard Webhooks (https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same
+message is sent again: every minute for three days, or every hour after a status from 400 to 499, except 401, 408, 425 and 429. A message can
+arrive twice: ignore a \`webhook-id\` that you already have.`,
       security: [],
       parameters: [
         sent(
