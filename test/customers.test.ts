@@ -45,7 +45,7 @@ const UNKNOWN = { status: 401, body: { status: false, message: 'Id is not valid'
 const create = (body: object, headers: Record<string, string> = {}) => send('POST', '/business', { body, headers });
 
 describe('creating a business', () => {
-  test('returns the business; its token works, and a new owner has a home', async () => {
+  test('returns the business with a working token, and assigns a new owner a home', async () => {
     const user_id = newUser();
     const { status, body } = await create({ user_id, ...FIELDS });
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ describe('creating a business', () => {
     expect(made.body.data).toEqual({ changes: [change], next: null });
   });
 
-  test('takes sites, limits and a token from another system', async () => {
+  test('accepts sites, limits and a token from another system', async () => {
     const [user_id, token] = [newUser(), `Token-of-another-system-${user}`];
     const sites = ['https://Shop.example/path', 'https://shop.example', 'https://*.acme.example'];
     const { body } = await create({
@@ -104,7 +104,7 @@ describe('creating a business', () => {
     });
   });
 
-  test('costs two round trips, or for a new owner one more and one for each of several databases; the rows do not depend on how many owners and businesses there are', async () => {
+  test('takes two round trips, or for a new owner three and one per database, and the same rows however much is stored', async () => {
     const user_id = newUser();
     await create({ user_id, ...FIELDS });
     expect((await create({ user_id, ...FIELDS })).cost).toMatchObject({ round_trips: 2 });
@@ -146,7 +146,7 @@ describe('creating a business', () => {
     ['monthly_limit', [-1, 1.5, 'none'], 'must be a whole number from 0 to 1000000000000, or null for no limit'],
     ['database', [-1, 62, '0', 0.5], 'must be the number of a database: 0 for DB, 1 for DB_1, up to 61'],
     ['sites', [[], 'https://a.example', null], 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'],
-  ])('refuses a %s that is wrong, and leaves nothing', async (field, values, rule) => {
+  ])('rejects an invalid %s and stores nothing', async (field, values, rule) => {
     const before = await everything();
     for (const value of values) {
       const answer = await create({ user_id: 7, ...FIELDS, [field]: value });
@@ -156,7 +156,7 @@ describe('creating a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('rejects input that is missing, unknown or contradicts stored data, and stores nothing', async () => {
+  test('rejects missing and unknown input and input that contradicts stored data, and stores nothing', async () => {
     const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
     const before = await everything();
     const { name: _, ...nameless } = FIELDS;
@@ -189,7 +189,7 @@ describe('creating a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('takes an id of another system: greater than every one before, and with room after it', async () => {
+  test('accepts an id from another system that is greater than every earlier id and leaves room for later ones', async () => {
     for (const { number, d1 } of homes) {
       const last = `select seq from sqlite_sequence where name = 'businesses'`;
       const id = Number(await d1.prepare(last).first('seq')) + 1000;
@@ -213,7 +213,7 @@ describe('creating a business', () => {
     }
   });
 
-  test('in each database that is wanted', async () => {
+  test('uses the requested database', async () => {
     for (const { number } of homes) {
       const { body } = await create({ user_id: newUser(), ...FIELDS, database: number });
       expect(databaseOfId(body.data.id)).toBe(number);
@@ -228,7 +228,7 @@ describe('an Idempotency-Key', () => {
     return refusal('Idempotency-Key', `was already used for business ${id} with a different body: ${wayOn}`);
   };
 
-  test('gives the same business for the same request, as it is then; in another form, for another user, or after it is deleted, a new one', async () => {
+  test('returns the current state of the same business for the same request, and a new one for another user or key or after deletion', async () => {
     const body = { user_id: newUser(), ...FIELDS, sites: ['https://shop.example'] };
     const first = await create(body, KEY);
     expect(first.status).toBe(200);
@@ -245,7 +245,7 @@ describe('an Idempotency-Key', () => {
     expect(again).toBeGreaterThan(id);
   });
 
-  test('is refused for another request of the same user, which changes nothing', async () => {
+  test('is refused with a different request from the same user, and nothing changes', async () => {
     const body = { user_id: newUser(), ...FIELDS };
     const { id } = (await create(body, KEY)).body.data;
     const before = await everything();
@@ -256,7 +256,7 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('still works if the response was lost and the customer corrects the name, in any database', async () => {
+  test('shows how to continue if the response was lost and the customer then corrects the name, in any database', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       const { id } = (await create({ user_id, ...FIELDS, database: number }, KEY)).body.data;
@@ -269,7 +269,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('does not give a business back, with its token, to whom it belonged once', async () => {
+  test('does not return a business and its token to a former owner', async () => {
     const body = { user_id: newUser(), ...FIELDS };
     const { id } = (await create(body, KEY)).body.data;
     await send('PATCH', `/business/${id}`, { body: { user_id: newUser() } });
@@ -278,7 +278,7 @@ describe('an Idempotency-Key', () => {
       expect(answerOf(await create(sent, KEY))).toEqual(refusal('Idempotency-Key', rule));
   });
 
-  test('is refused for another token or another database, too', async () => {
+  test('is refused with another token or another database', async () => {
     const user_id = newUser();
     const body = { user_id, ...FIELDS, token: `Imported-with-a-key-${user_id}` };
     const made = await create(body, KEY);
@@ -288,13 +288,13 @@ describe('an Idempotency-Key', () => {
       expect(answerOf(await create(wrong, KEY))).toEqual(alreadyUsedFor(id));
   });
 
-  test('opens no way to a token of somebody else, in whatever database', async () => {
+  test('does not let a user import another user’s token, in any database', async () => {
     for (const home of homes) {
       const first = { user_id: newUser(), ...FIELDS, token: `Token-that-is-taken-${user}`, database: home.number };
       expect((await create(first)).status).toBe(200);
       for (const { number } of homes) {
         const theirs = { user_id: newUser(), ...FIELDS, database: number };
-        await create(theirs); // a user with a home
+        await create(theirs); // assigns the user a home
         const before = await everything();
         const stolen = { ...theirs, token: first.token };
         expect(answerOf(await create(stolen, KEY))).toEqual(
@@ -311,7 +311,7 @@ describe('an Idempotency-Key', () => {
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
-  test('covers the id; requests without an id have the same digest as before', async () => {
+  test('covers the id, without changing the digest of requests that have none', async () => {
     const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
     const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });
@@ -332,7 +332,7 @@ describe('an Idempotency-Key', () => {
     expect(row).toEqual({ request: 'D7139E82743E526710B4D8C152A2A331' });
   });
 
-  test('makes one business of many requests at once; 200 for 20 users are as many as keys, each user in one database', {
+  test('creates one business from concurrent requests: 200 for 20 users create one per user and key, each user in one database', {
     tags: 'slow',
   }, async () => {
     const users = Array.from({ length: 20 }, newUser);
@@ -355,7 +355,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('makes a lost connection safe: 503, and the request that is repeated finds the business; without one it is 500', async () => {
+  test('makes a lost connection retry-safe: 503, and the retry finds the business; without a key it is 500', async () => {
     const lost = (batches: number) => {
       let left = batches;
       return databases((d1) =>
@@ -384,8 +384,8 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('the list of one user', () => {
-  test('is in the order of ids and in pages, from one database; an unknown user has none', async () => {
+describe('the list of a user’s businesses', () => {
+  test('is read in pages, ordered by id, from one database, and is empty for an unknown user', async () => {
     for (const _ of homes) {
       const user_id = newUser();
       const ids: number[] = [];
@@ -403,7 +403,7 @@ describe('the list of one user', () => {
     expect(body).toEqual({ status: true, data: { businesses: [], next: null, read_only: false } });
   });
 
-  test('is for the operator: an API key has no such parameter', async () => {
+  test('is only for the operator: an API key cannot use user_id', async () => {
     const { key, user_id } = await newBusiness();
     const rule = 'is not a parameter of this list, which accepts limit and after';
     expect(answerOf(await send('GET', `/business?user_id=${user_id}`, { as: key }))).toEqual(refusal('user_id', rule));
@@ -419,7 +419,7 @@ describe('the list of one user', () => {
 describe('changing a business', () => {
   const patch = (id: number, body: unknown) => send('PATCH', `/business/${id}`, { body });
 
-  test('answers with the business as it is then, and writes down only what changed, once', async () => {
+  test('returns the updated business and stores one change with only the changed fields', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const fields = { name: ' New name ', status: 'suspended', daily_limit: 5, country_id: 1 };
     const later = new Date('2026-03-16T00:00:00Z');
@@ -452,7 +452,7 @@ describe('changing a business', () => {
     expect((await call('GET', business.usage, { as: business.token })).status).toBe(401);
   });
 
-  test('can change each of its fields', async () => {
+  test('can change every field', async () => {
     const { id, user_id } = await newBusiness();
     const fields = {
       ...{
@@ -467,7 +467,7 @@ describe('changing a business', () => {
     expect((await patch(id, fields)).body.data).toMatchObject(fields);
   });
 
-  test('lifts a limit with null, and sets one that counts from now on', async () => {
+  test('removes a limit with null, and sets one that applies from the next use', async () => {
     const { id, usage, key } = await newBusiness();
     await call('POST', usage, { as: key });
     expect((await patch(id, { monthly_limit: 2 })).body.data.limits).toMatchObject({
@@ -485,7 +485,7 @@ describe('changing a business', () => {
     expect((await call('POST', usage, { as: key })).status).toBe(200);
   });
 
-  test('gives it to a user of the same database, or to a new one, who gets that home', async () => {
+  test('transfers it to a user of the same database, or to a new user, whose home becomes that database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const answer = await patch(mine.id, { user_id: other.user_id });
     const { number } = mine.home;
@@ -498,7 +498,7 @@ describe('changing a business', () => {
     expect((await call('GET', mine.usage, { as: mine.key })).status).toBe(422);
   });
 
-  test('ends the keys, sessions and links for it alone when it is given away: none works again if it comes back', async () => {
+  test('by transfer permanently ends the keys, sessions and links for that business alone, even if it is transferred back', async () => {
     const given = await newBusiness();
     const other = await newBusiness({ user_id: given.user_id });
     const heir = given.user_id + homes.length * 400_000;
@@ -539,7 +539,7 @@ describe('changing a business', () => {
     expect((await Promise.all(redeemed)).map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  test('refuses each field that is wrong, an empty body and a token, and changes nothing', async () => {
+  test('rejects invalid fields, an empty body and fields that cannot change, and changes nothing', async () => {
     const { id } = await newBusiness();
     const before = await everything();
     const empty = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
@@ -564,7 +564,7 @@ describe('changing a business', () => {
 describe('deleting a business', () => {
   const remove = ({ id, name }: { id: number; name: string }) =>
     send('DELETE', `/business/${id}?name=${encodeURIComponent(name)}`);
-  /** The rows of all tables in all databases, either only those of the business or only the others. */
+  /** Returns the rows of all tables in all databases: with `isOwn` only the business's rows, otherwise only the others. */
   const tablesWith = async (id: number, isOwn: boolean) => {
     const all = homes.map(async ({ d1 }) => {
       const names = (await d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
@@ -580,7 +580,7 @@ describe('deleting a business', () => {
     return (await Promise.all(all)).flat();
   };
 
-  test('asks for its name, which must be exact', async () => {
+  test('requires its exact name', async () => {
     const { id, name } = await newBusiness();
     const before = await everything();
     const given = 'must be the name of the business, and must appear only once';
@@ -593,7 +593,7 @@ describe('deleting a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('at once: unknown to every credential and every list, and one change stays; nothing of others is touched', async () => {
+  test('takes effect immediately for every credential and list, keeps one change, and affects no other business', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       const { id, name, user_id, usage, access, key, token, db } = business;
@@ -650,7 +650,7 @@ describe('deleting a business', () => {
     }
   });
 
-  test('with 100,000 ids and 9,000 changes behind it goes on in runs, interrupted at each statement, and leaves no row; the id never comes back', {
+  test('with 100,000 ids and 9,000 changes finishes in several runs, even if they are interrupted at any statement, and never frees its id', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
@@ -668,7 +668,7 @@ describe('deleting a business', () => {
     expect((await remove(business)).status).toBe(200);
     let runs = 0;
     for (let minute = 0; (await db.$count(deletions, eq(deletions.business_id, id))) > 0; minute++) {
-      // Each run except every eighth stops after this many statements, as if the instance were killed.
+      // Every eighth run finishes. The others stop after 0 to 6 statements, as if the instance were killed.
       let left = minute % 8 === 7 ? Number.POSITIVE_INFINITY : minute % 8;
       const interrupted = {
         prepare: (sql: string) => ({
@@ -693,7 +693,7 @@ describe('deleting a business', () => {
     expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
   });
 
-  test('that was created with a token from another system works, and nobody imports the token again', async () => {
+  test('that was created with an imported token never frees the token for another import', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
     const { id, name } = (await create(body)).body.data;
     expect(answerOf(await remove({ id, name }))).toEqual(granted({ deleted: { id, name } }));
@@ -702,12 +702,12 @@ describe('deleting a business', () => {
     );
   });
 
-  test('of a token put in by SQL, the token cannot be imported by anybody', async () => {
+  test('whose token was inserted by SQL never frees the token for an import', async () => {
     const business = await newBusiness();
     const token = `Put-in-by-SQL-long-ago-${business.id}`;
     await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
     const { cost } = await remove(business);
-    expect(cost.round_trips).toBe(2); // SQLite has no SHA-256
+    expect(cost.round_trips).toBe(2); // the Worker hashes the token, because SQLite has no SHA-256
     const retired = homeWith(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
     expect(await retired.bind(await sha256Hex(token)).first('n')).toBe(1);
   });
@@ -715,7 +715,7 @@ describe('deleting a business', () => {
   test.each([
     ['ours', 1],
     ['put in by SQL', 3],
-  ])('whose token is replaced on the way, by one that is %s, takes %i round trips', async (which, batches) => {
+  ])('whose token is replaced meanwhile by one that was %s takes %i round trips', async (which, batches) => {
     const { id, name, key, db, home } = await newBusiness();
     const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
     if (which !== 'ours') await putIn(`Put-in-by-SQL-long-ago-${id}`);
@@ -735,10 +735,10 @@ describe('deleting a business', () => {
   });
 });
 
-describe('the keys of a user', () => {
+describe('a user’s keys', () => {
   const path = (user_id: number) => `/user/${user_id}/keys`;
 
-  test('are created, listed without the key, used and revoked, each with a change of the user', async () => {
+  test('are created, listed without their secrets, used and revoked, and each step stores a change for the user', async () => {
     for (const role of ['full', 'read', 'record'] as const) {
       const { user_id, usage, key: _, ...business } = await newBusiness();
       const body = { name: ' Server ', role, expires_on: TODAY };
@@ -776,7 +776,7 @@ describe('the keys of a user', () => {
     }
   });
 
-  test('that are revoked again keep the time at which they were first revoked', async () => {
+  test('keep their first revocation time if revoked again', async () => {
     const { user_id } = await newBusiness();
     const { id } = (await send('POST', path(user_id))).body.data;
     const first = await send('DELETE', `${path(user_id)}/${id}`);
@@ -784,7 +784,7 @@ describe('the keys of a user', () => {
     expect(answerOf(again)).toEqual(answerOf(first));
   });
 
-  test('of one business are listed with its changes; one of somebody else is refused', async () => {
+  test('can be limited to one of the user’s businesses, which lists their changes, but to no other business', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const { body } = await send('POST', path(mine.user_id), { body: { business_id: mine.id } });
     expect(body.data).toMatchObject({ name: 'API key', role: 'full', business_id: mine.id });
@@ -803,7 +803,7 @@ describe('the keys of a user', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('are nothing for an unknown user, and of a key of somebody else nothing is known', async () => {
+  test('are an empty list for an unknown user, and are unknown to other users', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const before = await everything();
     expect((await send('GET', path(newUser()))).body).toEqual({ status: true, data: { keys: [] } });
@@ -834,7 +834,7 @@ describe('the keys of a user', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('that are wrong are refused, and leave nothing', async () => {
+  test('are not created from invalid input, and nothing is stored', async () => {
     const { user_id } = await newBusiness();
     const before = await everything();
     for (const [field, value, rule] of [
@@ -850,7 +850,7 @@ describe('the keys of a user', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('can be created for a new user, who gets a home', async () => {
+  test('can be created for a new user, which assigns the user a home', async () => {
     const user_id = newUser();
     const { body } = await send('POST', path(user_id));
     const made = await create({ user_id, ...FIELDS });
@@ -862,21 +862,21 @@ describe('the keys of a user', () => {
   });
 });
 
-describe('while a database cannot be asked', () => {
+describe('while a database is unavailable', () => {
   const post = async (failed: Home, user_id: number) => {
     const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', failed);
     const headers = { 'Idempotency-Key': 'signup-1' };
     return (await send('POST', '/business', { body: { user_id, ...FIELDS }, headers, bindings })).status;
   };
 
-  test('nothing is created while it is DB, and nothing half made', async () => {
+  test('nothing is created, even partly, if it is DB', async () => {
     const { user_id } = await newBusiness();
     const before = await everything();
     for (const id of [user_id, newUser()]) expect(await post(homes[0], id)).toBe(503);
     expect(await everything()).toBe(before);
   });
 
-  test('owners of the others are served, and those in it get 503', async () => {
+  test('its owners receive 503 and owners in other databases are served', async () => {
     for (const failed of homes.slice(1)) {
       const owners = await Promise.all(homes.map(() => newBusiness()));
       for (const { user_id, home } of owners) expect(await post(failed, user_id)).toBe(home === failed ? 503 : 200);

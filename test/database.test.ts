@@ -20,7 +20,7 @@ beforeEach(async () => {
     await db.batch([db.delete(alerts), db.delete(messages), db.delete(dailyUsage), db.delete(ledger)]);
 });
 
-test('has each database with its size, the uses of yesterday, and what waits', async () => {
+test('returns each database with its size, yesterday’s uses, and its backlog', async () => {
   const all = await Promise.all([...homes, ...homes].map(() => newBusiness()));
   for (const { id } of all) {
     await setCount(id, YESTERDAY, 5);
@@ -36,7 +36,7 @@ test('has each database with its size, the uses of yesterday, and what waits', a
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
 });
 
-test('counts the ids whose time is over, and the alerts that are in no message that is over', async () => {
+test('counts in the backlog expired ids, and alerts in no message that was sent or given up', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   const use = (number: number, recorded_on: string, keep_days: number) => ({
@@ -66,7 +66,7 @@ test('counts the ids whose time is over, and the alerts that are in no message t
   expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
 });
 
-test('a sum that is too large to be exact is the largest that is', async () => {
+test('caps the uses at the largest exact number', async () => {
   const [one, other] = await Promise.all([...homes, ...homes].map(() => newBusiness())).then((all) =>
     all.filter(({ home }) => home.number === 0),
   );
@@ -74,7 +74,10 @@ test('a sum that is too large to be exact is the largest that is', async () => {
   expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test('reads few rows however much is stored, and counts to 10,000', { tags: 'slow', timeout: 120_000 }, async () => {
+test('reads a bounded number of rows, because each count stops at 10,000', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const { d1 } = home;
   const { id, db } = await Promise.all(homes.map(() => newBusiness())).then(
     (all) => all.find(({ home }) => home.number === 0) as (typeof all)[number],
@@ -102,7 +105,7 @@ test('reads few rows however much is stored, and counts to 10,000', { tags: 'slo
   await make(1, 9000 - stored);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '${YESTERDAY}', 2 from businesses`);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '2026-01-01', 2 from businesses`);
-  const others = 20 * homes.length + 20; // rows of the other databases, which have businesses of other tests
+  const others = 20 * homes.length + 20; // rows of the other databases, which contain other tests' businesses
   const some = await read();
   expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { ids: 9000, alerts: 9000 } });
   expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
@@ -127,7 +130,7 @@ test('reads few rows however much is stored, and counts to 10,000', { tags: 'slo
   ]);
 });
 
-describe('while a database cannot be asked', () => {
+describe('while a database is unavailable', () => {
   const causes: [string, string][] = [
     ['D1_ERROR: D1 DB is overloaded.', 'does not respond'],
     ['D1_ERROR: Network connection lost.', 'does not respond'],
@@ -140,7 +143,7 @@ describe('while a database cannot be asked', () => {
   });
 
   test.each(homes.flatMap((home) => causes.map(([cause, error]) => ({ home, cause, error }))))(
-    'it is named, the others are there, and only the log has the cause: $home.binding, $cause',
+    'the response names it and includes the others, and only the log contains the cause: $home.binding, $cause',
     async ({ home, cause, error }) => {
       const answer = await askWith(failingWith(cause, 'before', home));
       const expected = homes.map((other) => (other === home ? { ...named(home), error } : working(other)));
@@ -155,13 +158,13 @@ describe('while a database cannot be asked', () => {
     },
   );
 
-  test('all of them are named', async () => {
+  test('the response names every unavailable database', async () => {
     const answer = await askWith(failingWith('D1_ERROR: D1 DB is overloaded.'));
     const expected = homes.map((home) => ({ ...named(home), error: 'does not respond' }));
     expect(answerOf(answer)).toEqual(granted({ databases: expected }));
   });
 
-  test('one that hangs is named after 4 seconds', async () => {
+  test('the response names a hanging database after 4 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let isAnswered = false;

@@ -1,4 +1,4 @@
-// Several databases: which one a request and a new owner use, and what happens if one fails.
+// Several databases: how one is chosen for a request and for a new owner, and what happens if one fails.
 import { createScheduledController } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -44,7 +44,7 @@ const IMPORTED = 'Token-of-another-system-1';
 const withLetter = (credential: string, letter: string) => credential.slice(0, 7) + letter + credential.slice(8);
 
 describe('the database of a call', () => {
-  test('is the one that the credential names: the first of 34 characters, or DB with 33', () => {
+  test('is named by the first of a credential’s 34 characters, or is DB if there are 33', () => {
     for (const [number, letter] of [...ALPHABET].entries()) {
       const credential = newCredential('bua_sk_', number);
       expect(credential).toMatch(new RegExp(`^bua_sk_${letter}[0-9A-Za-z]{33}$`));
@@ -54,7 +54,7 @@ describe('the database of a call', () => {
     expect(bindingOf(62)).toBeNull();
   });
 
-  test('is for an imported token that of the id in the path, or DB where the path names none that is bound', () => {
+  test('is, for an imported token, named by the id in the path, or is DB if the path names no bound database', () => {
     const numberFor = (id: number) => databaseFor({ database: null }, id, (name) => name !== 'DB_7');
     expect([1, 1_000_000_000].map(numberFor)).toEqual([0, 0]);
     expect([1_000_000_001, 2_000_000_000].map(numberFor)).toEqual([1, 1]);
@@ -65,20 +65,20 @@ describe('the database of a call', () => {
   });
 });
 
-eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
+eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
   const askWith = async (id: number | string, as: string) => {
     const { status, body, cost } = await ask(route, { id }, { as });
     return { answer: { status, body }, round_trips: cost.round_trips };
   };
 
-  test('a credential of a database that is not bound is 401, without any', async () => {
+  test('returns 401 without a query if the credential names an unbound database', async () => {
     const business = await newBusiness();
     for (const as of [withLetter(business.key, 'z'), withLetter(business.token, '9'), `bua_sk_z${SECRET}`]) {
       expect(await askWith(business.id, as)).toEqual({ answer: UNAUTHENTICATED, round_trips: 0 });
     }
   });
 
-  test('a credential whose letter is changed, or left out, is 401', async () => {
+  test('returns 401 if the credential’s database letter is changed or left out', async () => {
     const business = await newBusiness();
     const before = await everything();
     for (const credential of [business.key, business.token]) {
@@ -90,7 +90,7 @@ eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
     expect(await everything()).toBe(before);
   });
 
-  test('a credential of one database gets, for a business in another, what an unknown id gets', async () => {
+  test('responds for a business in another database as for an unknown id', async () => {
     const mine = await newBusiness();
     const others = await Promise.all(homes.map(() => newBusiness()));
     for (const as of [mine.key, mine.token]) {
@@ -102,7 +102,7 @@ eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
     }
   });
 
-  test('an imported token is looked up in DB where the path names no database, and unknown in another one', async () => {
+  test('looks up an imported token in DB if the path names no database, and rejects it in any other database', async () => {
     const { id } = await newBusiness({ token: `${IMPORTED}${route.name.replaceAll(' ', '')}` });
     const token = `${IMPORTED}${route.name.replaceAll(' ', '')}`;
     expect((await askWith(id, token)).answer.status).toBe(route.tokenRefusal === null ? 200 : 403);
@@ -116,7 +116,7 @@ eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
     }
   });
 
-  test('a database that fails is 503 for its own owners and no others', async () => {
+  test('returns 503 only to owners in a failing database', async () => {
     for (const failed of homes) {
       const bindings = failingWith('D1_ERROR: D1 DB is overloaded.', 'before', failed);
       const businesses = await Promise.all(homes.map(() => newBusiness()));
@@ -128,7 +128,7 @@ eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
   });
 });
 
-test('revoking and rotating take effect with the next request, in each database', async () => {
+test('revoking and rotating take effect from the next request, in each database', async () => {
   for (const _ of homes) {
     const { id, key, token, usage, home, db, user_id } = await newBusiness();
     const second = await createKey(home, { user_id, name: 'second', expires_on: null }, NOW);
@@ -155,20 +155,20 @@ const broken = {
     throw new Error('D1_ERROR: Network connection lost.');
   },
 } as unknown as D1Database;
-/** The databases, one of which fails. */
+/** Returns all databases, with this one failing. */
 const without = (number: number) =>
   boundTo(
     homes.map((home) => (home.number === number ? { ...home, db: drizzle(broken) } : home)),
     NOW,
   );
-/** The body that creates a business. */
+/** Creates a business as its route does. */
 const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
   parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
 const remove = ({ home, id }: { home: Home; id: number }) =>
   deleteBusiness(asking(home, 'delete_business', NOW, id), FIELDS.name);
 
 describe('ids', () => {
-  test('of a database start at its number times 10⁹, plus 1: of businesses, keys and entries', async () => {
+  test('of businesses, keys and entries start at the database number times 10⁹, plus 1', async () => {
     for (const home of homes) {
       const { number } = home;
       const business = await createBusiness(home, { ...FIELDS, user_id: newUser() }, NOW);
@@ -182,7 +182,7 @@ describe('ids', () => {
     }
   });
 
-  test('below the range, inserted by hand, do not keep later ids below it', async () => {
+  test('below the range, set by SQL, do not keep later ids below it', async () => {
     for (const home of homes) {
       const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
       await sequence.bind(home.number).run();
@@ -193,7 +193,7 @@ describe('ids', () => {
 });
 
 describe('the home of a new owner', () => {
-  test('is the database with the fewest owners, the lowest of several', async () => {
+  test('is the database with the fewest owners, or the lowest-numbered of several', async () => {
     await env.DB.prepare('delete from homes').run();
     const given: number[] = [];
     for (let owner = 0; owner < 7; owner++) given.push(await homeOf(all(), newUser()));
@@ -210,7 +210,7 @@ describe('the home of a new owner', () => {
     await env.DB.prepare('delete from homes where database = 5').run();
   });
 
-  test('is the requested database for good: another is refused', async () => {
+  test('is the requested database permanently: another is refused', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       expect(await homeOf(all(), user_id, number)).toBe(number);
@@ -223,7 +223,7 @@ describe('the home of a new owner', () => {
     }
   });
 
-  test('is one, even for concurrent requests', async () => {
+  test('is a single database, even for concurrent requests', async () => {
     for (let round = 0; round < 10; round++) {
       const user_id = newUser();
       const wanted = (index: number) => homes[index % homes.length]?.number;
@@ -237,7 +237,7 @@ describe('the home of a new owner', () => {
     }
   });
 
-  test('is never an unbound database: requesting one claims nothing', async () => {
+  test('cannot be an unbound database, and requesting one claims nothing', async () => {
     const user_id = newUser();
     await expect(homeOf(all(), user_id, 61)).rejects.toThrow(
       `database must be the number of a bound database: ${homes.map(({ number }) => number).join(', ')}`,
@@ -245,7 +245,7 @@ describe('the home of a new owner', () => {
     expect(await homeOf(all(), user_id, homes.length - 1)).toBe(homes.length - 1);
   });
 
-  test('is spread evenly over the databases, and is one for each, when all begin at once', {
+  test('is a single database for each of 20 concurrent owners, who are spread evenly', {
     tags: 'slow',
   }, async () => {
     await env.DB.prepare('delete from homes').run();
@@ -263,7 +263,7 @@ describe('the home of a new owner', () => {
     expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
-  test('costs few rows, however many owners there are; a new owner queries each database once', async () => {
+  test('reads few rows, however many owners there are, and queries each database once for a new owner', async () => {
     const known = newUser();
     await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -329,7 +329,7 @@ describe('while a database fails', () => {
     }
   });
 
-  test('a new owner waits two seconds for a database that hangs, and gets another', async () => {
+  test('a new owner is assigned another database after two seconds if one hangs', async () => {
     const asked = Promise.withResolvers<void>();
     const hanging = () => {
       asked.resolve();
@@ -338,7 +338,7 @@ describe('while a database fails', () => {
     const { numbers, askIn } = all();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      await env.DB.prepare('delete from homes where database = 2').run(); // it would be next
+      await env.DB.prepare('delete from homes where database = 2').run(); // makes it the next to be assigned
       const given = homeOf({ numbers, askIn: (number) => (number === 2 ? hanging : askIn(number)) }, newUser());
       await asked.promise;
       await vi.advanceTimersByTimeAsync(2000);
@@ -348,7 +348,7 @@ describe('while a database fails', () => {
     }
   });
 
-  test('nothing is created for its own owners; a new owner who requests it keeps it for later', async () => {
+  test('nothing is created for its owners, and a new owner who requests it is still assigned to it', async () => {
     for (const failed of homes.slice(1)) {
       const user_id = newUser();
       const given = { user_id, database: failed.number };
@@ -360,7 +360,7 @@ describe('while a database fails', () => {
     }
   });
 
-  test('nothing is created or claimed if it is DB', async () => {
+  test('nothing is created or claimed if the failing database is DB', async () => {
     const business = await newBusiness();
     const before = await everything();
     for (const user_id of [business.user_id, newUser()]) {
@@ -389,7 +389,7 @@ describe('an imported token', () => {
     for (const user_id of [one, two]) await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
   });
 
-  test('of a business is refused in every database, even while its own database fails', async () => {
+  test('of a business cannot be imported into any database, even while the business’s own database fails', async () => {
     for (const { number } of homes) {
       const token = `${IMPORTED}imported-into-${number}`;
       const owner = newUser();
@@ -405,7 +405,7 @@ describe('an imported token', () => {
     }
   });
 
-  test('goes to one of many concurrent owners', async () => {
+  test('can be imported by only one of many concurrent owners', async () => {
     const token = `${IMPORTED}wanted-by-many`;
     const users = Array.from({ length: 12 }, newUser);
     const settled = await Promise.allSettled(
@@ -417,7 +417,7 @@ describe('an imported token', () => {
     expect(owners.filter((row) => row !== null)).toHaveLength(1);
   });
 
-  test('that is refused claims no home', async () => {
+  test('claims no home for the user if it is refused', async () => {
     const { token } = await newBusiness({ token: `${IMPORTED}taken` });
     const user_id = newUser();
     await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
@@ -434,32 +434,29 @@ describe('an imported token', () => {
   });
 
   test.each([
-    ['has no home yet', async () => newUser()],
+    ['has no home', async () => newUser()],
     [
-      'has one already',
+      'has a home',
       async () => {
         const user_id = newUser();
         await homeOf(all(), user_id, homes.length - 1);
         return user_id;
       },
     ],
-  ])(
-    'from before the claims, which is one of DB, is in use while it works, for an owner who %s',
-    async (name, owner) => {
-      const [home] = homes;
-      const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
-      const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
-      const hash = await sha256Hex(token);
-      await home.d1.prepare('delete from retired_tokens where hash = ?').bind(hash).run();
-      await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
-      await rotateToken(home, id, NOW, 3_600_000);
-      await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
-      await rotateToken(home, id, NOW); // the token is free: the refused user has not claimed it
-      expect(await importing(await owner(), token)).toMatchObject({ token });
-    },
-  );
+  ])('without a claim, stored in DB, cannot be imported while it works, by an owner who %s', async (name, owner) => {
+    const [home] = homes;
+    const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
+    const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
+    const hash = await sha256Hex(token);
+    await home.d1.prepare('delete from retired_tokens where hash = ?').bind(hash).run();
+    await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
+    await rotateToken(home, id, NOW, 3_600_000);
+    await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
+    await rotateToken(home, id, NOW); // frees the token, which the refused user has not claimed
+    expect(await importing(await owner(), token)).toMatchObject({ token });
+  });
 
-  test('from before claims is never imported again after its business is deleted', async () => {
+  test('without a claim can never be imported again after its business is deleted', async () => {
     const [home] = homes;
     const token = `${IMPORTED}deleted-before`;
     const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
@@ -469,20 +466,20 @@ describe('an imported token', () => {
   });
 });
 
-describe('is never imported twice, not even by its owner', () => {
+describe('a token cannot be imported twice, even by its owner,', () => {
   const importing = (user_id: number, token: string) => create(all(), { user_id, token });
   type Imported = { id: number; home: Home };
   test.each([
-    ['while the business has it', async () => {}],
-    ['once it was replaced at once', ({ home, id }: Imported) => rotateToken(home, id, NOW)],
+    ['while the business uses it', async () => {}],
+    ['after it was replaced without a grace period', ({ home, id }: Imported) => rotateToken(home, id, NOW)],
     [
-      'once it was replaced and the business is deleted',
+      'after it was replaced and the business was deleted',
       async (imported: Imported) => {
         await rotateToken(imported.home, imported.id, NOW);
         await remove(imported);
       },
     ],
-    ['once the business is deleted', remove],
+    ['after the business was deleted', remove],
   ])('%s', async (name, happen) => {
     const user_id = newUser();
     const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
@@ -493,7 +490,7 @@ describe('is never imported twice, not even by its owner', () => {
     );
   });
 
-  test('not even if it was claimed before businesses stored their imported token', async () => {
+  test('even if it was claimed before businesses stored their imported token', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-before`;
     const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
@@ -503,7 +500,7 @@ describe('is never imported twice, not even by its owner', () => {
     );
   });
 
-  test('not by a second claimant, even if the first business has replaced it', async () => {
+  test('by a second claim, even if the first business has replaced it', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
     const [home] = homes;
@@ -515,7 +512,7 @@ describe('is never imported twice, not even by its owner', () => {
     await expect(again).rejects.toThrow('token must not be a current or former token of any business');
   });
 
-  test('but a claim whose business was not created can be repeated', async () => {
+  test('but can be claimed again if no business was created', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;
     await claimToken(all(), user_id, token);
@@ -523,8 +520,8 @@ describe('is never imported twice, not even by its owner', () => {
   });
 });
 
-describe('with owners in a database that is not bound', () => {
-  test('nothing is created or claimed for them, but for others it is', async () => {
+describe('with owners in an unbound database', () => {
+  test('nothing is created or claimed for these owners, and other owners are unaffected', async () => {
     const { home } = await newBusiness();
     const [elsewhere, anybody] = [newUser(), newUser()];
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
@@ -544,7 +541,7 @@ describe('with owners in a database that is not bound', () => {
     await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
 
-  test('lists of all owners, and health, are 503 and name the databases in the log, while a customer has all of theirs', async () => {
+  test('lists of all owners and the health check return 503 and log the databases, while owners in bound databases are served', async () => {
     const { id, key } = await newBusiness();
     await env.DB.prepare('insert into homes (user_id, database) values (1000001, 5), (1000002, 5), (1000003, 7)').run();
     for (const path of ['usage', 'business', 'alerts', `user/1000001/keys`, 'business?user_id=1000003']) {
@@ -565,7 +562,7 @@ describe('with owners in a database that is not bound', () => {
   });
 });
 
-test('the scheduled run purges each database; one that fails does not stop the others', async () => {
+test('the scheduled run purges each database, even if another one fails', async () => {
   const businesses = await Promise.all(homes.map(() => newBusiness()));
   for (const { home, id } of businesses) await rotateToken(home, id, NOW, 1);
   const [failed] = homes;

@@ -41,11 +41,11 @@ async function requestOf(route: AnyRoute, business: Business) {
   if (route.body !== undefined) init.body = JSON.stringify(route.body);
   return new Request(BASE + route.path(business), init);
 }
-/** Databases whose batches go through `run`. */
+/** Returns databases whose batches go through `run`. */
 const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) => databases((d1) => withBatch(d1, run));
 const never = () => new Promise<never>(() => {});
 
-/** The response after `ms`, or null if there is none yet. */
+/** Advances the clock by `ms`. Returns the response, or null if there is none yet. */
 async function answerAfter(ms: number, request: Request, bindings: ReturnType<typeof databases>) {
   let answer: { status: number; text: string } | null = null;
   const answered = newApp()
@@ -58,10 +58,10 @@ async function answerAfter(ms: number, request: Request, bindings: ReturnType<ty
   return answer;
 }
 
-eachOf(describe, FAILING)('to $name', (route) => {
+eachOf(describe, FAILING)('a call to $name', (route) => {
   const isRepeatable = !NOT_REPEATABLE.includes(route.name);
 
-  test('waits ten seconds for a database that never responds, and no longer', async () => {
+  test('waits exactly ten seconds for a database that never responds', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const [first, second] = [await requestOf(route, business), await requestOf(route, business)];
     const before = await everything();
@@ -82,7 +82,7 @@ eachOf(describe, FAILING)('to $name', (route) => {
     await addFormerToken(business);
     const request = await requestOf(route, business);
     const before = await everything();
-    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the database's clock continues
+    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // sets back the Worker's clock, but not the database's
     const late = through((batch) => batch());
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
     expect(await everything()).toBe(before);
@@ -90,7 +90,7 @@ eachOf(describe, FAILING)('to $name', (route) => {
     expect(await refused.first('n')).toBe(1);
   });
 
-  test('responds as if the connection was lost if the database responds late', async () => {
+  test('responds as for a lost connection if the database responds late', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const slow = through(async (batch) => {
       await batch();
@@ -101,9 +101,9 @@ eachOf(describe, FAILING)('to $name', (route) => {
   });
 });
 
-/** A new owner needs more batches. */
+/** Assigns the user a home, because a new owner needs more batches. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
-/** For an existing key. */
+/** Revokes an existing key. */
 const REVOCATION = {
   ...(ROUTES.find(({ name }) => name === 'revoke a key') as AnyRoute),
   name: 'revoke a key that works',
@@ -136,7 +136,7 @@ const CREATING = ['create a business', 'create a key', 'create a console link'];
 eachOf(
   test,
   ROUTES.filter(({ round_trips }) => round_trips === 2),
-)('waits ten seconds in all where it asks two databases: to $name', async (route) => {
+)('a call to $name that queries two databases waits ten seconds in total', async (route) => {
   const request = await requestOf(route, await newBusiness());
   const second = Promise.withResolvers<void>();
   let batches = 0;
@@ -158,7 +158,7 @@ eachOf(
   expect({ status: response.status, text: await response.text() }).toEqual(expected);
 });
 
-test('claims no token in a batch that starts after its deadline, for an owner with a home', async () => {
+test('creating a business claims no token in a batch that starts after its deadline, for an owner with a home', async () => {
   const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
   const business = await newBusiness();
   const body = {
@@ -183,7 +183,7 @@ eachOf(
   test,
   ROUTES.filter(({ writes }) => writes),
 )(
-  'a step that may have met the deadline on the way is no success: to $name, where the clock of the database is ahead',
+  'a call to $name reports no success if a step may have missed the deadline because the database’s clock is ahead',
   async (route) => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     // The first batch of a console link has no steps. It only reads the home.
@@ -200,7 +200,7 @@ eachOf(
   },
 );
 
-test('removing all sites, retried after a 503, removes no site that was added since', async () => {
+test('removing all sites, retried after a 503, does not remove a site that was added later', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const route = ROUTES.find(({ name }) => name === 'remove all sites') as AnyRoute;
   let first: (() => Promise<unknown>) | undefined;
@@ -219,7 +219,7 @@ test('removing all sites, retried after a 503, removes no site that was added si
   expect((await call('GET', business.access, { as })).body).toEqual(added.body);
 });
 
-test('work after a response is given up after ten seconds and logs a line', async () => {
+test('work after a response stops after ten seconds and logs a line', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const { app, errors } = newApp();
   const context = createExecutionContext();
@@ -238,7 +238,7 @@ test('work after a response is given up after ten seconds and logs a line', asyn
   ]);
 });
 
-test('the purge of a database that never responds is given up after 30 seconds and logs a line', async () => {
+test('the purge of a database that never responds stops after 30 seconds and logs a line', async () => {
   const lines: object[] = [];
   const hanging = {
     prepare: () => ({ bind: () => ({ run: never, all: never, raw: never }) }),

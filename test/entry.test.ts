@@ -31,7 +31,7 @@ test.each([
     'alter table businesses rename column status to elsewhere',
     'alter table businesses rename column elsewhere to status',
   ],
-])('if %s, the log line says how to apply the migrations, and no response does', async (_, breaks, mends) => {
+])('if %s, the log line shows how to apply the migrations and the response does not', async (_, breaks, mends) => {
   const { home, usage, token } = await newBusiness();
   const hint = `A table or a column is missing. If ${home.binding} had data, check first that it is the same database. Then apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one. If none is missing, this version is older than the tables.`;
   await home.d1.prepare(breaks).run();
@@ -46,7 +46,7 @@ test.each([
   expect(await served(usage, token)).toMatchObject({ status: 200, errors: [] });
 });
 
-test('even if an insert names the missing column', async () => {
+test('the log line also shows this if an insert names the missing column', async () => {
   const { home, usage, key } = await newBusiness();
   await home.d1.prepare('alter table daily_usage rename column counted_at to elsewhere').run();
   const answers = await served(usage, key, databases(), 'POST');
@@ -55,7 +55,7 @@ test('even if an insert names the missing column', async () => {
   expect(answers.errors).toMatchObject([{ error, hint: expect.stringContaining('A table or a column is missing.') }]);
 });
 
-test('health logs the same, and other failures do not mention migrations', async () => {
+test('the health check logs the same hint, and other failures do not mention migrations', async () => {
   const [{ d1 }] = homes;
   await d1.prepare('alter table businesses rename to elsewhere').run();
   const missing = await served('/api/v1/health', '');
@@ -68,7 +68,7 @@ test('health logs the same, and other failures do not mention migrations', async
   expect(errors[0]).not.toHaveProperty('hint');
 });
 
-test('if a local database is locked, the log line says so', async () => {
+test('if a local database is locked, the log line reports it', async () => {
   const { home, usage, token } = await newBusiness();
   const { errors } = await served(usage, token, failingWith('D1_ERROR: database is locked: SQLITE_BUSY'));
   expect(errors).toMatchObject([{ hint: `If ${home.binding} is a local database, another process has locked it.` }]);

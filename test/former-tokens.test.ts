@@ -1,4 +1,4 @@
-// Stopping former tokens: the response, which tokens still work, the cost, and a concurrent rotation.
+// Stopping former tokens: the response, the tokens that still work, the cost, and a concurrent rotation.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { formerTokens } from '../src/db/schema.ts';
@@ -32,7 +32,7 @@ const statusesOf = async (business: Business, tokens: string[]) =>
   (await Promise.all(tokens.map((token) => use(business, token)))).map(({ status }) => status);
 const stored = ({ id, db }: Business) => db.$count(formerTokens, eq(formerTokens.business_id, id));
 
-test('all former tokens are 401 with the next request, and the current one keeps working', async () => {
+test('all former tokens return 401 from the next request, and the current token keeps working', async () => {
   for (const _ of homes) {
     const business = await newBusiness();
     const second = await rotate(business, '24h');
@@ -62,8 +62,8 @@ test('the response is the updated business', async () => {
   }
 });
 
-describe('changes nothing', () => {
-  test('when repeated', async () => {
+describe('stopping former tokens changes nothing', () => {
+  test('if it is repeated', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     const first = await stop(business);
@@ -74,7 +74,7 @@ describe('changes nothing', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('if the last former token has expired and is not purged yet', async () => {
+  test('if the only former token has expired but is not purged yet', async () => {
     const business = await newBusiness();
     await addFormerToken(business, '2026-03-15T13:00:00.000000Z');
     const before = await everything();
@@ -94,7 +94,7 @@ test('former tokens of other businesses keep working', async () => {
   expect((await use(sibling, other)).status).toBe(200);
 });
 
-test('stopped tokens of a suspended business do not work again when it is active', async () => {
+test('a suspended business’s stopped tokens do not work again when it becomes active', async () => {
   const business = await newBusiness({ status: 'suspended' });
   const former = await addFormerToken(business);
   expect((await stop(business)).body.data).toMatchObject({ status: 'suspended', former_tokens: [] });
@@ -110,7 +110,7 @@ test('an imported token stops like any other', async () => {
 });
 
 describe('a rotation that keeps the old token', () => {
-  test('afterwards leaves one that works', async () => {
+  test('leaves one working former token if it follows the stop', async () => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     await stop(business);
@@ -118,7 +118,7 @@ describe('a rotation that keeps the old token', () => {
     expect(await statusesOf(business, [former, business.token, token])).toEqual([401, 200, 200]);
   });
 
-  /** Sends a request whose batch waits for `open`. `waits` resolves when it does. */
+  /** Sends a request whose batch waits for `done`. `waits` resolves when the batch is waiting. */
   function held({ key }: Business, method: string, path: string, body?: object) {
     const [waiting, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const bindings = databases((d1) =>
@@ -137,9 +137,9 @@ describe('a rotation that keeps the old token', () => {
   }
 
   test.each([
-    ['behind the stop leaves its token, and nothing else of before', 'stop', 200],
-    ['in front of the stop leaves nothing', 'rotation', 401],
-  ] as const)('at the same time, %s', async (_, first, status) => {
+    ['runs after a concurrent stop, leaves only the token it replaced', 'stop', 200],
+    ['runs before a concurrent stop, leaves no former token', 'rotation', 401],
+  ] as const)('that %s', async (_, first, status) => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     const path = `/api/v1/business/${business.id}/token`;
@@ -153,7 +153,7 @@ describe('a rotation that keeps the old token', () => {
   });
 });
 
-test('two at once leave one change', async () => {
+test('two concurrent stops store one change', async () => {
   const business = await newBusiness();
   await addFormerToken(business);
   const answers = await Promise.all([stop(business), stop(business)]);

@@ -46,7 +46,7 @@ const askBadly = (route: AnyRoute, business: { id: number | string }, options: C
   });
 
 type Answer = Awaited<ReturnType<typeof call>>;
-/** `sent`: whether the request had a credential. */
+/** Asserts that a call was refused. `sent` is true if the request contained a credential. */
 function expectRefusal(answer: Answer, refusal: { status: number; body: object }, sent = true) {
   const { status } = refusal;
   expect(answerOf(answer)).toEqual(refusal);
@@ -57,13 +57,13 @@ function expectRefusal(answer: Answer, refusal: { status: number; body: object }
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
   expect(answer.headers.get('Cache-Control')).toBe('no-store');
-  // A refusal stores nothing but the refused origin. (test/matrix.test.ts compares all tables.)
+  // A refusal stores only the refused origin. test/matrix.test.ts compares all tables.
   expect(answer.cost.rows_written).toBe(0);
   const isRemembered = answer.headers.get('Error-Code') === 'origin_not_authorized';
   if (!isRemembered) expect(answer.later.rows_written).toBe(0);
 }
 
-test('every route of the service is in the table of this suite', () => {
+test('every route of the service is listed in test/routes.ts', () => {
   const served = newApp().app.api.routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
   const known = new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]);
@@ -85,13 +85,13 @@ test('a handler that responds without querying the database returns 500', async 
   expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without querying') })]);
 });
 
-/** Shared by calls that must not change it. */
+/** Shared by tests that must not change it. */
 let untouched: Business;
 beforeAll(async () => {
   untouched = await newBusiness();
 });
 
-/** The status for the owner's API key. */
+/** Returns the status of a call with the owner's API key. */
 const grantedBy = (route: AnyRoute) => (route.keyRefusal === null ? (route.granted ?? 200) : 403);
 
 describe.each(ROUTES)('$name', (route) => {
@@ -109,35 +109,35 @@ eachOf(describe, ROUTES)('$name', (route) => {
   const granted = grantedBy(route);
 
   test.each([
-    ['absent', undefined],
-    ['empty', ''],
+    ['that is absent', undefined],
+    ['that is empty', ''],
     ['without a scheme', SECRET],
-    ['of another scheme', `Basic ${SECRET}`],
-    ['of a scheme that only begins like it', `Bearerx ${SECRET}`],
+    ['with another scheme', `Basic ${SECRET}`],
+    ['with a scheme that only starts with Bearer', `Bearerx ${SECRET}`],
     ['without a credential', 'Bearer'],
-    ['with a space for a credential', 'Bearer  '],
+    ['with a space as the credential', 'Bearer  '],
     ['with two credentials', `Bearer ${SECRET} ${SECRET}`],
-    ['doubled', `Bearer ${SECRET}, Bearer ${SECRET}`],
+    ['that is doubled', `Bearer ${SECRET}, Bearer ${SECRET}`],
     ['with a list', `Bearer ${SECRET},${SECRET}`],
     ['with a tab', `Bearer\t${SECRET}`],
     ['with quotes', `Bearer "${SECRET}"`],
     ['with a key that is too short', `Bearer ${SECRET.slice(0, -1)}`],
     ['with a key that is too long', `Bearer ${SECRET}x`],
     ['with a key outside its alphabet', `Bearer ${SECRET.slice(0, -1)}-`],
-    ['with a token of ours that is too short', `Bearer ${TOKEN.slice(0, -1)}`],
-    ['with an unknown kind of ours', `Bearer bua_xx_${'x'.repeat(33)}`],
+    ['with a business token that is too short', `Bearer ${TOKEN.slice(0, -1)}`],
+    ['with a credential of an unknown kind', `Bearer bua_xx_${'x'.repeat(33)}`],
     ['with a token under 24 characters', `Bearer ${'x'.repeat(23)}`],
     ['with a token over 255 characters', `Bearer ${'x'.repeat(256)}`],
     ['with SQL', `Bearer ' OR 1=1 --'                  `],
     ['of 16 KiB', `Bearer ${'x'.repeat(16_384)}`],
-  ])('refuses an Authorization that is %s without the database', async (_, authorization) => {
+  ])('rejects, without querying the database, an Authorization header %s', async (_, authorization) => {
     const headers = authorization === undefined ? {} : { Authorization: authorization };
     const answer = await ask(route, untouched, { headers });
     expectRefusal(answer, UNAUTHENTICATED, authorization !== undefined);
     expect(answer.cost.round_trips).toBe(0);
   });
 
-  test('refuses a key in the query string', async () => {
+  test('rejects credentials in the query string', async () => {
     const business = await newBusiness();
     const path = `${route.path(business)}?token=${business.token}&access_token=${business.key}&api_key=${business.key}`;
     expectRefusal(await call(route.method, path, { body: route.body }), UNAUTHENTICATED, false);
@@ -151,7 +151,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     }
   });
 
-  test('refuses unknown, revoked and expired credentials, and the token of an inactive business', async () => {
+  test('rejects unknown, revoked and expired credentials and an inactive business’s token', async () => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
     const fields = { user_id: business.user_id, name: 'k' };
@@ -186,7 +186,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     }
   });
 
-  test('accepts an API key from a server, from a registered page and from a page of the service itself', async () => {
+  test('accepts an API key from a server, a registered page and the service’s own pages', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const as = business.key;
     for (const origin of [undefined, 'https://shop.example', BASE]) {
@@ -199,12 +199,12 @@ eachOf(describe, ROUTES)('$name', (route) => {
   test('accepts every origin for a business without sites', async () => {
     for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
       const business = await newBusiness();
-      const isShutOut = route.name === 'add sites'; // the page's own list would shut it out
+      const isShutOut = route.name === 'add sites'; // the list does not cover the page that sends it
       expect((await ask(route, business, { as: business.key, origin })).status).toBe(isShutOut ? 422 : granted);
     }
   });
 
-  test('lets the owner of an inactive business read and manage it, but not record', async () => {
+  test('accepts an inactive business’s owner unless the call records uses', async () => {
     const business = await newBusiness({ status: 'suspended' });
     const answer = await ask(route, business, { as: business.key });
     if (route.inactiveRefusal === null) return expect(answer.status).toBe(granted);
@@ -215,8 +215,8 @@ eachOf(describe, ROUTES)('$name', (route) => {
 eachOf(
   describe,
   ROUTES.filter(({ keyRefusal }) => keyRefusal !== null),
-)('$name, for no API key,', (route) => {
-  test('refuses every API key and token before origin and input, and reads and writes nothing', async () => {
+)('$name, which no API key may call,', (route) => {
+  test('refuses every API key and token before checking origin and input, and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const code = route.operatorRefusal === undefined ? 'operator_only' : 'session_only';
     const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
@@ -237,7 +237,7 @@ eachOf(
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {
-  test('responds alike for every id that is not a business of the caller', tagsOf(route), async () => {
+  test('responds identically for every id that is not one of the caller’s businesses', tagsOf(route), async () => {
     const mine = await newBusiness();
     const other = await newBusiness();
     const ids = [
@@ -278,7 +278,7 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
 eachOf(
   test,
   ROUTES.filter(({ bad }) => Object.keys(bad).length > 0),
-)('$name tells an authorized caller what is wrong with the input', async (route) => {
+)('$name reports invalid input to an authorized caller', async (route) => {
   const business = await newBusiness();
   const as = await callerOf(route, business);
   const before = await everything();
@@ -290,7 +290,7 @@ eachOf(
 });
 
 test.each(ROUTES.filter(({ method }) => method === 'GET'))(
-  '$name answers HEAD with the status and headers of GET, without a body',
+  '$name responds to HEAD with GET’s status and headers and no body',
   async (route) => {
     const business = await newBusiness();
     const headersOf = ({ headers }: { headers: Headers }) =>
@@ -310,7 +310,7 @@ describe('a business token', () => {
   const missing = refused(MISSING);
   const notFrom = (origin: string) => refused(`Origin ${origin} is not authorized for this business.`);
 
-  test('works from every origin while its business has no site', async () => {
+  test('works from every origin while its business has no sites', async () => {
     const { token, id } = await newBusiness();
     for (const origin of ['https://anywhere.example', 'null']) {
       expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
@@ -318,7 +318,7 @@ describe('a business token', () => {
     expect((await ask(report, { id }, { as: token })).status).toBe(200);
   });
 
-  test('works from registered sites and nowhere else once there is one', async () => {
+  test('works only from registered sites if there are any', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
     for (const origin of ['https://shop.example', 'http://localhost:3000']) {
       expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
@@ -338,7 +338,7 @@ describe('a business token', () => {
     expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
   });
 
-  test('ignores other headers', async () => {
+  test('is refused without Origin, even if other headers name a registered site', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = {
       Referer: 'https://shop.example/page',
@@ -351,7 +351,7 @@ describe('a business token', () => {
     expectRefusal(await ask(report, { id }, { as: token, headers }), missing);
   });
 
-  test('is refused from an unprintable origin, which the message does not echo', async () => {
+  test('is refused from an unprintable or long origin, which the message does not repeat', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const message = 'This origin is not authorized for this business.';
     for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
@@ -359,20 +359,20 @@ describe('a business token', () => {
     }
   });
 
-  test('of another business of the same owner is refused, unlike an API key', async () => {
+  test('is refused for another business of the same owner, unlike an API key', async () => {
     const owner = await newBusiness();
     const sibling = await newBusiness({ user_id: owner.user_id });
     expectRefusal(await ask(report, sibling, { as: owner.token }), report.unknownBusiness);
     expect((await ask(report, sibling, { as: owner.key })).status).toBe(200);
   });
 
-  test('imported from elsewhere works like any other', async () => {
+  test('from another system works like any other', async () => {
     const business = await newBusiness({ token: 'Imported.Token_from~else+where/==' });
     expect((await ask(report, business, { as: business.token })).status).toBe(200);
   });
 });
 
-// Compares refusals and writes for every credential × origin × status × list with an independent statement of the rules.
+// Compares refusals and writes for every credential, origin, status and list with a separate implementation of the rules.
 describe('the refusal and the write agree', () => {
   const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
   const cases = [[], ['https://shop.example']].flatMap((sites) =>
@@ -383,7 +383,7 @@ describe('the refusal and the write agree', () => {
     ),
   );
 
-  /** The statuses of registering a site and of recording a use. */
+  /** Returns the expected statuses of registering a site and recording a use. */
   function expected({ sites, status, who, origin }: (typeof cases)[number]): { access: number; usage: number } {
     if (who === 'unknown' || (who === 'token' && status !== 'active')) return { access: 401, usage: 401 };
     if (who.startsWith('foreign')) return { access: 401, usage: 422 };
@@ -397,11 +397,11 @@ describe('the refusal and the write agree', () => {
   const labelOf = ({ sites, status, who, origin }: (typeof cases)[number]) =>
     `${who} of a ${status} business with ${sites.length} sites from ${origin}`;
 
-  test('for every credential, origin, status and list', async () => {
+  test('for every credential, origin, status and list of sites', async () => {
     const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
     const told: string[] = [];
     const right: string[] = [];
-    /** Records uses first, because a page with access could register itself. */
+    /** Records the use first, because a page with access could register itself. */
     for (const [resource, body] of [
       ['usage', undefined],
       ['access', { sites: ['https://new.example'] }],
@@ -439,7 +439,7 @@ describe('the refusal and the write agree', () => {
   });
 });
 
-describe('a 401 says in WWW-Authenticate how to send a credential', () => {
+describe('the WWW-Authenticate header of a 401', () => {
   const sent: [string, Record<string, string>][] = [
     ['an API key without a scheme', { Authorization: SECRET }],
     ['an API key as Basic', { Authorization: `Basic ${btoa(`${SECRET}:`)}` }],
@@ -452,10 +452,10 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     ['an imported token that is unknown', { Authorization: `Bearer ${'t'.repeat(24)}` }],
     ['quotes and line folds', { Authorization: 'Bearer "a", error="b"' }],
     ['an API key in X-API-Key', { 'X-API-Key': SECRET }],
-    ['both', { Authorization: `Bearer ${SECRET}`, 'X-API-Key': SECRET }],
+    ['an API key in both headers', { Authorization: `Bearer ${SECRET}`, 'X-API-Key': SECRET }],
   ];
 
-  test.each(sent)('if it was sent %s: always the same, and nothing of what was sent', async (_, headers) => {
+  test.each(sent)('is always the same and echoes nothing if the request contains %s', async (_, headers) => {
     const { usage, access } = untouched;
     for (const path of [usage, access, '/api/v1/business']) {
       const answer = await call('GET', path, { headers });
@@ -464,7 +464,7 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     }
   });
 
-  test('for a valid API key in X-API-Key, which is not accepted there', async () => {
+  test('explains that X-API-Key is not accepted, even for a valid key', async () => {
     const { usage, key } = await newBusiness();
     const answer = await call('GET', usage, { headers: { 'X-API-Key': key } });
     expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, HOW]);
@@ -472,7 +472,7 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     expect([both.status, both.headers.get('WWW-Authenticate')]).toEqual([200, null]);
   });
 
-  test('and is plain Bearer if no credential was sent in a header', async () => {
+  test('is plain Bearer if no supported header contains a credential', async () => {
     const { usage, key } = await newBusiness();
     const elsewhere = [
       ['Cookie', `token=${key}`],
@@ -485,14 +485,14 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     }
   });
 
-  test('and is plain Bearer for a valid credential whose business is unknown', async () => {
+  test('is plain Bearer for a valid credential with an unknown business', async () => {
     const { key } = await newBusiness();
     const answer = await call('GET', '/api/v1/business/999999999/access', { as: key });
     expect(answerOf(answer)).toEqual({ status: 401, body: { status: false, message: 'Id is not valid' } });
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   });
 
-  test('and pages may read it and the header with the file name', async () => {
+  test('is exposed to pages, like Content-Disposition and Retry-After', async () => {
     const { usage } = await newBusiness();
     const exposed = (await call('GET', usage)).headers.get('Access-Control-Expose-Headers')?.split(',');
     expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Content-Disposition', 'Retry-After']));

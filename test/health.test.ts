@@ -11,12 +11,12 @@ const PATH = '/api/v1/health';
 const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
 const DOWN = { status: 503, text: '{"message":"Service Unavailable"}' };
 
-/** A database whose statements run `all`. */
+/** Returns a database whose statements run `all`. */
 const instead = (all: () => Promise<unknown>) =>
   ({ prepare: () => ({ bind: () => ({ all }), all }) }) as unknown as D1Database;
 const failing = (message: string) => instead(() => Promise.reject(new Error(message)));
 
-/** An isolate of the service with an adjustable clock. Each database counts its queries. */
+/** Creates an isolate of the service with an adjustable clock. `asked` counts each database's queries. */
 function isolate(bindings: Partial<Bindings> = databases()) {
   const clock = { now: NOW.getTime() };
   const asked: Record<string, number> = {};
@@ -47,7 +47,7 @@ function isolate(bindings: Partial<Bindings> = databases()) {
 }
 const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
 
-test('is 200 for every caller while every database responds, and is never cached by clients', async () => {
+test('returns 200 to every caller while every database responds, and clients must not cache it', async () => {
   const sent: Record<string, string>[] = [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }];
   for (const [minute, headers] of sent.entries()) {
     // A minute later, it queries the databases again.
@@ -64,7 +64,7 @@ test('is 200 for every caller while every database responds, and is never cached
   }
 });
 
-test('responds to HEAD like GET, and to another method with 405', async () => {
+test('responds to HEAD as to GET, and to other methods with 405', async () => {
   const head = await call('HEAD', PATH);
   expect(bodyOf(head)).toEqual({ status: 200, text: '' });
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
@@ -75,12 +75,12 @@ test('responds to HEAD like GET, and to another method with 405', async () => {
   }
 });
 
-describe('is 503 if a database', () => {
+describe('returns 503 if a database', () => {
   const withoutTables = async ({ d1, binding }: (typeof homes)[number]) => {
     await d1.prepare('alter table businesses rename to elsewhere').run();
     return { [binding]: d1 };
   };
-  test.each(homes.map((home) => [home.binding, home] as const))('fails or has no tables: %s', async (name, home) => {
+  test.each(homes.map((home) => [home.binding, home] as const))('fails or lacks a table: %s', async (name, home) => {
     const broken: [string, () => Promise<Partial<Bindings>>][] = [
       ['D1_ERROR: Network connection lost.', async () => ({ [name]: failing('D1_ERROR: Network connection lost.') })],
       ['D1_ERROR: D1 DB is overloaded.', async () => ({ [name]: failing('D1_ERROR: D1 DB is overloaded.') })],
@@ -101,7 +101,7 @@ describe('is 503 if a database', () => {
   });
 });
 
-test('is 503 where the ids of databases were swapped', async () => {
+test('returns 503 if database ids were swapped', async () => {
   const { d1, binding } = (await newBusiness()).home;
   expect(bodyOf(await isolate().ask())).toEqual(OK);
   const { errors, ask } = isolate({ ...databases(), DB_3: d1 });
@@ -114,7 +114,7 @@ test('is 503 where the ids of databases were swapped', async () => {
   ]);
 });
 
-test('names every database that failed, and why, in one line of the log', async () => {
+test('logs every failed database and its error in one line', async () => {
   const causeOf = (binding: string) => `D1_ERROR: D1 DB of ${binding} is overloaded.`;
   const { ask, errors } = isolate({
     ...databases(),
@@ -128,7 +128,7 @@ test('names every database that failed, and why, in one line of the log', async 
   );
 });
 
-test('is 503 if a database has not responded within 5 seconds', async () => {
+test('returns 503 if a database has not responded within 5 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { ask, errors } = isolate({ ...databases(), DB: instead(() => new Promise(() => {})) });
@@ -142,8 +142,8 @@ test('is 503 if a database has not responded within 5 seconds', async () => {
   }
 });
 
-describe('queries each database once', () => {
-  test('for 1,000 sequential requests within 5 seconds, and again at the fifth', async () => {
+describe('the result of the queries', () => {
+  test('is shared by 1,000 sequential requests within 5 seconds and renewed after 5 seconds', async () => {
     const { clock, asked, ask, each } = isolate();
     for (let index = 0; index < 1000; index++) {
       clock.now = NOW.getTime() + index * 4.999;
@@ -155,7 +155,7 @@ describe('queries each database once', () => {
     expect(asked).toEqual(each(2));
   });
 
-  test('for 1,000 concurrent requests, the first of an isolate or later ones', { tags: 'slow' }, async () => {
+  test('is shared by 1,000 concurrent requests, both an isolate’s first and later ones', { tags: 'slow' }, async () => {
     const { clock, asked, ask, each } = isolate();
     for (const times of [1, 2]) {
       const answers = await Promise.all(Array.from({ length: 1000 }, () => ask()));
@@ -165,7 +165,7 @@ describe('queries each database once', () => {
     }
   });
 
-  test('even while it is down, and notices after 5 seconds that it is up again', async () => {
+  test('is also shared while a database is down, and shows its recovery after 5 seconds', async () => {
     let isDown = true;
     const [home] = homes;
     const all = () =>
@@ -186,7 +186,7 @@ describe('queries each database once', () => {
     expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
-  test('and makes no caller wait for a query that hangs, once there is a result', async () => {
+  test('is returned to other callers while a newer query hangs', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
     const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
@@ -202,7 +202,7 @@ describe('queries each database once', () => {
     expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
-  test('and never returns a result older than 10 seconds while it hangs', async () => {
+  test('is never older than 10 seconds, even while a newer query hangs', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
     const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
@@ -216,7 +216,7 @@ describe('queries each database once', () => {
     expect(asked.DB).toBe(2);
   });
 
-  test('and keeps the result if the caller has disconnected', async () => {
+  test('is kept if the caller disconnects', async () => {
     const context = createExecutionContext();
     const begun = Promise.withResolvers<void>();
     let asked = 0;
@@ -236,7 +236,7 @@ describe('queries each database once', () => {
     expect(asked).toBe(1);
   });
 
-  test('and queries again 5 seconds after the first request of an isolate if that has no result', async () => {
+  test('is queried again 5 seconds after an isolate’s first request if that query hangs', async () => {
     const all = () =>
       asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
@@ -250,7 +250,7 @@ describe('queries each database once', () => {
   });
 });
 
-test('counts against the address limit, beyond which it queries no database', async () => {
+test('counts towards the address limit, and queries no database when the limit is exceeded', async () => {
   const counts = new Map<string, number>();
   const ADDRESS_LIMIT = {
     async limit({ key }: { key: string }) {

@@ -1,4 +1,4 @@
-// PUT /api/v1/business/{business_id}/history: the counts of past days from another system, all of them or none.
+// PUT /api/v1/business/{business_id}/history: imports daily counts from another system, either all of them or none.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
@@ -18,7 +18,7 @@ import {
 type Day = { date: string; count: number };
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** The `length` days before today with these counts. */
+/** Returns the `length` days before today with these counts. */
 const history = (length: number, count = (index: number) => index + 1): Day[] =>
   Array.from({ length }, (_, index) => ({ date: addDays(TODAY, index - length), count: count(index) }));
 const put = ({ id }: Business, body: unknown, options: CallOptions = {}) =>
@@ -38,7 +38,7 @@ const recorded = async ({ id, db }: Business) => {
 const imported = (before: object | null, after: object) => ({
   ...{ actor: 'operator (…ffff)', action: 'import_usage', before, after },
 });
-/** The body of a refusal with these errors. The first is its message. */
+/** Returns the body of a refusal with these errors. The first is its message. */
 const refusal = (errors: Record<string, string>) => ({
   status: false,
   message: Object.values(errors)[0],
@@ -47,7 +47,7 @@ const refusal = (errors: Record<string, string>) => ({
 const taken = (index: number, date: string, count: number) =>
   `days.${index} ${date} already has a count of ${count}: send "replace": true to overwrite it`;
 
-test('five years are stored in one round trip as one change; repeating has no effect', async () => {
+test('five years are stored in one round trip as one change, and repeating the import has no effect', async () => {
   const business = await newBusiness();
   const days = history(1830);
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
@@ -63,7 +63,7 @@ test('five years are stored in one round trip as one change; repeating has no ef
   expect(await recorded(business)).toEqual([imported(null, total)]);
 });
 
-test('existing counts are not an error: a history can be sent again with more days', async () => {
+test('existing equal counts are accepted, so a history can be sent again with more days', async () => {
   const business = await newBusiness();
   const days = history(3);
   await put(business, { days: days.slice(0, 2) });
@@ -75,7 +75,7 @@ test('existing counts are not an error: a history can be sent again with more da
   ]);
 });
 
-test('names every day with another count, and changes nothing', async () => {
+test('different existing counts are rejected by day, and nothing changes', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-01-02', 5);
   await setCount(business.id, '2026-01-03', 6);
@@ -93,7 +93,7 @@ test('names every day with another count, and changes nothing', async () => {
   expect(await everything()).toBe(before);
 });
 
-test('with replace, a new count replaces the old one, and 0 removes the day; other days stay', async () => {
+test('with replace, a new count replaces the old one, 0 removes the day, and other days are unchanged', async () => {
   const business = await newBusiness();
   for (const [day, count] of [...['2026-01-01', '2026-01-02', '2026-01-03'].entries()].map(([i, day]) => [day, i + 5]))
     await setCount(business.id, `${day}`, Number(count));
@@ -118,7 +118,7 @@ test('with replace, a new count replaces the old one, and 0 removes the day; oth
   expect(await everything()).toBe(before);
 });
 
-test('one wrong entry among 1,830 changes nothing, and each wrong entry is named', async () => {
+test('one invalid entry among 1,830 rejects the import, and each invalid entry is named', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-13', 5);
   const before = await everything();
@@ -169,22 +169,22 @@ test('one wrong entry among 1,830 changes nothing, and each wrong entry is named
 });
 
 test.each([
-  ['nothing', '', 'body'],
+  ['an empty body', '', 'body'],
   ['a list', [], 'body'],
   ['no days', { days: [] }, 'days'],
   ['too many days', { days: history(1831) }, 'days'],
-  ['a member that it does not have', { days: history(1), overwrite: true }, 'overwrite'],
-  ['a member of a day that it does not have', { days: [{ ...history(1)[0], uses: 1 }] }, 'days.0.uses'],
-  ['another replace', { days: history(1), replace: 'yes' }, 'replace'],
-  ['more uses than are exact', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
-])('%s is refused', async (_, body, field) => {
+  ['an unknown member', { days: history(1), overwrite: true }, 'overwrite'],
+  ['an unknown member of a day', { days: [{ ...history(1)[0], uses: 1 }] }, 'days.0.uses'],
+  ['a replace that is not a boolean', { days: history(1), replace: 'yes' }, 'replace'],
+  ['a sum of uses that is not exact', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
+])('%s is rejected', async (_, body, field) => {
   const business = await newBusiness();
   const answer = await put(business, body);
   expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
   expect(await stored(business)).toEqual([]);
 });
 
-test('the largest counts are exact, and a larger sum of old ones is capped', async () => {
+test('the largest counts are exact, and a larger sum of replaced counts is capped', async () => {
   const business = await newBusiness();
   const days = history(2, (index) => (index === 0 ? MOST - 1 : 1));
   expect((await put(business, { days })).body.data).toEqual({ days: 2, uses: MOST });
@@ -209,7 +209,7 @@ test('the largest counts are exact, and a larger sum of old ones is capped', asy
   expect(body.data.changes[0].before).toEqual({ days: 1100, uses: MOST });
 });
 
-test('of concurrent imports, one is stored whole and the others are refused', async () => {
+test('one of several concurrent imports is stored completely and the others are rejected', async () => {
   const business = await newBusiness();
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => put(business, { days: history(100, () => index + 1) })),
@@ -238,7 +238,7 @@ test('an inactive business accepts a history, and a deleted or unknown one does 
       status: 401,
       body: { status: false, message: 'Id is not valid' },
     });
-    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // reads nothing of the list
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // reads no days
   }
   expect(await everything()).toBe(before);
 });

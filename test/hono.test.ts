@@ -32,7 +32,7 @@ test('rotates a token with a typed body', async () => {
   const rotate = client.api.v1.business[':business_id'].token.$post;
   const kept = await (await rotate({ param, json: { keep_old: '24h' } })).json();
   expect(kept.data.token).not.toBe(business.token);
-  // @ts-expect-error: a mistyped field would stop the old token at once.
+  // @ts-expect-error: a mistyped field would stop the old token immediately.
   expect((await rotate({ param, json: { keepOld: '24h' } })).status).toBe(422);
 });
 

@@ -31,7 +31,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('OPTIONS', () => {
   test.each(['/api', '/api/v1/business/usage/1', '/api/v1/business/1/access', '/api/v1/no/such/path', '/api/v2/x'])(
-    'is 204 on %s, without the database',
+    'returns 204 on %s without querying the database',
     async (path) => {
       const answer = await call('OPTIONS', path, {
         origin: 'https://anywhere.example',
@@ -50,13 +50,13 @@ describe('OPTIONS', () => {
   );
 });
 
-describe('an unknown path', () => {
+describe('a path', () => {
   test.each([
     ...['/', '/api', '/api/v1', '/api/v1/business/1/2', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...['/api/v1/business/usage/1//', '/api/v1/business/1/access//', '/api/v2/business/usage/1', '/business/usage/1'],
     ...['/API/v1/business/usage/1', '/api/v1/business/usage/access/1', '/api/v1/business/usage/1/2'],
     ...['/api/v1//business/usage/1', '/api/v1/business//access'],
-  ])('such as %s is 404 for every caller', async (path) => {
+  ])('that is unknown returns 404 to every caller: %s', async (path) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call('GET', path, as === undefined ? {} : { as });
       expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
@@ -79,8 +79,8 @@ test('`usage` is never a business id', async () => {
   }
 });
 
-describe('one slash at the end', () => {
-  test('does not count for GET, HEAD and POST', async () => {
+describe('a trailing slash', () => {
+  test('is ignored for GET, HEAD and POST', async () => {
     const { id, key, usage, access } = await newBusiness();
     const paths = [usage, access, `/api/v1/business/${id}`, '/api/v1/business', '/api/v1/openapi.json'];
     const asked = { GET: paths, HEAD: [usage], POST: [usage] };
@@ -89,7 +89,7 @@ describe('one slash at the end', () => {
     }
   });
 
-  test('is 404 for DELETE and PATCH, because an empty id would remove the whole list', async () => {
+  test('returns 404 for DELETE and PATCH, because an empty id would mean the whole list', async () => {
     const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
     const before = await everything();
     for (const [method, path] of [
@@ -105,8 +105,8 @@ describe('one slash at the end', () => {
   });
 });
 
-describe('a known path with another method', () => {
-  test('is 405 for every route', async () => {
+describe('a known path with an unsupported method', () => {
+  test('returns 405 for every route', async () => {
     const { routes } = newApp().app.api;
     const paths = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.endsWith('/*'));
     expect(paths.length).toBeGreaterThan(20);
@@ -135,7 +135,7 @@ describe('a known path with another method', () => {
     // `usage` is never an id, so these are usage operations on a business called access.
     ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
     ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
-  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+  ])('returns 405 with Allow: %s %s', async (method, path, allow) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call(method, path, as === undefined ? {} : { as });
       expect(textAnswerOf(answer)).toEqual(METHOD_NOT_ALLOWED);
@@ -146,7 +146,7 @@ describe('a known path with another method', () => {
   });
 });
 
-describe('a body that is held back', () => {
+describe('a delayed body', () => {
   const routes = ROUTES.filter(({ method }) => method !== 'GET');
   const held = (route: AnyRoute, business: { id: number; key: string }, fields: RequestInit = {}) => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -155,7 +155,7 @@ describe('a body that is held back', () => {
     return { request: new Request(BASE + route.path(business), init as RequestInit), body: writable.getWriter() };
   };
 
-  eachOf(test, routes)('does not let a credential pass that expires meanwhile: to $name', async (route) => {
+  eachOf(test, routes)('does not extend a credential that expires meanwhile: to $name', async (route) => {
     const business = await newBusiness();
     const { api_key } = await createKey(
       business.home,
@@ -175,11 +175,11 @@ describe('a body that is held back', () => {
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();
       expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
-      await waitOnExecutionContext(context); // otherwise it would write to the databases of the next file
+      await waitOnExecutionContext(context); // otherwise it would write to the next file's databases
     }
   });
 
-  eachOf(test, routes)('and breaks off is 400, in the log too, and asks no database: to $name', async (route) => {
+  eachOf(test, routes)('that breaks off returns and logs 400 without querying a database: to $name', async (route) => {
     const business = await newBusiness();
     for (const as of [business.key, SECRET]) {
       const { request, body } = held(route, { ...business, key: as });
@@ -196,7 +196,7 @@ describe('a body that is held back', () => {
   });
 });
 
-test('a body that is not UTF-8 is 400 without a query, because input is never repaired', async () => {
+test('a body that is not UTF-8 returns 400 without a query, because input is never repaired', async () => {
   const { access, key } = await newBusiness();
   const body = Uint8Array.from('{"sites":["https://m\u00fcller.example"]}', (character) => character.charCodeAt(0)); // Latin-1
   const { app, lines } = newApp();
@@ -223,16 +223,16 @@ describe('a body over 1 MiB', () => {
     );
 
   test.each([
-    ['with its length told', () => 'x'.repeat(MiB + 1)],
+    ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('is 413, %s, without a credential or the database', async (_, body) => {
+  ])('returns 413 without a credential or a query: %s', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   });
 
-  test('does not begin at 1 MiB', async () => {
+  test('is larger than 1 MiB, which is still accepted', async () => {
     const told = { 'Content-Length': `${MiB}` };
     for (const [body, headers] of [
       ['x'.repeat(MiB), {}],
@@ -247,14 +247,14 @@ describe('a body over 1 MiB', () => {
     }
   });
 
-  test('on an unknown path or with another method is 404 or 405', async () => {
+  test('returns 404 on an unknown path and 405 with an unsupported method', async () => {
     const body = 'x'.repeat(MiB + 1);
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
   });
 });
 
-describe('every error has an Error-Code', () => {
+describe('the Error-Code header', () => {
   const EVIL = 'https://evil.example';
   const shop = () => newBusiness({ sites: ['https://shop.example'] });
   type Shop = Awaited<ReturnType<typeof shop>>;
@@ -305,11 +305,11 @@ describe('every error has an Error-Code', () => {
     server_error: (shop) => onFailing(shop, 'D1_ERROR: no such table: api_keys: SQLITE_ERROR'),
   };
 
-  test.each(ERROR_CODES)('%s', async (code) => {
+  test.each(ERROR_CODES)('is sent with the error %s', async (code) => {
     expect((await CALLS[code](await shop())).headers.get('Error-Code')).toBe(code);
   });
 
-  test('and a success has none', async () => {
+  test('is not sent with a success', async () => {
     const { usage, key } = await newBusiness();
     expect((await call('GET', usage, { as: key })).headers.get('Error-Code')).toBeNull();
   });

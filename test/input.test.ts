@@ -40,7 +40,7 @@ const operationOf = ({ method, pattern }: AnyRoute): Operation => {
 };
 const queryOf = (route: AnyRoute) => (operationOf(route).parameters ?? []).filter(({ in: place }) => place === 'query');
 
-/** The objects and lists in a body, with their paths and the schemas of their contents. */
+/** Returns the path of each object in a body. */
 function places(value: unknown, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.entries(value).flatMap(([name, member]) =>
@@ -55,7 +55,7 @@ const members = (value: unknown, path: (string | number)[] = []): (string | numb
         const at = [...path, Array.isArray(value) ? Number(name) : name];
         return [at, ...members(member, at)];
       });
-/** A copy of a body with one value changed. */
+/** Returns a copy of a body with one value changed. */
 function changed(body: unknown, path: (string | number)[], change: (at: never) => unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return change(structuredClone(body) as never);
@@ -71,7 +71,7 @@ const withQuery = (path: string, query: string) => path + (path.includes('?') ? 
 const tried = new Set<Name>();
 afterAll(() => expect([...tried].sort()).toEqual(Object.keys(POLICY).sort()));
 
-describe.each(ROUTES)('to $name', (route) => {
+describe.each(ROUTES)('a call to $name', (route) => {
   // Only the operator can use `user_id` in the list of businesses.
   const isKnown = (name: string) => name !== 'user_id' || route.name !== 'list businesses';
   const known = queryOf(route).flatMap(({ name }) => (isKnown(name) ? [name] : []));
@@ -97,7 +97,7 @@ describe.each(ROUTES)('to $name', (route) => {
     business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     as = await callerOf(route, business);
   });
-  /** Rejected calls write no row and leave all tables unchanged. */
+  /** Asserts that the rejected calls left all tables unchanged. */
   async function expectUnchanged() {
     const stored = before;
     before = undefined;
@@ -113,7 +113,7 @@ describe.each(ROUTES)('to $name', (route) => {
     return answerOf(answer);
   }
 
-  test('operations that are never idempotent reject an Idempotency-Key', async () => {
+  test('is rejected with an Idempotency-Key if the operation is never idempotent', async () => {
     const { status, lines } = await ask(route, business, { as, headers: { 'Idempotency-Key': 'visit-1' } });
     const { operation } = lines[0] as { operation: Name };
     tried.add(operation);
@@ -125,7 +125,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('an unknown parameter is rejected by name', tagsOf(route), async () => {
+  test('is rejected with the name of an unknown parameter', tagsOf(route), async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
       expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
@@ -139,7 +139,7 @@ describe.each(ROUTES)('to $name', (route) => {
     expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });
 
-  test('a repeated parameter, or one of another type, is rejected by name', tagsOf(route), async () => {
+  test('is rejected with the name of a parameter that is repeated or has the wrong type', tagsOf(route), async () => {
     for (const { name, example } of queryOf(route)) {
       const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
       for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
@@ -152,7 +152,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a client may add _=<digits> when it reads, and at no other time', tagsOf(route), async () => {
+  test('may contain _=<digits> only if it is a GET or HEAD', tagsOf(route), async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
@@ -161,7 +161,7 @@ describe.each(ROUTES)('to $name', (route) => {
       expect(await refused(query)).toEqual(invalid('_', unknown('_')));
   });
 
-  test('an unknown member is rejected by path at every depth', tagsOf(route), async () => {
+  test('is rejected with the path of an unknown member at any depth', tagsOf(route), async () => {
     for (const path of places(route.body)) {
       const own = Object.keys(path.reduce((at: never, name) => at[name], route.body as never));
       for (const name of ['surplus', '__proto__', 'constructor', 'date'].filter((name) => !own.includes(name))) {
@@ -178,7 +178,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a member of another type is rejected by path', tagsOf(route), async () => {
+  test('is rejected with the path of a member of the wrong type', tagsOf(route), async () => {
     for (const path of members(route.body)) {
       const type = typeof path.reduce((at: never, name) => at[name], route.body as never);
       for (const wrong of [null, type !== 'boolean', type === 'number' ? '17' : 17, {}, [[]], [{ id: [] }]]) {
@@ -190,7 +190,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a body is rejected if the operation takes none', tagsOf(route), async () => {
+  test('is rejected with a body if it is a DELETE', tagsOf(route), async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
@@ -206,7 +206,7 @@ test.each([
   ['{"uses":[{"id":"a"}],"uses":[]}', 'usage'],
   ['{"sites":["https://a.example"],"sites":["https://b.example"]}', 'access'],
   ['{"sites":["https://a.example"],"\\u0073ites":["https://b.example"]}', 'access'],
-] as const)('a member that is given twice is refused, not the last one taken: %s', async (body, resource) => {
+] as const)('a duplicate member is rejected instead of the last one winning: %s', async (body, resource) => {
   const business = await newBusiness();
   const before = await everything();
   const message = 'body must not contain duplicate members in an object';
@@ -218,7 +218,7 @@ test.each([
 test.each([
   ['x'.repeat(65), 'x'.repeat(64)],
   ['', '""'],
-])('an unknown member %j is named %j, and not called required', async (name, shown) => {
+])('an unknown member %j is named %j in the error', async (name, shown) => {
   const { access, key } = await newBusiness();
   const body = JSON.stringify({ sites: ['https://a.example'], [name]: 1 });
   const { status, body: answer } = await call('POST', access, { as: key, body });
@@ -232,7 +232,7 @@ test.each([
 test.each([
   '{"sites":["https://a.example:443/x:y"]}',
   '{ "sites" : [ "https://{[:]}.example" , "https://a.example" ] }',
-])('colons and brackets inside strings are not members: %s', async (body) => {
+])('colons and brackets inside strings do not count as members: %s', async (body) => {
   const { access, key } = await newBusiness();
   const { body: answer } = await call('POST', access, { as: key, body });
   expect(answer.message ?? '').not.toContain('twice');
@@ -240,7 +240,7 @@ test.each([
 
 const ANEW = ['rotate the token', 'create a key', 'create a console link', 'start a session'];
 test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
-  'no Idempotency-Key is taken where the second request would make a second: to $name',
+  'a call to $name, which creates something new each time, rejects an Idempotency-Key',
   async (route) => {
     const business = await newBusiness();
     const as = await callerOf(route, business);
@@ -253,8 +253,8 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
   },
 );
 
-test('the cases cover every operation that takes a body', () => {
-  // Excludes starting a session with a code, which needs no credential: test/sessions.test.ts covers it.
+test('the cases cover every operation that accepts a body', () => {
+  // Excludes starting a session with a code, which needs no credential. test/sessions.test.ts covers it.
   const taking = ROUTES.filter(
     (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
   );
@@ -263,12 +263,12 @@ test('the cases cover every operation that takes a body', () => {
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Sites', 'Uses', 'Rotation']));
 });
 
-test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter except _=<digits>', async (path) => {
-  const { app } = newApp(); // health caches its result
+test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s accepts no parameter except _=<digits>', async (path) => {
+  const { app } = newApp(); // shared, because health caches its result
   const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
   expect((await read('?_=1')).status).toBe(200);
-  const answer = await read('?verbose=1', () => null as never); // without a query
+  const answer = await read('?verbose=1', () => null as never); // rejected before a query
   const message = 'verbose is not a parameter of this operation, which accepts none';
   expect({ status: answer.status, body: await answer.json() }).toEqual(invalid('verbose', message));
 });

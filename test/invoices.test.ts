@@ -32,7 +32,7 @@ const noonOf = (day: string) => new Date(`${day}T12:00:00Z`);
 const changeOn = (business: Business, day: string, billing_day: number) =>
   call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { billing_day }, at: noonOf(day) });
 
-/** All pages of a run. */
+/** Reads all pages of a run. */
 async function run(ended: string, at = NOW, query = ''): Promise<Month[]> {
   const months: Month[] = [];
   for (let after: number | null = 0; after !== null; ) {
@@ -47,7 +47,7 @@ const monthsOf = async (business: Business, ended: string, at?: Date) =>
   (await run(ended, at)).filter(({ business_id }) => business_id === business.id);
 
 describe('a run lists', () => {
-  test('the month of each business whose billing month ended on the day, by id', async () => {
+  test('the month of each business whose billing month ended on that day, ordered by id', async () => {
     const ids: number[] = [];
     for (const _ of homes) {
       const business = await limited({ billing_day: 10, monthly_limit: 100 });
@@ -73,7 +73,7 @@ describe('a run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('each month before, during and after a change once, even if a billing day comes back', async () => {
+  test('each month once before, during and after a change, even if an earlier billing day is set again', async () => {
     const business = await newBusiness();
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);
@@ -95,7 +95,7 @@ describe('a run lists', () => {
     ]);
   });
 
-  test('those of one user, in two round trips', async () => {
+  test('the months of one user’s businesses, in two round trips', async () => {
     const business = await limited({ billing_day: 12 });
     const other = await limited({ billing_day: 12 }, { user_id: business.user_id });
     const last = await limited({ billing_day: 13 }, { user_id: business.user_id });
@@ -107,14 +107,14 @@ describe('a run lists', () => {
     expect(answer.cost.round_trips).toBe(2);
     const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
     expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
-    // It examines at most this many businesses, whichever month they are in.
+    // A page examines at most `limit` businesses, even those whose month did not end.
     const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
     expect(third.body.data).toEqual({ usage: [], next: last.id });
     expect(third.cost.rows_read).toBeLessThanOrEqual(10);
     expect(answerOf(await read('ended=2026-03-11&user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
   });
 
-  test('a count that is final from 41 days after the month', async () => {
+  test('a month’s count as final from 41 days after the month', async () => {
     const business = await limited({ billing_day: 14 });
     for (const [days, final] of [
       [1, false],
@@ -125,7 +125,7 @@ describe('a run lists', () => {
   });
 });
 
-test('a count that is final can be changed neither by a late use nor by a lowered one', async () => {
+test('a final count cannot be changed by a late or a lowered use', async () => {
   const business = await newBusiness();
   const [day, last] = ['2026-02-28', '2026-02-28T23:59:59Z'];
   const at = (days: number) => new Date(`${addDays(day, days)}T23:59:59Z`);
@@ -140,7 +140,7 @@ test('a count that is final can be changed neither by a late use nor by a lowere
   expect(await monthsOf(business, day, at(41))).toMatchObject([{ count: 5, final: true }]);
 });
 
-test('a count is final a minute after midnight, when nothing that began before it can still be under way', async () => {
+test('a count is final a minute after midnight, when no earlier request can still be running', async () => {
   const business = await limited({ billing_day: 14 });
   for (const [time, final] of [
     ['00:00:59', false],
@@ -155,14 +155,14 @@ test.each([
   ['A, -1', `"A,' -1"`],
   ['＝1', "'＝1"],
   ['A=1; B', 'A=1; B'],
-])('the name %s is %s in CSV', async (name, cell) => {
+])('the name %s becomes %s in CSV', async (name, cell) => {
   const business = await limited({ billing_day: 17, name });
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
   const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
   expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
 });
 
-test('a CSV page has the same months and a Link to the next page, and escapes formulas', async () => {
+test('a CSV page contains the same months, escapes formulas, and links to the next page', async () => {
   const business = await limited({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
   const other = await limited({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
   await setCount(business.id, '2026-03-15', 7);
@@ -180,9 +180,9 @@ test('a CSV page has the same months and a Link to the next page, and escapes fo
   expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,2026-02-16,2026-03-15,0,,false\r\n`);
 });
 
-test('a count that is not exact is refused, and the message names the business', async () => {
+test('a run with an inexact count is rejected, and the message names the business', async () => {
   const business = await limited({ billing_day: 18 });
-  // Before the two years below, whose runs list all businesses and would be rejected as well.
+  // Uses dates before the two years below, because those runs list all businesses and would also be rejected.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be a different date: business ${business.id} has more than 9007199254740991 uses in that month`;
   const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);
@@ -196,11 +196,11 @@ test.each<[string, string, string]>([
   ['ended=2026-02-28&from=2026-02-01', 'from', 'must not be combined with ended'],
   ['ended=2026-02-28&to=2026-02-28', 'to', 'must not be combined with ended'],
   ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and must appear only once'],
-])('%s is refused', async (query, field, rule) => {
+])('%s is rejected', async (query, field, rule) => {
   expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
 });
 
-test('a run reads only the businesses that it lists, and those whose billing day has changed since', async () => {
+test('a run reads only the businesses that it lists and those whose billing day changed later', async () => {
   const home = homes[0];
   const made = await Promise.all(
     Array.from({ length: 12 }, () => limited({ billing_day: 21 }, { user_id: 3_000_000 })),
@@ -216,7 +216,7 @@ test('a run reads only the businesses that it lists, and those whose billing day
   expect(answer.cost.rows_read).toBeLessThanOrEqual(5 * 4 + 3 + 2 * 3);
 });
 
-describe('over two years, in which billing days change at random,', () => {
+describe('over two years with random changes of billing days', () => {
   const [FIRST, LAST] = ['2026-01-01', '2027-12-31'];
   const random = (seed: number) => () => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
@@ -230,7 +230,7 @@ describe('over two years, in which billing days change at random,', () => {
     while (Number(next.slice(8)) !== billing_day) next = addDays(next, 1);
     return next;
   };
-  /** Computes the months independently of the service, one after the other. `changes` maps days to the billing day set on them. */
+  /** Computes the months sequentially and independently of the service. `changes` maps days to the billing day set on them. */
   function monthsFrom(billing_day: number, changes: Map<string, number>) {
     const months: [string, string][] = [];
     let [starts_on, ends_on] = ['2025-12-01', ''];
@@ -287,7 +287,7 @@ describe('over two years, in which billing days change at random,', () => {
       }
     }
     expect(changed).toBeGreaterThan(3000);
-    // Past months have not changed: the same runs two years later.
+    // Past months have not changed: runs in 2028 return the same months.
     for (const day of days(FIRST, LAST).filter((_, index) => index % 9 === 0)) {
       const again = (await run(day, noonOf('2028-06-01'))).filter(({ business_id }) => lines.has(business_id));
       const then = [...lines.values()].flat().filter(({ ends_on }) => ends_on === day);
@@ -297,7 +297,7 @@ describe('over two years, in which billing days change at random,', () => {
     }
   });
 
-  test('no 28 days have more than two limits of uses, as without a change', {
+  test('no 28 days contain more than twice the limit of uses, as without changes', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {
@@ -311,7 +311,7 @@ describe('over two years, in which billing days change at random,', () => {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
           const path = `/api/v1/business/${business.id}`;
           const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
-          // Sometimes uses all that is left. The worst case uses up one month late and the next one early.
+          // Sometimes uses all that remains. The worst case is a month used up late and the next one early.
           const quantity = chance() < 0.3 ? limits.remaining : 0;
           if (quantity > 0) {
             const answer = await call('POST', business.usage, {

@@ -23,7 +23,7 @@ const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
 const READ_ONLY = refused('This API key can only read.');
 const RECORD_ONLY = refused('This API key can only record.');
-/** The refusal of a narrow key where its owner would be allowed. Refusals of all keys come first. */
+/** Returns the refusal of a narrow key. A refusal that applies to all keys takes precedence. */
 const refusedTo = ({ keyRefusal }: AnyRoute, refusal: typeof READ_ONLY) =>
   keyRefusal === null ? refusal : refused(keyRefusal);
 
@@ -38,12 +38,12 @@ const CHANGES = [
 ];
 /** The kinds of keys and the routes of test/routes.ts that they may use. */
 const SCOPES = [
-  { scope: 'of all businesses', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
-  { scope: 'to read only', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
-  { scope: 'to record only', may: RECORDS, role: { record_only: 1 }, refusal: RECORD_ONLY },
+  { scope: 'full key', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
+  { scope: 'read-only key', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
+  { scope: 'record-only key', may: RECORDS, role: { record_only: 1 }, refusal: RECORD_ONLY },
 ]
   .map((kind) => ({ ...kind, narrow: false }))
-  .flatMap((kind) => [kind, { ...kind, scope: `for one business, ${kind.scope}`, narrow: true }]) as Kind[];
+  .flatMap((kind) => [kind, { ...kind, scope: `${kind.scope} for one business`, narrow: true }]) as Kind[];
 type Kind = {
   scope: string;
   may: string[];
@@ -56,7 +56,7 @@ const scopeOf = ({ narrow, role }: Kind, { id }: Business): Scope => ({
   ...(narrow ? { business_id: id } : {}),
 });
 
-/** A business with a site, another business of the same owner, and one of another owner. */
+/** Creates two businesses of one owner and one of another owner, each with a site. */
 async function world(status = 'active') {
   const mine = await newBusiness({ sites: [SHOP], status });
   const sibling = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id });
@@ -64,7 +64,7 @@ async function world(status = 'active') {
   for (const business of [mine, sibling, strange]) await addFormerToken(business);
   return { mine, sibling, strange, unknown: { id: mine.id + 999_999 } };
 }
-/** Sends valid input of a route, or input that it rejects with 422. */
+/** Calls a route with valid input or with input that it rejects with 422. */
 const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options: CallOptions) => {
   const { body, headers } = isBad ? route.bad : route;
   const path = route.path(business) + ((isBad && route.bad.query) || '');
@@ -73,10 +73,10 @@ const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options:
 
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
 
-describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
+describe.each(SCOPES)('a call with a $scope', { tags: 'slow' }, (kind) => {
   const { may, narrow, refusal } = kind;
 
-  test('may act for its own businesses from servers and registered pages', async () => {
+  test('is allowed for the key’s businesses from servers and registered pages', async () => {
     const told = await inBatches(
       ROUTES.filter(({ name }) => may.includes(name)),
       async (route) => {
@@ -102,7 +102,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   });
 
   // test/matrix.test.ts covers every origin and inactive businesses.
-  test('is refused every other operation before origin and input are checked, alike for all unknown businesses', async () => {
+  test('is refused for every other operation before origin and input are checked, identically for all unknown businesses', async () => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
     const before = await everything();
@@ -129,8 +129,8 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   });
 });
 
-describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope', (scope) => {
-  test("the list has the key's businesses and says whether the key is read-only", async () => {
+describe.each(SCOPES.filter(({ role }) => !role.record_only))('for a $scope', (scope) => {
+  test("the list contains the key's businesses and shows whether the key is read-only", async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
     const shownToken = (token: string) => (scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token);
@@ -146,7 +146,7 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope
   });
 });
 
-test('requests with a record-only key cost as much as with any other key', async () => {
+test('requests with a record-only key cost the same as with any other key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { record_only: 1 });
   for (const route of OF_A_BUSINESS.filter(
@@ -156,12 +156,12 @@ test('requests with a record-only key cost as much as with any other key', async
       const { status, cost } = await ask(route, business, false, { as, origin: SHOP });
       return { name: route.name, status, cost };
     };
-    await by(business.key); // an existing row costs less to write
+    await by(business.key); // creates the day's row, which costs more than an update
     expect(await by(key)).toEqual({ ...(await by(business.key)), status: 200 });
   }
 });
 
-test('no key is both read-only and record-only', async () => {
+test('a key cannot be both read-only and record-only', async () => {
   const business = await newBusiness();
   const violation = { cause: { message: expect.stringContaining('CHECK constraint failed') } };
   await expect(newKey(business, { read_only: 1, record_only: 1 })).rejects.toMatchObject(violation);
@@ -176,7 +176,7 @@ test('no key is both read-only and record-only', async () => {
   }
 });
 
-test('a read-only key sees only the last four characters of an imported token', async () => {
+test('a read-only key can read only the last four characters of an imported token', async () => {
   const token = 'Imported.Token_from~elsewhere/Last';
   const business = await newBusiness({ token });
   const { key } = await newKey(business, { read_only: 1 });
@@ -189,7 +189,7 @@ test('a read-only key sees only the last four characters of an imported token', 
   }
 });
 
-test('a read-only key reads everything that its owner reads except the token', async () => {
+test('a read-only key reads everything that a full key reads except the token', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   await call('POST', business.usage, { as: business.key });
   await call('POST', business.access, { as: business.key, body: { sites: ['https://other.example'] } });
@@ -201,7 +201,7 @@ test('a read-only key reads everything that its owner reads except the token', a
   }
 });
 
-test('a key for a business of another owner opens nothing', async () => {
+test('a key for another owner’s business has access to no business', async () => {
   const { mine, sibling, strange } = await world();
   const { key } = await newKey(mine, { business_id: strange.id });
   for (const route of OF_A_BUSINESS) {
@@ -216,7 +216,7 @@ test('a key for a business of another owner opens nothing', async () => {
 type World = Awaited<ReturnType<typeof world>> & { keys: string[] };
 const set = ({ mine }: World, fields: Partial<typeof businesses.$inferInsert>) =>
   mine.db.update(businesses).set(fields).where(eq(businesses.id, mine.id));
-/** Events of a business and of the others. `as` is one of the owner's keys. */
+/** Events that could affect a key's access. `as` is one of the owner's keys. */
 const EVENTS: Record<string, (world: World, as: string) => Promise<unknown>> = {
   'rotate at once': ({ mine }, as) => call('POST', `/api/v1/business/${mine.id}/token`, { as }),
   'rotate with overlap': ({ mine }, as) =>
@@ -236,7 +236,7 @@ const EVENTS: Record<string, (world: World, as: string) => Promise<unknown>> = {
   'another key': async (world) => world.keys.push((await newKey(world.mine)).key),
 };
 
-test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, async () => {
+test('a narrow key never gains access, whatever events occur', { tags: 'slow' }, async () => {
   const step = fc.record({ event: fc.constantFrom(...Object.keys(EVENTS)), who: fc.nat() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -260,7 +260,7 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
       const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
       const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
       const every = [mine, sibling, strange];
-      /** The refusal of each key for each business: not allowed, or unknown. */
+      /** Each key's calls that must be refused, with their refusal. If it is null, the business is unknown. */
       const tries = [
         ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
         ...[reader, narrow[1]].map((one) => ({ as: one?.key, routes: writing, of: every, refusal: READ_ONLY })),
@@ -279,7 +279,7 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
   );
 });
 
-test('a key for one business stops working once the business belongs to another user', async () => {
+test('a key for one business stops working when the business is transferred to another user', async () => {
   const { mine, strange } = await world();
   const { key } = await newKey(mine, { business_id: mine.id });
   const status = async () => (await call('GET', mine.usage, { as: key })).status;

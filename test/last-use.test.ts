@@ -42,7 +42,7 @@ describe('the day on which a key was last used', () => {
     expect((await keyOf(business))?.last_used_on).toBeNull();
   });
 
-  test('is stored once a day, however many calls there are', async () => {
+  test('is written once a day, however many calls there are', async () => {
     const business = await restricted();
     const writes: number[] = [];
     for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
@@ -52,13 +52,13 @@ describe('the day on which a key was last used', () => {
     expect(writes).toEqual([1, 0, 1, 0]);
   });
 
-  test('is stored once by concurrent calls, and never goes back', async () => {
+  test('is written once by concurrent calls, and never moves to an earlier day', async () => {
     const business = await restricted();
     const { id = 0 } = (await keyOf(business)) ?? {};
     const cost = noCost();
     const mark = (day: string) => markKeyUsed(metered(business.home.d1, cost), id, day);
     await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
-    await mark('2026-03-15'); // a call from before midnight, answered after it
+    await mark('2026-03-15'); // a call from before midnight that is written after it
     expect(cost.rows_written).toBe(1);
     const isKey = and(eq(apiKeys.id, id), eq(apiKeys.last_used_on, '2026-03-16'));
     expect(await business.db.$count(apiKeys, isKey)).toBe(1);

@@ -27,7 +27,7 @@ const ROWS = body.split('\n').map((line) => {
 const ends_at = '2026-03-16T00:00:00.000000Z';
 const withKey = (role: Parameters<typeof newKey>[1]) => async (business: Business, scope: Scope) =>
   (await newKey(business, { ...role, ...scope })).key;
-/** The credential of each column, for the owner of a business. */
+/** Creates the credential of each table column for a business's owner. */
 const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<string>> = {
   'Operator `full`': async () => OPERATOR.full,
   'Operator `record`': async () => OPERATOR.record,
@@ -39,14 +39,14 @@ const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<
   'Read-only session': withKey({ ends_at, read_only: 1 }),
 };
 
-/** A business, another business of its owner, and one of another owner in the same database. */
+/** Creates two businesses of one owner and one of another owner, in the same database. */
 async function newWorld() {
   const own = await newBusiness();
   const others = own.user_id + homes.length * 100_000;
   return [own, await newBusiness({ user_id: own.user_id }), await newBusiness({ user_id: others })] as const;
 }
 type World = Awaited<ReturnType<typeof newWorld>>;
-/** The words of the table, by the number of accessible businesses. */
+/** The table's words, indexed by the number of accessible businesses. */
 const REACHES = ['no', 'one', 'user', 'all'];
 
 const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal }: AnyRoute) =>
@@ -55,7 +55,7 @@ const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal 
     ...['This API key can only read.', 'This API key can only record.', 'This operator key can only record.'],
   ].map((message) => refused(message ?? ''));
 
-/** The businesses of a world for which a credential may perform an operation, as a word of the table. */
+/** Returns the table's word for the businesses on which a credential may perform an operation. */
 async function reachOf(route: AnyRoute, as: string, world: World): Promise<string> {
   const reach = async (isDone: (business: Business) => boolean | Promise<boolean>) => {
     const done = [];
@@ -97,37 +97,40 @@ async function reachOf(route: AnyRoute, as: string, world: World): Promise<strin
   }
 }
 
-test('the table has each operation once, and a column for each kind of credential', () => {
+test('the table contains each operation once and a column for each kind of credential', () => {
   expect(ROWS.flatMap(({ operations }) => operations).sort()).toEqual(Object.keys(POLICY).sort());
   expect(COLUMNS).toEqual(Object.keys(CREDENTIALS));
 });
 
-eachOf(test, ROUTES)('$name: who can do it, and for which businesses, is what the table says', async (route) => {
-  const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
-  const [{ operation = '' }] = lines as [{ operation?: string }];
-  const row = ROWS.find(({ operations }) => operations.includes(operation));
-  const cells = COLUMNS.flatMap((column, index) =>
-    (/Key|ession/.test(column) ? [false, true] : [false]).map((isForOne) => {
-      const printed = row?.cells[index] ?? '';
-      return { column, isForOne, expected: isForOne && printed === 'user' ? 'one' : printed };
-    }),
-  );
-  const credential = async ({ column, isForOne }: (typeof cells)[number], [business]: World) =>
-    (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
+eachOf(test, ROUTES)(
+  '$name is allowed to the credentials and for the businesses that the table lists',
+  async (route) => {
+    const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
+    const [{ operation = '' }] = lines as [{ operation?: string }];
+    const row = ROWS.find(({ operations }) => operations.includes(operation));
+    const cells = COLUMNS.flatMap((column, index) =>
+      (/Key|ession/.test(column) ? [false, true] : [false]).map((isForOne) => {
+        const printed = row?.cells[index] ?? '';
+        return { column, isForOne, expected: isForOne && printed === 'user' ? 'one' : printed };
+      }),
+    );
+    const credential = async ({ column, isForOne }: (typeof cells)[number], [business]: World) =>
+      (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
 
-  const world = await newWorld();
-  const denied = cells.filter(({ expected }) => expected === 'no');
-  const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
-  const before = await everything();
-  for (const [index, cell] of denied.entries()) {
-    const reach = await reachOf(route, credentials[index] ?? '', world);
-    expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
-  }
-  expect(await everything()).toBe(before);
+    const world = await newWorld();
+    const denied = cells.filter(({ expected }) => expected === 'no');
+    const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
+    const before = await everything();
+    for (const [index, cell] of denied.entries()) {
+      const reach = await reachOf(route, credentials[index] ?? '', world);
+      expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
+    }
+    expect(await everything()).toBe(before);
 
-  for (const cell of cells.filter((cell) => !denied.includes(cell))) {
-    const world = await newWorld(); // permitted operations may change it
-    const reach = await reachOf(route, await credential(cell, world), world);
-    expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
-  }
-});
+    for (const cell of cells.filter((cell) => !denied.includes(cell))) {
+      const world = await newWorld(); // new, because permitted operations may change it
+      const reach = await reachOf(route, await credential(cell, world), world);
+      expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
+    }
+  },
+);

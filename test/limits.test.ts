@@ -1,4 +1,4 @@
-// Limits per day and month, exact under concurrency.
+// Daily and monthly limits, which are exact under concurrency.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, ledger } from '../src/db/schema.ts';
@@ -38,10 +38,10 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
   return { status: 429, body: { status: false, message } };
 };
 
-describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', () => {
-  /** Every second use has an id. With `days`, every second pair is sent on the second day. */
+describe('concurrent uses', () => {
+  /** Sends 1,000 uses. Every second use has an id. Every second pair is sent on the second of `days`. */
   async function thousand(business: Business, days: [Date, Date]) {
-    await call('GET', business.usage, { as: business.key, at: days[1] }); // otherwise each use would store the key's last use
+    await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so the uses do not
     const sent = Array.from({ length: 1000 }, (_, index) => {
       const at = days[index % 4 < 2 ? 0 : 1];
       return index % 2 === 0 ? { at } : { at, id: `order-${index}` };
@@ -55,10 +55,10 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
 
   const MIDNIGHT = [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')];
   test.each([
-    ['a day', { daily_limit: 700 }, [NOW, NOW], 'today'],
-    ['a month, across the end of a day', { monthly_limit: 700 }, MIDNIGHT, 'this month'],
+    ['day', { daily_limit: 700 }, [NOW, NOW], 'today'],
+    ['month, across midnight,', { monthly_limit: 700 }, MIDNIGHT, 'this month'],
   ] as [string, Limits, [Date, Date], 'today' | 'this month'][])(
-    'of %s',
+    'with a limit of 700 per %s count exactly 700 of 1,000',
     { tags: 'slow' },
     async (_, limits, days, period) => {
       const business = await limited(limits);
@@ -85,7 +85,7 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
       }
       expect(await stored(business)).toEqual(counts);
 
-      // A rejected id is not remembered. Once there is room, it counts exactly once.
+      // A rejected id is not remembered. After the limit is raised, it counts exactly once.
       await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
       const [first = '', second = '', third = ''] = unknown;
       const today = days[1].toISOString().slice(0, 10);
@@ -98,7 +98,7 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
     },
   );
 
-  test('and one id sent a hundred times takes the last use once', async () => {
+  test('with the same id, sent a hundred times, consume the last use once', async () => {
     const business = await limited({ daily_limit: 1 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const answer of answers) expect(answerOf(answer)).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
@@ -108,13 +108,18 @@ describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', (
 
 describe('a use beyond a limit', () => {
   test.each([
-    ['of a day', { daily_limit: 700 }, 'today', '43200'],
-    ['of a month', { monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
-    ['of a day, and the month’s not reached', { daily_limit: 700, monthly_limit: 701 }, 'today', '43200'],
-    ['of both', { daily_limit: 700, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
-    ['of both, of which the day’s is lower', { daily_limit: 3, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+    ['per day', { daily_limit: 700 }, 'today', '43200'],
+    ['per month', { monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+    ['per day, below the monthly limit,', { daily_limit: 700, monthly_limit: 701 }, 'today', '43200'],
+    ['per day and month, both equal,', { daily_limit: 700, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+    [
+      'per day and month, with the lower one per day,',
+      { daily_limit: 3, monthly_limit: 700 },
+      'this month',
+      `${16.5 * 86_400}`,
+    ],
   ] as [string, Limits, 'today' | 'this month', string][])(
-    '%s is 429 with the limit and Retry-After, and writes nothing',
+    '%s returns 429 with the limit and Retry-After, and writes nothing',
     async (_, limits, period, after) => {
       const business = await limited(limits);
       await setCount(business.id, TODAY, 700);
@@ -138,7 +143,7 @@ describe('a use beyond a limit', () => {
   test.each([
     [{ daily_limit: 1 }, 'This business has used its 1 use for today.'],
     [{ monthly_limit: 1 }, 'This business has used its 1 use for this month.'],
-  ] as [Limits, string][])('reads “1 use” where the limit is one: %j', async (limits, message) => {
+  ] as [Limits, string][])('is described as “1 use” if the limit is 1: %j', async (limits, message) => {
     const business = await limited(limits);
     await use(business);
     expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
@@ -151,7 +156,7 @@ describe('a use beyond a limit', () => {
     ['2028-02-28T12:00:00.000Z', 43_200, 129_600],
     ['2026-12-31T23:59:00.000Z', 60, 60],
     ['2026-12-01T00:00:00.000Z', 86_400, 31 * 86_400],
-  ])('at %s may be retried after %i seconds (day) or %i (month)', async (at, day, month) => {
+  ])('at %s may be retried after %i seconds with a daily limit or %i with a monthly one', async (at, day, month) => {
     const business = await limited({ daily_limit: 1 });
     await use(business, { at: new Date(at) });
     const seconds = async () => (await use(business, { at: new Date(at) })).headers.get('Retry-After');
@@ -163,7 +168,7 @@ describe('a use beyond a limit', () => {
   test.each([
     ['daily_limit' as const, 'today' as const],
     ['monthly_limit' as const, 'this month' as const],
-  ])('is every use, if the %s is 0, and waiting does not help', async (name, period) => {
+  ])('is every use if the %s is 0, and the response has no Retry-After', async (name, period) => {
     const business = await limited({ [name]: 0 });
     expect((await use(business)).headers.get('Retry-After')).toBeNull();
     expect(answerOf(await use(business))).toEqual(refusal(0, period));
@@ -171,7 +176,7 @@ describe('a use beyond a limit', () => {
     expect(await stored(business)).toEqual({});
   });
 
-  test('is counted again on the next day, and after the limit of a month in the next month', async () => {
+  test('is accepted the next day with a daily limit, and the next month with a monthly limit', async () => {
     const business = await limited({ daily_limit: 1 });
     const at = (time: string) => ({ at: new Date(time) });
     await use(business, at('2026-12-31T23:59:59.999Z'));
@@ -184,7 +189,7 @@ describe('a use beyond a limit', () => {
     expect(answerOf(later)).toEqual(granted({ date: '2027-02-01', count: 1, remaining: 0 }));
   });
 
-  test('affects neither reports nor sites', async () => {
+  test('does not affect reports or sites', async () => {
     const business = await limited({ daily_limit: 0, monthly_limit: 0 });
     expect((await call('GET', business.usage, { as: business.token })).status).toBe(200);
     const added = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
@@ -192,7 +197,7 @@ describe('a use beyond a limit', () => {
   });
 });
 
-describe('the limit is checked last', () => {
+describe('the limit is checked', () => {
   const FULL = { daily_limit: 0, monthly_limit: 0 };
   const sites = ['https://shop.example'];
 
@@ -202,7 +207,7 @@ describe('the limit is checked last', () => {
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
-  test('after 401 and the unknown business', async () => {
+  test('after 401 and an unknown business', async () => {
     const business = await limited(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
@@ -212,18 +217,18 @@ describe('the limit is checked last', () => {
 
   test.each<[string, Parameters<typeof newBusiness>[0], (business: Business) => CallOptions, string]>([
     [
-      'the origin',
+      'an unauthorized origin',
       { sites },
       ({ token }) => ({ as: token, origin: 'https://evil.example' }),
       'Origin https://evil.example is not authorized for this business.',
     ],
     [
-      'the missing origin',
+      'a missing origin',
       { sites },
       ({ token }) => ({ as: token }),
       'This business token works only from pages of its registered sites. From a server, use an API key.',
     ],
-    ['the inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
+    ['an inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
   ])('after 403 for %s', async (_, fields, options, message) => {
     const business = await limited(FULL, fields);
     const answers = [
@@ -235,7 +240,7 @@ describe('the limit is checked last', () => {
 });
 
 describe('a list of uses', () => {
-  test('of the operator counts beyond the limits, without remaining', async () => {
+  test('from the operator counts beyond the limits and returns no `remaining`', async () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
     const list = (...ids: string[]) =>
       use(business, { as: OPERATOR.record, body: { uses: ids.map((id) => ({ id })) } });
@@ -243,11 +248,11 @@ describe('a list of uses', () => {
     expect(answerOf(await list('e', 'a'))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
-    // Far beyond the limit, `remaining` is 0 and listed uses are duplicates.
+    // Beyond the limit, `remaining` is 0, and a listed use counts as a duplicate.
     expect(answerOf(await keyed(business, 'a'))).toEqual(granted({ date: TODAY, count: 5, remaining: 0 }));
   });
 
-  test('of past days counts towards the month in which they lie', async () => {
+  test('on past days counts towards the months of those days', async () => {
     const business = await limited({ monthly_limit: 3 });
     await report(business, ['a', 'b'], '2026-02-28T12:00:00Z');
     await report(business, ['c', 'd'], '2026-03-01T00:00:00Z');
@@ -259,11 +264,11 @@ describe('a list of uses', () => {
 describe('`remaining`', () => {
   test.each<[string, Limits, number | undefined]>([
     ['is missing without a limit', {}, undefined],
-    ['is what is left of the day', { daily_limit: 10 }, 6],
-    ['is what is left of the month', { monthly_limit: 10 }, 3],
-    ['is the smaller of both: the month', { daily_limit: 10, monthly_limit: 10 }, 3],
-    ['is the smaller of both: the day', { daily_limit: 5, monthly_limit: 10 }, 1],
-    ['is 0 at the last use', { daily_limit: 4 }, 0],
+    ['is what remains of the daily limit', { daily_limit: 10 }, 6],
+    ['is what remains of the monthly limit', { monthly_limit: 10 }, 3],
+    ['is the monthly remainder if it is smaller', { daily_limit: 10, monthly_limit: 10 }, 3],
+    ['is the daily remainder if it is smaller', { daily_limit: 5, monthly_limit: 10 }, 1],
+    ['is 0 after the last use', { daily_limit: 4 }, 0],
   ])('%s', async (_, limits, remaining) => {
     const business = await limited(limits);
     await setCount(business.id, '2026-02-28', 100);
@@ -281,7 +286,7 @@ describe('`remaining`', () => {
       expect(answerOf(await use(business, { as: key }))).toEqual(granted({ date: TODAY, count: 5 }));
   });
 
-  test('is current in a retry of a use that was counted on another day', async () => {
+  test('is current in the retry of a use that was counted on another day', async () => {
     const business = await limited({ daily_limit: 2 });
     await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
     await use(business);
@@ -290,7 +295,7 @@ describe('`remaining`', () => {
   });
 });
 
-test('the business object does not contain the limits, and the list has them beside it', async () => {
+test('the limits are returned in the list of businesses, but not with the list of sites', async () => {
   const business = await limited({ daily_limit: 10, monthly_limit: 5 });
   await use(business);
   const { key, usage: _, access, ...shown } = business;
@@ -306,9 +311,9 @@ test('the business object does not contain the limits, and the list has them bes
   expect(await limits()).toBeNull();
 });
 
-describe('a use costs one round trip', () => {
+describe('a use takes one round trip', () => {
   const origin = 'https://shop.example';
-  /** Rows read and written by a use from a page and from a server, then with an id, then a retry. */
+  /** Returns the rows read and written by a use from a page and a server, then with an id, then by a retry. */
   async function costsOf(limits: Limits) {
     const business = await limited(limits, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
@@ -324,28 +329,28 @@ describe('a use costs one round trip', () => {
   }
   const ROWS = [6, 6, 9, 9, 9];
   const WRITTEN = [1, 1, 3, 3, 0];
-  /** A retry is recognized after one read of the limits. */
+  /** Returns the expected costs with `rows` more per use. A retry reads the limits once, so it adds half of them. */
   const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
 
   test('and no extra rows without a limit', async () => {
     expect(await costsOf({})).toEqual(more(0));
   });
 
-  test('two more rows with a daily limit', async () => {
+  test('and reads two more rows with a daily limit', async () => {
     expect(await costsOf({ daily_limit: 100 })).toEqual(more(2));
   });
 
-  test('twice the days of the month so far with a monthly limit', async () => {
+  test('and reads two more rows per day of the month so far with a monthly limit', async () => {
     expect(await costsOf({ monthly_limit: 100 })).toEqual(more(2 * 15));
     expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(2 * 16));
   });
 
-  test('no rows written if it is refused', async () => {
+  test('and writes no rows if it is refused', async () => {
     expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([8, 0]));
     expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([36, 0]));
   });
 
-  test('and no days if the call is refused for another reason', async () => {
+  test('and reads no days if it is refused for another reason', async () => {
     const without = await newBusiness({ sites: [origin] });
     const full = await limited({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(full.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

@@ -1,8 +1,8 @@
-// Every line that the service logs in these tests must match docs/operating.md, with the fields that it lists. test/migrated.ts checks after
-// each test.
+// Checks that every line that the service logs in the tests contains the fields that docs/operating.md lists. test/migrated.ts runs the
+// check after each test.
 import operating from '../docs/operating.md?raw';
 
-/** The cells of the table with this header. Ignores rows without names in code marks. */
+/** Returns the cells of the table with this header, by row. */
 function rowsOf(head: string): string[][] {
   const table = operating.slice(operating.indexOf(head)).split('\n');
   const end = table.findIndex((line) => !line.trim().startsWith('|'));
@@ -21,7 +21,7 @@ const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, , f
   fields: namesIn(fields),
 }));
 
-/** Whether a line has all required fields and no unknown ones. */
+/** Returns true if a line contains all required fields and no unknown ones. */
 function isOfKind(line: object): boolean {
   const names = Object.keys(line).filter((name) => name !== 'hint');
   const have = (required: string[], allowed: string[]) =>
@@ -47,5 +47,5 @@ export function logged<Line extends object>(line: Line): Line {
   if (!isOfKind(line)) undocumented.push(line);
   return line;
 }
-/** The lines since the last call that do not match the document. */
+/** Returns the lines since the last call that do not match the document. */
 export const undocumentedLines = () => undocumented.splice(0);

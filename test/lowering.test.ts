@@ -20,7 +20,7 @@ const changesOf = async (business: Business) =>
 const YESTERDAY = addDays(TODAY, -1);
 
 describe('a lowered use', () => {
-  test('counts less on its own day, and the change has the difference', async () => {
+  test('counts less on its own day, and the change contains the quantities before and after', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 500 },
@@ -40,7 +40,7 @@ describe('a lowered use', () => {
     ]);
   });
 
-  test('to 0 leaves no count, no row for an empty day, and its id', async () => {
+  test('to 0 removes the count and an empty day’s row, and keeps its id', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(1, 0, 0));
@@ -51,7 +51,7 @@ describe('a lowered use', () => {
     expect(await stored(business)).toEqual({});
   });
 
-  test('to the same or a higher quantity is unchanged and leaves no change', async () => {
+  test('is unchanged by the same or a higher quantity, which stores no change', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     await lower(business, [{ id: 'a', quantity: 100 }]);
@@ -66,7 +66,7 @@ describe('a lowered use', () => {
   });
 
   test.each(['full', 'record'] as const)(
-    'was recorded alone or in a list, by an operator key (%s) or an API key',
+    'may have been recorded alone or in a list, by the operator or an API key, if an operator key lowers it: %s',
     async (role) => {
       const business = await newBusiness();
       for (const [as, id] of [
@@ -81,7 +81,7 @@ describe('a lowered use', () => {
     },
   );
 
-  test('frees the limit for others', async () => {
+  test('frees the limit for other uses', async () => {
     const business = await newBusiness();
     await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { daily_limit: 500 } });
     await record(business, [{ id: 'a', quantity: 500 }]);
@@ -102,8 +102,8 @@ describe('a lowered use', () => {
   });
 });
 
-describe('a use is unknown', () => {
-  test('that came with a token, or belongs to another business', async () => {
+describe('a use cannot be lowered', () => {
+  test('if it was recorded with a token or belongs to another business', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     await call('POST', business.usage, { as: business.token, headers: { 'Idempotency-Key': 'visit' } });
     await record(other, [{ id: 'theirs', quantity: 5 }]);
@@ -112,7 +112,7 @@ describe('a use is unknown', () => {
     expect([await stored(business), await stored(other)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 5 }]);
   });
 
-  test('whose quantity was not stored', async () => {
+  test('if its quantity is not stored', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     await business.home.d1.prepare('update ledger set quantity = null where business_id = ?').bind(business.id).run();
@@ -120,7 +120,7 @@ describe('a use is unknown', () => {
     expect(await stored(business)).toEqual({ [TODAY]: 500 });
   });
 
-  test('from 41 days after its day, even if the ledger still has its id', async () => {
+  test('from 41 days after its day, even if the ledger still contains its id', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -35);
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T23:59:59Z` }]);
@@ -132,7 +132,7 @@ describe('a use is unknown', () => {
   });
 
   test.each([0, 3, 9000])(
-    'on a day whose count a history has replaced by %i, now and for later uses',
+    'on a day whose count a history has replaced by %i, even if it is recorded later',
     async (count) => {
       const business = await newBusiness();
       const at = `${YESTERDAY}T12:00:00Z`;
@@ -146,7 +146,7 @@ describe('a use is unknown', () => {
     },
   );
 
-  test('on such a day for as long as its uses could be lowered', async () => {
+  test('on such a day while its uses could otherwise still be lowered', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -40);
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
@@ -156,7 +156,7 @@ describe('a use is unknown', () => {
     expect(await stored(business)).toEqual({ [day]: 600 });
   });
 
-  test('but not on a day whose count a history repeats', async () => {
+  test('except on a day whose count a history repeats', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 500, at: `${YESTERDAY}T12:00:00Z` },
@@ -173,8 +173,8 @@ describe('a use is unknown', () => {
   });
 });
 
-describe('concurrently', () => {
-  test('a hundred requests lower one id: the lowest quantity wins', async () => {
+describe('under concurrency', () => {
+  test('the lowest quantity wins if a hundred requests lower one id', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 1000 },
@@ -188,7 +188,7 @@ describe('concurrently', () => {
     expect([changes[0]?.after, changes.at(-1)?.before]).toEqual([{ uses: 100 }, { uses: 1000 }]);
   });
 
-  test('uses are recorded, retried, lowered and purged: the counts equal the remaining quantities', {
+  test('the counts equal the remaining quantities while uses are recorded, retried, lowered and purged', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness();
@@ -220,14 +220,14 @@ describe('concurrently', () => {
   });
 });
 
-test.each(['suspended', 'closed'])('works for a business that is %s', async (status) => {
+test.each(['suspended', 'closed'])('a %s business’s uses can be lowered', async (status) => {
   const business = await newBusiness();
   await record(business, [{ id: 'a', quantity: 5 }]);
   await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { status } });
   expect(answerOf(await lower(business, [{ id: 'a', quantity: 1 }]))).toEqual(counts(1, 0, 0));
 });
 
-test('is refused for a deleted business', async () => {
+test('a deleted business’s uses cannot be lowered', async () => {
   const business = await newBusiness();
   await record(business, [{ id: 'a', quantity: 5 }]);
   await call('DELETE', `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`, {
@@ -240,27 +240,27 @@ test('is refused for a deleted business', async () => {
   });
 });
 
-describe('rejected input changes nothing:', () => {
+describe('input is rejected and changes nothing if it contains', () => {
   const ID = 'must be 1 to 255 printable ASCII characters without spaces';
   const QUANTITY = 'must be a whole number from 0 to 1000000';
   const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';
   test.each<[string, unknown, string, string]>([
     ['no quantity', { uses: [{ id: 'a' }] }, 'uses.0.quantity', `is required, and ${QUANTITY}`],
-    ['a negative one', { uses: [{ id: 'a', quantity: -1 }] }, 'uses.0.quantity', QUANTITY],
-    ['a fraction', { uses: [{ id: 'a', quantity: 0.5 }] }, 'uses.0.quantity', QUANTITY],
-    ['a text', { uses: [{ id: 'a', quantity: '0' }] }, 'uses.0.quantity', QUANTITY],
-    ['more than any use has', { uses: [{ id: 'a', quantity: 1_000_001 }] }, 'uses.0.quantity', QUANTITY],
+    ['a negative quantity', { uses: [{ id: 'a', quantity: -1 }] }, 'uses.0.quantity', QUANTITY],
+    ['a fractional quantity', { uses: [{ id: 'a', quantity: 0.5 }] }, 'uses.0.quantity', QUANTITY],
+    ['a quantity as text', { uses: [{ id: 'a', quantity: '0' }] }, 'uses.0.quantity', QUANTITY],
+    ['a quantity above the maximum', { uses: [{ id: 'a', quantity: 1_000_001 }] }, 'uses.0.quantity', QUANTITY],
     ['no id', { uses: [{ id: '', quantity: 0 }] }, 'uses.0.id', ID],
     ['an empty list', { uses: [] }, 'uses', LIST],
-    ['too many', { uses: Array.from({ length: 1001 }, (_, id) => ({ id: `${id}`, quantity: 0 })) }, 'uses', LIST],
+    ['too many uses', { uses: Array.from({ length: 1001 }, (_, id) => ({ id: `${id}`, quantity: 0 })) }, 'uses', LIST],
     [
-      'an id twice',
+      'a duplicate id',
       { uses: ['a', 'b', 'a'].map((id) => ({ id, quantity: 0 })) },
       'uses.2.id',
       'must not repeat uses.0',
     ],
     [
-      'a day',
+      'a time',
       { uses: [{ id: 'a', quantity: 0, at: '2026-03-15T12:00:00Z' }] },
       'uses.0.at',
       'is not a member of this object, which accepts id and quantity',
@@ -274,7 +274,7 @@ describe('rejected input changes nothing:', () => {
   });
 });
 
-test('API keys and tokens are refused', async () => {
+test('API keys and tokens cannot lower uses', async () => {
   const business = await newBusiness();
   await record(business, [{ id: 'a', quantity: 5 }]);
   const message = 'Only the operator can lower uses.';
@@ -289,7 +289,7 @@ test('API keys and tokens are refused', async () => {
   expect(await stored(business)).toEqual({ [TODAY]: 5 });
 });
 
-test('a list of 100 uses costs one round trip, 16 rows read and one written for each', async () => {
+test('lowering 100 uses takes one round trip, and reads 16 rows and writes one for each', async () => {
   const business = await newBusiness();
   const uses = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, quantity: 10 }));
   await record(business, uses);
