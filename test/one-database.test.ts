@@ -51,7 +51,7 @@ test('the only database stores every new user, and no other database can be requ
   }
 });
 
-test('the health check and the list of databases query only that database', async () => {
+test('the health check and the list of databases query only the bound database', async () => {
   await newOne();
   const queries: string[] = [];
   const DB = {
@@ -67,7 +67,7 @@ test('the health check and the list of databases query only that database', asyn
   expect(body.data.databases).toEqual([expect.objectContaining({ number: 0, letter: '0', binding: 'DB' })]);
 });
 
-describe('across all businesses', () => {
+describe('with one database, across all businesses', () => {
   const LISTS = { businesses: '/business?limit=2', usage: '/usage?limit=2', alerts: '/alerts?limit=2' };
   test.each(Object.entries(LISTS))(
     'the list of %s contains each row once and ends after the last',
@@ -119,7 +119,7 @@ test('another database’s credential is 401 without a query', async () => {
   }
 });
 
-test('keys and tokens work, and businesses can be changed and deleted', async () => {
+test('with one database, keys and tokens work, and businesses can be changed and deleted', async () => {
   const { id, usage, access, key, token } = await newOne();
   for (const as of [key, token]) expect((await call('POST', usage, { as, bindings })).status).toBe(200);
   const added = await call('POST', access, { as: key, bindings, body: { sites: ['https://a.example'] } });

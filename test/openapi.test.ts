@@ -21,7 +21,7 @@ test('the description is public and cacheable, and costs no round trip', async (
   }
 });
 
-test('a client that cached the current version gets 304', async () => {
+test('a client that has cached the current description gets 304', async () => {
   const { headers } = await call('GET', PATH);
   const again = await call('GET', PATH, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
   expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
@@ -29,7 +29,7 @@ test('a client that cached the current version gets 304', async () => {
   expect(again.headers.get('Access-Control-Allow-Origin')).toBe('*');
 });
 
-test('HEAD gets no body, and other methods get 405', async () => {
+test('a HEAD request for the description gets no body, and other methods get 405', async () => {
   const head = await call('HEAD', PATH);
   expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
   const post = await call('POST', PATH);
@@ -167,7 +167,7 @@ test.each([
   ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],
   ...['1d', '7d', '9d', '10d', '29d', '30d', '31d', '40d', '99d', '100d', '0h', '0d', '01h', '001d', '1', 'h', ''],
   ...['24H', '24m', '24 h', ' 24h', '24h ', '24h\n', '-1h', '+1h', '1.5h', '1e1h', '24h7d', '٣h', 'one day'],
-])('the schema accepts keep_old %j exactly if the service does', (text) => {
+])('the schema and the service agree on keep_old %j', (text) => {
   expect(passes(published.Rotation?.properties?.keep_old, text)).toBe(DURATION.test(text));
 });
 
@@ -178,6 +178,6 @@ test.each([
   ...['2026-03-15T12:00Z', '2026-03-15 12:00:00Z', '2026-03-15', '2026-3-15T12:00:00Z', '20260315T120000Z'],
   ...[' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n', '2026-02-30T12:00:00Z', '2026-13-01T12:00:00Z', '1773576000'],
   ...[''],
-])('the schema accepts at %j exactly if the service does', (text) => {
+])('the schema and the service agree on the timestamp %j', (text) => {
   expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(parseInstant(text) !== null);
 });

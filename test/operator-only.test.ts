@@ -99,7 +99,7 @@ eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (rou
   });
 });
 
-test('while OPERATOR_ONLY is 1, a console link’s code is 503, and it works afterwards', async () => {
+test('while OPERATOR_ONLY is 1, redeeming a console link’s code is 503 and does not spend the code', async () => {
   const code = await newCode(business);
   const redeem = (body: string) => new Request(`${BASE}/api/v1/session`, { method: 'POST', body });
   for (const body of [JSON.stringify({ code }), '', '{}', JSON.stringify({ code: 'x'.repeat(34) })])

@@ -1,4 +1,4 @@
-// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, and connection
+// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, but connection
 // errors do not.
 import { describe, expect, test } from 'vitest';
 import { outageOf } from '../src/db/outage.ts';

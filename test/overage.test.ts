@@ -33,7 +33,7 @@ const FULL = { status: 429, body: { status: false, message: 'This business has u
 const HALF_A_DAY = '43200';
 
 describe('overage', () => {
-  test('is the number of uses that a key can record beyond a limit before a 429 that reports the overage', async () => {
+  test('is the number of uses that a key can record beyond a limit before it gets 429', async () => {
     for (const limits of [{ daily_limit: 2 }, { monthly_limit: 2 }]) {
       const business = await limited({ ...limits, overage: 3 });
       const remaining: number[] = [];
@@ -53,7 +53,7 @@ describe('overage', () => {
     expect((await report(business, idsOf(1))).body.data).toEqual({ recorded: 1, duplicates: 0 });
   });
 
-  test('does not apply to a token, which is public and stops at the limit', async () => {
+  test('does not apply to a token, because tokens are public', async () => {
     for (const overage of [0, 5, null]) {
       const business = await limited({ daily_limit: 1, overage }, { sites: ['https://a.example'] });
       const visit = () => use(business, { as: business.token, origin: 'https://a.example' });
@@ -137,7 +137,7 @@ describe('a list that a key sends', () => {
     expect(both.headers.get('Retry-After')).toBeNull();
   });
 
-  test('counts each use in the month of its `at`, and 35 days can span three months', async () => {
+  test('counts each use in the month of its `at`, even if the list spans three months', async () => {
     const at = new Date('2026-03-05T12:00:00Z');
     const business = await limited({ monthly_limit: 5, billing_day: 4 });
     const days = ['2026-01-30', '2026-02-03', '2026-02-04', '2026-03-03', '2026-03-04', '2026-03-05'];
@@ -158,7 +158,7 @@ describe('a list that a key sends', () => {
     expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
   });
 
-  test('gets no Retry-After if the first use that does not fit has an `at`, because its day does not change', async () => {
+  test('gets no Retry-After if the first use that does not fit has an `at`, because its day cannot change', async () => {
     const business = await limited({ daily_limit: 1 });
     await use(business);
     const uses = [{ id: 'a', at: `${TODAY}T11:00:00Z` }];
@@ -202,7 +202,7 @@ describe('a list that a key sends', () => {
 });
 
 describe('the operator', () => {
-  test('can send lists with a key of either role that count beyond every limit', async () => {
+  test('can record lists beyond every limit with a key of either role', async () => {
     for (const as of [OPERATOR.full, OPERATOR.record]) {
       const business = await limited({ daily_limit: 1, monthly_limit: 1 });
       expect((await report(business, idsOf(1, 2, 3), { as })).body.data).toEqual({ recorded: 3, duplicates: 0 });

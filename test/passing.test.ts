@@ -31,7 +31,7 @@ const written = async ({ db, id }: Business) => {
 };
 
 describe('a use', () => {
-  test('stores one alert a day for each of 80 % and 100 % of a limit that it reaches', async () => {
+  test('stores one alert a day when it reaches 80 % of a limit, and one when it reaches 100 %', async () => {
     const business = await limited({ daily_limit: 10 });
     for (let use = 0; use < 12; use++) await record(business);
     expect(await written(business)).toEqual([

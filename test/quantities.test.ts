@@ -93,7 +93,7 @@ describe('a quantity', () => {
     [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object, which accepts uses'],
     [{ amount: 5 }, 'body', BODY_RULE],
     [5, 'body', BODY_RULE],
-  ])('is refused in the body %j, which stores nothing', async (body, field, rule) => {
+  ])('is refused if the body is %j, and nothing is stored', async (body, field, rule) => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     const before = await everything();
@@ -131,7 +131,7 @@ describe('a limit refuses a quantity as a whole', () => {
     [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses for today are left.', null],
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses for this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
-  ] as const)('%j, used %i, quantity %i: %s', async (limits, used, quantity, message, after) => {
+  ] as const)('for %j after %i uses and a quantity of %i: %s', async (limits, used, quantity, message, after) => {
     const business = await limited(limits);
     if (used > 0) await setCount(business.id, TODAY, used);
     await call('GET', business.usage, { as: business.key });

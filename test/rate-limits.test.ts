@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
-  test.each(['ADDRESS_LIMIT', 'CREDENTIAL_LIMIT'] as const)('allows every request as %s', async (limiter) => {
+  test.each(['ADDRESS_LIMIT', 'CREDENTIAL_LIMIT'] as const)('allows every request if it is %s', async (limiter) => {
     const { usage, key } = await newBusiness();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bindings = { [limiter]: faulty(limit) };
@@ -34,7 +34,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
   });
 
   test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'])(
-    'prevents the storage of refused origins as %s',
+    'prevents the storage of refused origins if it is %s',
     async (limiter) => {
       const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -130,7 +130,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, id)).body.data.count).toBe(1);
   });
 
-  test('in quotes stands for the unescaped text between the quotes', async () => {
+  test('in quotes equals the unescaped text between the quotes', async () => {
     const business = await newBusiness();
     for (const [plain, quoted] of [
       ['a', '"a"'],
@@ -198,7 +198,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a bulk report', () => {
-  test('counts each use on the day of its `at`, or today without one', async () => {
+  test('counts each use on the day of its `at`, or today if it has none', async () => {
     const business = await newBusiness();
     const uses = [
       { id: '1' },

@@ -170,7 +170,7 @@ describe('the list of refused origins', () => {
 /** Mostly two scans of the 50 origins to find the origin to evict. */
 const ROWS_READ = 160;
 
-describe('storing up to 50 origins', () => {
+describe('the storage of at most 50 refused origins', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
     recordRefusal(d1, id, origin, at);
 

@@ -1,4 +1,4 @@
-// Every guarded route and its responses. A test fails if a route of the app is missing here.
+// Every guarded route and its responses. A test fails if an app route is missing here.
 import type { Action } from '../src/core/change.ts';
 
 export type AnyRoute = Route | Unnamed;
@@ -26,7 +26,7 @@ export type Route = {
   operatorRefusal?: string;
   /** The refusal of a session key, if it is not allowed. */
   sessionRefusal?: string;
-  /** Whether it changes or records something, which a read-only key may not. */
+  /** Whether it changes or records something, which a read-only key cannot do. */
   writes: boolean;
   /** Whether a record-only key may call it. */
   allowsRecordKey: boolean;
@@ -152,7 +152,7 @@ export const OF_A_BUSINESS = (
     {
       name: 'remove a site',
       on: 'DELETE /business/:business_id/access/:access_id',
-      granted: 404, // for an unknown entry, once everything else is granted
+      granted: 404, // the entry is unknown, but the call is otherwise granted
       cannot: 'change access domains',
       action: 'remove_sites',
     },
@@ -256,7 +256,7 @@ const OF_NO_BUSINESS = [
   {
     name: 'revoke a key',
     on: 'DELETE /user/:user_id/keys/:key_id',
-    granted: 404, // for an unknown key, once everything else is granted
+    granted: 404, // the key is unknown, but the call is otherwise granted
     bad: { query: '?limit=5' },
     only: 'revoke API keys',
     action: 'revoke_key',

@@ -14,7 +14,7 @@ test.each([
   [31, 4, [0, 10, 20, 30, 40]],
   [1000, 4, [0, 500, 1000]],
   [999_999_999, 3, [0, 500_000_000, 1_000_000_000]],
-])('counts up to %i get at most %i intervals between ticks at round whole numbers', (max, most, ticks) => {
+])('counts up to %i have ticks at round whole numbers, with at most %i intervals', (max, most, ticks) => {
   expect(countTicks(max, most)).toEqual(ticks);
 });
 
@@ -56,7 +56,7 @@ test('bars have a positive width and do not overlap', () => {
 
 const counted = (count: number, first: string) => days(count, first).map((date, index) => ({ date, count: index + 1 }));
 
-test('bars cover every day, and each stands for a day, a week or a month, with weeks counted back from the last day', () => {
+test('bars cover every day, and each represents a day, a week or a month, with weeks counted back from the last day', () => {
   const used = counted(366, '2025-01-01');
   const total = used.reduce((sum, { count }) => sum + count, 0);
   for (const [unit, length, whole] of [

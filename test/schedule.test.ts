@@ -59,7 +59,7 @@ test('an unknown schedule starts both runs and logs an error', async () => {
 
 describe('while a database fails', () => {
   test.each(homes)(
-    'the runs continue in the other databases and fail with its name: $binding',
+    'a run continues in the other databases and then fails with the database’s name: $binding',
     async ({ binding, d1: failing }) => {
       const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
       const bindings = databases((d1) => {

@@ -452,7 +452,7 @@ describe('a run', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made).slice(0, 100), idsOf(made).slice(100)]);
   });
 
-  test('sends each alert once, even if runs are concurrent', async () => {
+  test('sends each alert once, even if other runs are concurrent', async () => {
     const made = await newAlerts(450);
     const receiver = newReceiver();
     const lines = await Promise.all([run(receiver), run(receiver), run(receiver)]);
@@ -683,7 +683,7 @@ describe('if the receiver is down', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
-  test('each alert is retried for three days, and then a log line reports that it was given up', async () => {
+  test('each alert is retried for three days and then given up with a log line', async () => {
     const [old] = await newAlerts(1);
     const receiver = newReceiver(answers(503));
     await run(receiver);
@@ -698,7 +698,7 @@ describe('if the receiver is down', () => {
       givenUp,
       expect.objectContaining({ status: 503 }),
     ]);
-    // The age of a message's newest alert decides, here two days.
+    // A message is given up when its newest alert is too old. Here, that alert is two days old.
     expect(receiver.sent[0]?.ids).toHaveLength(2);
     expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
     receiver.answer = answers(200);

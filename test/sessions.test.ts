@@ -283,7 +283,7 @@ describe('a running session', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('ends when its API key is revoked, even by a fast clock, and other keys’ sessions continue', async () => {
+  test('ends when its API key is revoked, even if the revoking clock is ahead, and other keys’ sessions continue', async () => {
     for (const ahead of [0, HOUR_MS]) {
       const business = await newBusiness();
       const other = await newKey(business);

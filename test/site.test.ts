@@ -104,7 +104,7 @@ describe('a site is stored as the origin that browsers send', () => {
   });
 });
 
-describe.each(Object.entries(HOSTILE_SITES))('rejects a site %s', (_, sites) => {
+describe.each(Object.entries(HOSTILE_SITES))('a site %s is rejected', (_, sites) => {
   let business: Awaited<ReturnType<typeof newBusiness>>;
   let before: string;
   beforeAll(async () => {
@@ -177,7 +177,7 @@ describe('every accepted text', () => {
     expect(accepted).toBeGreaterThan(runs / 10);
   }
 
-  test('is stored as an origin, after its wildcard is replaced with a label or port', () => {
+  test('is stored as a valid origin, apart from a wildcard for any label or port', () => {
     checkAccepted(5000, (stored) => {
       const example = stored.replace('://*.', '://any.').replace(/:\*$/, ':12345');
       expect(new URL(example).origin).toBe(example);

@@ -102,7 +102,7 @@ describe('the monthly uses of a limit', () => {
   });
 });
 
-test('a database’s uses of yesterday are capped at 2^53 - 1', async () => {
+test('yesterday’s uses of a database are capped at 2^53 - 1', async () => {
   const [home] = homes;
   if (home === undefined) throw new Error('there is no database');
   const usesOfYesterday = async () => {

@@ -65,7 +65,7 @@ describe('alert_at', () => {
     ['a string in a list', [50, '80'], 'alert_at.1', PERCENT_RULE],
     ['null in a list', [null], 'alert_at.0', PERCENT_RULE],
     ['a list in a list', [[80]], 'alert_at.0', PERCENT_RULE],
-  ])('refuses %s and changes nothing', async (_, alert_at, field, rule) => {
+  ])('cannot be %s, and a refusal changes nothing', async (_, alert_at, field, rule) => {
     const business = await limited({ daily_limit: 10, alert_at: [7] });
     const refused = invalid(field, `${field} ${rule}`);
     expect(answerOf(await change(business, { alert_at, daily_limit: 5 }))).toEqual(refused);
@@ -139,7 +139,7 @@ describe('each threshold of a limit', () => {
     ]);
   });
 
-  test('causes one alert if a quantity reaches it and no higher threshold', async () => {
+  test('causes one alert if it is the highest threshold that a quantity reaches', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const quantity of [33, 1, 10, 50, 6]) await record(business, { quantity });
     expect(await written(business)).toEqual([
@@ -162,7 +162,7 @@ describe('each threshold of a limit', () => {
     ]);
   });
 
-  test('causes one alert if sweeps find it', async () => {
+  test('causes one alert even if repeated sweeps find it', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const count of [1, 33, 34, 49, 50, 99, 100, 249, 250, 100]) {
       await used(business, TODAY, count);
@@ -177,7 +177,7 @@ describe('each threshold of a limit', () => {
     ]);
   });
 
-  test('causes one alert for each of both limits', async () => {
+  test('causes one alert for the daily limit and one for the monthly limit', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 20, alert_at: [50] });
     await record(business, { quantity: 5 });
     await record(business, { quantity: 5 });
@@ -304,7 +304,7 @@ describe('a limit’s percentage', () => {
     [3, 34, 2],
     [1, 1000, 10],
     [1, 1, 1],
-  ])('for the limit %i: %i percent is reached at %i', (limit, percent, first) => {
+  ])('for the limit %i, %i percent is reached at %i', (limit, percent, first) => {
     expect(Number(firstOf(limit, percent))).toBe(first);
     expect(thresholdOf(limit, first, [percent])).toBe(percent);
     expect(thresholdOf(limit, first - 1, [percent])).toBeNull();

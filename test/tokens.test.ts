@@ -76,7 +76,7 @@ test.each([
   ['720h', 720 * HOUR],
   ['1d', 24 * HOUR],
   ['30d', 720 * HOUR],
-])('with keep_old %s, the old token works for that time, only on its business and sites', async (keep_old, ms) => {
+])('with keep_old %s, the old token works for that time, and only for its business and sites', async (keep_old, ms) => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const token = await rotated(business, { body: { keep_old } });
   const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
@@ -144,7 +144,7 @@ describe('former tokens', () => {
     expect(works).toEqual([401, 401, 200, 200, 200, 200, 200, 200]);
   });
 
-  test('include the latest replaced token, even if it expires first', async () => {
+  test('include the most recently replaced token, even if it expires first', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 5; index++) await rotated(business, { body: { keep_old: '7d' } });
     const token = await tokenOf(business);
@@ -153,7 +153,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, token, later(HOUR))).toBe(401);
   });
 
-  test('are dropped when they expire, before an older one that still works', async () => {
+  test('that have expired are dropped before a working token, even if the working token is older', async () => {
     const business = await newBusiness();
     for (const keep_old of ['7d', '1h', '1h', '1h', '1h']) await rotated(business, { body: { keep_old } });
     const latest = await tokenOf(business);

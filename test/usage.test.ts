@@ -12,7 +12,7 @@ async function report(query: string, counts: Record<string, number> = {}) {
   return call('GET', business.usage + query, { as: business.token });
 }
 
-test('a usage report has exactly the bytes in the specification', async () => {
+test('a usage report matches the specification byte for byte', async () => {
   const answer = await report('?from=2026-03-01&to=2026-03-03', { '2026-03-02': 5 });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('Content-Type')).toBe('application/json');

@@ -79,7 +79,7 @@ async function send(bindings: Partial<Bindings>, operation: Operation, { id, ent
   return {
     answer: {
       status: response.status,
-      headers: [...response.headers].filter(([name]) => name !== 'server-timing'), // its duration varies
+      headers: [...response.headers].filter(([name]) => name !== 'server-timing'), // contains a duration, which varies
       body: await response.json<object>(),
       refusal,
     },
@@ -380,7 +380,7 @@ async function compareWorlds(numRuns: number) {
 
 test('random worlds get the same responses from three databases as from one', () => compareWorlds(5));
 
-test('many random worlds get the same responses from three databases as from one, including each status', {
+test('many random worlds get the same responses from three databases as from one, and produce each status', {
   tags: 'slow',
   timeout: 300_000,
 }, async () => {

@@ -1,4 +1,4 @@
-// Upgrades a deployment with limits but without quantities, billing days and alerts in the middle of a month. Counting continues, and the
+// Upgrades a deployment in the middle of a month. It has limits but no quantities, billing days or alerts. Counting continues, and the
 // previous version works on the new tables during the deploy and after a rollback.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';

@@ -99,7 +99,7 @@ describe.each(Object.entries(bound))('after an upgrade with %s', (_, service) =>
     expect(body.data).toMatchObject({ id: 41, token: BEFORE.token, access_list: [{ id: 23, site: page.Origin }] });
   });
 
-  test('an earlier use id is a duplicate, and a new use counts', async () => {
+  test('a use id from before the upgrade is a duplicate, and a new use counts', async () => {
     const again = await send('POST', 'usage/41', BEFORE.key, { 'Idempotency-Key': 'order-1' });
     expect(again).toEqual({ status: 200, body: { status: true, data: { date: '2026-03-14', count: 11 } } });
     expect((await send('POST', 'usage/42', BEFORE.imported)).status).toBe(200);
@@ -119,7 +119,7 @@ describe.each(Object.entries(bound))('after an upgrade with %s', (_, service) =>
     expect((await send('GET', `usage/41${asked}`, key.api_key)).body.data).toEqual({ used: report });
   });
 
-  test('an earlier imported token cannot be imported again', async () => {
+  test('an imported token from before the upgrade cannot be imported again', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
     expect((await operate('business', given)).message).toBe(
