@@ -49,7 +49,7 @@ const UNKNOWN = [
   ['Failed to parse body as JSON, got: error code: 1031', 'cloudflare/workers-sdk#10801'],
   [
     "The Durable Object's code has been updated, this version can no longer access storage.",
-    'Durable Objects, troubleshooting; D1 is one',
+    'Durable Objects, troubleshooting; a D1 database is one',
   ],
 ];
 const OURS = [

@@ -24,7 +24,7 @@ test.each([
   [31, 5, ['2026-03-03', '2026-03-10', '2026-03-17', '2026-03-24', '2026-03-31']],
   [90, 4, ['2026-03-01', '2026-04-01', '2026-05-01']],
   [366, 3, ['2026-07-01', '2027-01-01']],
-])('a range of %i days has at most %i labels, on the last day or the first of a month', (count, most, named) => {
+])('a range of %i days has at most %i labels, at round intervals', (count, most, named) => {
   const dates = days(count);
   expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });

@@ -227,7 +227,7 @@ describe('the covering sites', () => {
     ['https://[2001:db8::7]', []],
     ['null', []],
     ['', []],
-  ])('of %s are the origin itself and the wildcards %j', (origin, wildcards) => {
+  ])('for %s are the origin itself and the wildcards %j', (origin, wildcards) => {
     expect(sitesCovering(origin)).toEqual([origin, ...wildcards]);
   });
 

@@ -112,7 +112,7 @@ describe('the range of a usage report', () => {
   });
 });
 
-describe('CSV format', () => {
+describe('the CSV format', () => {
   test.each([
     ['text/csv', true],
     ['TEXT/CSV; charset=utf-8', true],

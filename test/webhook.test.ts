@@ -46,9 +46,9 @@ describe('a signing secret', () => {
 
   test.each([
     ['is empty', ''],
-    ['has no bytes', 'whsec_'],
-    ['has 23 bytes', `whsec_${base64(23)}`],
-    ['has 65 bytes', `whsec_${base64(65)}`],
+    ['encodes no bytes', 'whsec_'],
+    ['encodes 23 bytes', `whsec_${base64(23)}`],
+    ['encodes 65 bytes', `whsec_${base64(65)}`],
     ['has no prefix', base64(32)],
     ['has the wrong prefix', `whpk_${base64(32)}`],
     ['has its prefix in capitals', `WHSEC_${base64(32)}`],
