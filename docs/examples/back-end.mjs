@@ -21,7 +21,7 @@ const always = {
   'Content-Type': 'application/json',
 };
 
-/** Returns the response of the service. If the service fails, returns 503 and logs the reason. */
+/** Returns the service's response. If the service fails, logs the reason and returns 503. */
 async function send(use, signal) {
   const headers = { 'X-Request-Id': use.headers.get('X-Request-Id') };
   try {
@@ -42,9 +42,9 @@ async function send(use, signal) {
   }
 }
 
-/** Records a use in at most two attempts and 23 seconds. */
+/** Records a use with at most two attempts, within 23 seconds. */
 async function recordUse({ authorization, origin }) {
-  // Ignores a visitor's own idempotency key: with it, a single use would pay for many visits.
+  // Ignores the visitor's own idempotency key: otherwise, one use could pay for many visits.
   const id = crypto.randomUUID();
   const headers = new Headers({ 'Idempotency-Key': id, 'X-Request-Id': id });
   if (authorization !== undefined) headers.set('Authorization', authorization);
@@ -56,7 +56,7 @@ async function recordUse({ authorization, origin }) {
   const seconds = Number(first.headers['Retry-After'] ?? 1);
   if (first.status !== 503 || !(seconds <= 10)) return first;
   await setTimeout(seconds * 1000);
-  return send(use, end); // safe: the same idempotency key counts once
+  return send(use, end); // safe: uses with the same idempotency key count once
 }
 
 const server = createServer(async (request, response) => {

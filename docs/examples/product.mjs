@@ -1,4 +1,4 @@
-// A product's back end, from sign-up to invoice (docs/product.md). Replace what is yours: the login, the work, the plans and the prices.
+// A product's back end, from sign-up to invoice (docs/product.md). Replace the login, the work, the plans and the prices with your own.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,12 +13,12 @@ const PLANS = {
   free: { price: 0, limits: { monthly_limit: 1000, overage: 0 } },
   pro: { price: 2, limits: { monthly_limit: 10_000, overage: null } },
 };
-/** The maximum number of uses per job. It is charged before the work. */
+/** The maximum number of uses per job, charged before the work. */
 const MOST = 50;
 
-/** Your own login. */
+/** Your login. */
 const userOf = (request) => Number(request.headers['x-user']);
-/** The work that customers pay for, and how many uses it took. */
+/** Does the work that customers pay for, and returns how many uses it took. */
 const work = async ({ text }) => ({ answer: 42, uses: Math.min(Math.ceil(text.trim().length / 100), MOST) });
 
 const db = new DatabaseSync(DATABASE);
@@ -27,13 +27,13 @@ db.exec(`
   pragma busy_timeout = 5000;
   create table if not exists customers (
     user_id integer primary key, business_id integer not null unique, name text not null, signed_up text not null,
-    plan text not null default 'free', next_plan text, -- from the next month on
-    told text, -- what the service knows
-    step text not null default 'open' -- then cancelled, then billed, then the row is gone
+    plan text not null default 'free', next_plan text, -- starts next month
+    told text, -- limits and status last sent to the service
+    step text not null default 'open' -- then cancelled, then billed, then the row is deleted
   ) strict;
   create table if not exists late (
     id text primary key, business_id integer not null, at text not null, quantity integer not null,
-    refused text -- why it is set aside
+    refused text -- why the service rejected it
   ) strict;
   create index if not exists late_of on late (business_id, at);
   create table if not exists payments (
@@ -72,7 +72,7 @@ function fail(code, message, more) {
 }
 const SAFE = ['rate_limited', 'unavailable'];
 const UNKNOWN = ['server_error', 'no_response'];
-/** Other errors are 502. */
+/** HTTP statuses by error code. All other errors are 502. */
 const STATUS = {
   ...{ not_signed_in: 401, inactive_business: 402, unknown_entry: 404 },
   ...{ invalid_input: 422, last_domain: 422, limit_reached: 429 },
@@ -86,12 +86,12 @@ async function sendOnce(method, path, { key = OPERATOR_KEY, once, body, seconds 
   const response = await fetch(API + path, init).catch(() => null);
   const json = await response?.json().catch(() => null);
   if (response?.ok && json) return json.data;
-  // Without the header, the service did not respond.
+  // Without this header, the response is not from the service.
   const code = response?.headers.get('Error-Code') ?? 'no_response';
   const retryAfter = Number(response?.headers.get('Retry-After') ?? 1);
   fail(code, json?.message ?? 'No response', { errors: json?.errors ?? {}, retryAfter });
 }
-/** Retries once if the request is safe to retry. */
+/** Sends a request, and retries it once if that is safe. */
 async function ask(method, path, options = {}) {
   try {
     return await sendOnce(method, path, options);
@@ -143,12 +143,12 @@ async function settle(use, quantity) {
 }
 const keep = (use) => run('insert into late values (:id, :business_id, :at, :quantity, null)', use);
 const usagePath = (business) => `/business/usage/${business}`;
-/** The number of running jobs, by customer. */
+/** The number of running jobs per customer. */
 const underWay = new Map();
 const addWork = (user, change) => underWay.set(user, (underWay.get(user) ?? 0) + change);
 
 const routes = {
-  // A repeated sign-up creates one business.
+  // A repeated sign-up creates no second business.
   'POST /signup': async (user, { name, domain }) => {
     if (one("select 1 from customers where user_id = ? and step <> 'open'", user))
       fail('inactive_business', 'Your cancellation is under way. Try again in a minute.');
@@ -164,7 +164,7 @@ const routes = {
     );
     return { business: stored.id };
   },
-  // A chart for the customer's own pages.
+  // The HTML of a chart for the customer's own pages.
   'GET /snippet': async (user) => {
     const { id, token } = await ask('GET', customer(user).path);
     const script = new URL('/v1/usage-chart.js', API);
@@ -175,7 +175,7 @@ const routes = {
 
   'POST /work': async (user, input) => {
     const found = customer(user);
-    if (!found.paid) fail('inactive_business', 'Your last payment has failed.'); // RECORD_KEY would count
+    if (!found.paid) fail('inactive_business', 'Your last payment has failed.'); // RECORD_KEY records even without payment
     addWork(user, 1);
     try {
       const use = await record(found);
@@ -192,7 +192,7 @@ const routes = {
   },
 
   'GET /settings': (user) => settingsOf(user),
-  // A cheaper plan waits for the next month.
+  // A cheaper plan starts next month.
   'POST /settings/plan': async (user, { plan }) => {
     if (!Object.hasOwn(PLANS, plan)) fail('invalid_input', 'plan must be free or pro');
     const isCheaper = PLANS[plan].price < PLANS[customer(user).plan].price;
@@ -202,16 +202,16 @@ const routes = {
   },
   'POST /settings/sites': (user, { sites }) => ask('POST', `${customer(user).path}/access`, { body: { sites } }),
   'POST /settings/remove-site': (user, { id }) => ask('DELETE', `${customer(user).path}/access/${Number(id)}`),
-  // The old token works for a day, until all pages have the new one.
+  // The old token works for another day, so pages can be updated.
   'POST /settings/token': (user) => ask('POST', `${customer(user).path}/token`, { body: { keep_old: '24h' } }),
   'POST /settings/stop-old-tokens': (user) => ask('DELETE', `${customer(user).path}/token/former`),
-  // Anyone who opens the link first is admitted, so send it only to the customer.
+  // The first person to open the link is signed in, so send it only to the customer.
   'POST /settings/console': async (user) => {
     const body = { business_id: customer(user).business_id, role: 'full', minutes: 60 };
     return { redirect: (await ask('POST', `/user/${user}/console-link`, { body })).url };
   },
 
-  // For the customer's own servers. Only this response contains the key.
+  // API keys for the customer's own servers. Only the response to POST contains the key itself.
   'GET /keys': (user) => ask('GET', `/user/${user}/keys`),
   'POST /keys': (user, { name, role }) =>
     ask('POST', `/user/${user}/keys`, { body: { name, role, business_id: customer(user).business_id } }),
@@ -225,8 +225,9 @@ const routes = {
   },
 };
 
-/** Runs the steps of a customer one at a time. */
+/** The last step of each customer. */
 const turns = new Map();
+/** Runs a customer's steps sequentially. Skips the step if the customer is deleted. */
 function inTurn(user, step) {
   const earlier = turns.get(user) ?? Promise.resolve();
   const turn = earlier.then(() => {
@@ -240,7 +241,7 @@ function inTurn(user, step) {
   return turn;
 }
 
-/** Sends limits and status to the service. */
+/** Sends a customer's limits and status to the service if they have changed. */
 async function tell({ user_id, business_id, step, plan, paid, told }) {
   const body = { ...PLANS[plan].limits, status: paid ? 'active' : 'suspended' };
   if (step !== 'open' || told === JSON.stringify(body)) return;
@@ -266,7 +267,7 @@ async function sendLate({ business_id }) {
         'PATCH',
         late.map(({ id, quantity }) => ({ id, quantity })),
       );
-      // A use that was settled meanwhile has another quantity, so it stays.
+      // A use whose quantity was lowered in the meantime stays.
       for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
     } catch (error) {
       // Sets aside uses that the service rejects permanently, such as those that are too old.
@@ -281,7 +282,7 @@ async function sendLate({ business_id }) {
   }
 }
 
-/** Writes an invoice for a month, minus what was billed before. */
+/** Writes an invoice for a month, minus what was already billed. */
 function invoice(kind, { business_id, starts_on, ends_on, count }) {
   const isOurs = "select * from customers where business_id = ? and signed_up <= ? and step <> 'billed'";
   const found = one(isOurs, business_id, ends_on);
@@ -329,7 +330,7 @@ async function invoices(today) {
   }
 }
 
-/** Stops, bills and deletes. Each step is idempotent. */
+/** Closes, bills and deletes the business of a customer who cancelled. Each step is idempotent. */
 async function close({ user_id, business_id, name, signed_up, step }) {
   if (step === 'open' || underWay.get(user_id) > 0) return;
   const path = `/business/${business_id}`;
@@ -344,7 +345,7 @@ async function close({ user_id, business_id, name, signed_up, step }) {
       starts_on: months.length > 0 ? dayAfter(months.at(-1).ends_on) : signed_up,
       ends_on: today,
     };
-    // No more uses can arrive, so recent months are final as well.
+    // No more uses can arrive, so recent months are final too.
     const final = await Promise.all(
       [...months.slice(-2), last].map(async (month) => {
         const { used } = await ask('GET', `${usagePath(business_id)}?from=${month.starts_on}&to=${month.ends_on}`);
@@ -368,7 +369,7 @@ async function catchUp() {
     for (const step of [tell, sendLate, close]) await inTurn(user_id, step).catch(console.error);
 }
 
-/** Whether the payment provider signed this (Standard Webhooks) in the last five minutes. */
+/** Whether the payment provider signed the message (Standard Webhooks) within the last five minutes. */
 function isSigned(headers, body) {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures = '' } = headers;
   const signature = createHmac('sha256', paymentKey).update(`${id}.${seconds}.`).update(body).digest();

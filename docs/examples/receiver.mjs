@@ -1,4 +1,4 @@
-// Receives alerts and stores each one once (docs/alerts.md, "A receiver").
+// Receives alerts, and stores each message once (docs/alerts.md, "A receiver").
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -15,16 +15,16 @@ async function act({ business_id, user_id, period, limit, threshold, used }) {
   console.log(`user ${user_id}, business ${business_id}: ${used} of ${limit} uses of the ${period} (${threshold} %)`);
 }
 
-/** Stores a message once. Every delivery has the same id. */
+/** Stores a message once. Its id is the same in every delivery. */
 function keep(id, text) {
   const name = `${id}.json`;
   if (existsSync(join(NEW, name)) || existsSync(join(DONE, name))) return;
-  // Renames the complete file, so that a crash leaves no partial file in NEW.
+  // Renames the complete file, so a crash leaves no partial file in NEW.
   writeFileSync(join(FOLDER, name), text, { flush: true });
   renameSync(join(FOLDER, name), join(NEW, name));
 }
 
-/** Processes stored messages. One that fails stays for a retry. */
+/** Processes the stored messages. A failed message stays stored and is retried. */
 async function work() {
   for (const name of readdirSync(NEW)) {
     const { type, data } = JSON.parse(readFileSync(join(NEW, name), 'utf8'));
@@ -37,7 +37,7 @@ const workOn = () => {
   working = working.then(work).catch(console.error);
 };
 
-/** Reads the exact body, because the signature covers it. */
+/** Reads the exact body, which the signature covers. */
 async function bodyOf(request) {
   const parts = [];
   let bytes = 0;
@@ -69,6 +69,6 @@ const server = createServer(async (request, response) => {
   workOn();
 });
 server.listen(Number(PORT));
-workOn(); // messages that a crash left
+workOn(); // processes messages left by a crash
 setInterval(workOn, 60_000).unref();
 process.on('SIGTERM', () => server.close(() => working.finally(() => process.exit())));

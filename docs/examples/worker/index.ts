@@ -1,4 +1,4 @@
-// A product's back end. The usage service authorizes and counts each response.
+// A product's back end in a Worker. The usage service authorizes and counts each visit.
 
 type Env = { USAGE: Fetcher };
 
@@ -14,7 +14,7 @@ const always = {
   'Content-Type': 'application/json',
 };
 
-/** Returns the response of the service. If the service fails, returns 503 and logs the reason. */
+/** Returns the service's response. If the service fails, logs the reason and returns 503. */
 async function send(service: Fetcher, use: Request, signal: AbortSignal) {
   const headers = new Headers({ ...always, 'X-Request-Id': use.headers.get('X-Request-Id') ?? '' });
   try {
@@ -35,9 +35,9 @@ async function send(service: Fetcher, use: Request, signal: AbortSignal) {
   }
 }
 
-/** Records a use in at most two attempts and 23 seconds. */
+/** Records a use with at most two attempts, within 23 seconds. */
 async function recordUse(visit: Request, service: Fetcher) {
-  // Ignores a visitor's own idempotency key: with it, a single use would pay for many visits.
+  // Ignores the visitor's own idempotency key: otherwise, one use could pay for many visits.
   const id = crypto.randomUUID();
   const headers = new Headers({ 'Idempotency-Key': id, 'X-Request-Id': id });
   for (const name of ['Authorization', 'Origin']) {
@@ -53,7 +53,7 @@ async function recordUse(visit: Request, service: Fetcher) {
   const seconds = Number(first.headers.get('Retry-After') ?? 1);
   if (first.status !== 503 || !(seconds <= 10)) return first;
   await scheduler.wait(seconds * 1000);
-  return send(service, use, end); // safe: the same idempotency key counts once
+  return send(service, use, end); // safe: uses with the same idempotency key count once
 }
 
 export default {
