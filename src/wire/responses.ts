@@ -31,7 +31,7 @@ export type Success<Data> = z.infer<ReturnType<typeof success<z.ZodMiniType<Data
 
 const usageEntry = object('UsageEntry', 'The uses of one day.', {
   date: day('Calendar day, UTC.'),
-  count: count('Number of uses on that day; 0 if there were none.'),
+  count: count('Number of uses on that day. 0 if there were none.'),
 });
 export const usageReport = object('UsageReport', 'The uses on each day of a range.', {
   used: list('One entry for each day of the range, ascending.', usageEntry),
@@ -40,22 +40,24 @@ export type UsageReport = z.infer<typeof usageReport>;
 
 export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
-  count: count('Number of uses on that day, as it is now.'),
+  count: count('Current number of uses on that day.'),
   remaining: z.optional(
-    count('Uses left of the day or of the month, whichever is less. Only if the business has a limit.'),
+    count('Uses left today or this month, whichever is fewer. Present only if the business has a limit.'),
   ),
 });
 export type RecordedUse = z.infer<typeof recordedUse>;
 
 export const recordedUses = object('RecordedUses', 'The result of recording a list of uses.', {
-  recorded: count('How many of the uses were new, and are counted now.'),
-  duplicates: count('How many were counted before, or are repeated in the list.'),
+  recorded: count('Number of uses that were new and are now counted.'),
+  duplicates: count('Number of uses that were already counted or are repeated in the list.'),
 });
 export type RecordedUses = z.infer<typeof recordedUses>;
 export const loweredUses = object('LoweredUses', 'The result of lowering uses.', {
-  lowered: count('How many of the uses have a lower quantity now.'),
-  unchanged: count('How many already had this quantity or a lower one.'),
-  unknown: count('How many cannot be lowered: no such use is remembered, its day is too long ago, or was imported.'),
+  lowered: count('Number of uses that now have a lower quantity.'),
+  unchanged: count('Number of uses that already had this quantity or a lower one.'),
+  unknown: count(
+    'Number of uses that cannot be lowered: the use is not stored, its day is too long ago, or the count of its day was imported.',
+  ),
 });
 export type LoweredUses = z.infer<typeof loweredUses>;
 
@@ -70,29 +72,29 @@ const billingDay = (of: string) => z.int().check(z.minimum(1), z.maximum(28), z.
 const percent = z.int().check(z.minimum(1), z.maximum(MAX_PERCENT));
 const limits = z
   .nullable(
-    object('Limits', 'The most uses of a day and of a month, UTC, and how much of them is used.', {
-      daily: z.nullable(count('Of a day. Null: no limit.')),
-      monthly: z.nullable(count('Of a month. Null: no limit.')),
+    object('Limits', 'The maximum uses per day and per month, in UTC, and the uses so far.', {
+      daily: z.nullable(count('Per day. Null: no limit.')),
+      monthly: z.nullable(count('Per month. Null: no limit.')),
       billing_day: billingDay('The day on which a month begins.'),
-      next_billing_day: z.nullable(billingDay('The billing day after a change that waits. Null: none does.')),
-      from: z.nullable(day('The first day on which a month begins on `next_billing_day`. Null: no change waits.')),
-      overage: z.nullable(count('How many uses are counted beyond a limit; none with a token. Null: any number.')),
+      next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null: no change is pending.')),
+      from: z.nullable(day('The first day on which a month begins on `next_billing_day`. Null: no change is pending.')),
+      overage: z.nullable(
+        count('Number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null: unlimited.'),
+      ),
       alert_at: z
         .array(percent)
         .check(
           z.minLength(1),
           z.maxLength(MAX_THRESHOLDS),
-          z.describe('Where the business has alerts: in percent of each limit, ascending.'),
+          z.describe('Alert thresholds, in percent of each limit, ascending.'),
         ),
-      today: z.nullable(count('Uses of today. Null: no limit of a day.')),
+      today: z.nullable(count('Uses today. Null: no daily limit.')),
       month: z.nullable(
-        count(
-          `Uses of this month, which begins on the billing day; ${MAX_COUNT} also if there are more. Null: no limit of a month.`,
-        ),
+        count(`Uses this month, which begins on the billing day, at most ${MAX_COUNT}. Null: no monthly limit.`),
       ),
-      remaining: count('Uses left until one of the limits is reached; 0 while more are counted.'),
-      day_ends: z.nullable(time('the day ends. Null: no limit of a day')),
-      month_ends: z.nullable(time('the month ends. Null: no limit of a month')),
+      remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
+      day_ends: z.nullable(time('the day ends. Null: no daily limit')),
+      month_ends: z.nullable(time('the month ends. Null: no monthly limit')),
     }),
   )
   .check(z.describe('Null: the business has no limit.'));
@@ -102,14 +104,14 @@ const businessFields = {
   user_id: id('the user who owns it'),
   name: text('Name of the business.'),
   main_domain: text('Main domain of the business.'),
-  site: text('URL of its site.'),
+  site: text('URL of the site of the business.'),
   country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
   token: text('Token of the business. It is public: web pages contain it.'),
   // Not an enum: rows from other sources can contain other text.
-  status: text('Usually `active`, `suspended` or `closed`. Its token works only while it is `active`.'),
+  status: text('Usually `active`, `suspended` or `closed`. The token works only while the status is `active`.'),
   created_at: time('it was created'),
-  updated_at: time('it or its list of domains was last changed'),
+  updated_at: time('the business or its list of domains was last changed'),
 };
 export const business = object('Business', 'A business and its registered domains.', {
   ...businessFields,
@@ -126,28 +128,24 @@ export const businessDetails = object('BusinessDetails', details, {
   ...businessFields,
   access_list: list('Its registered domains, ordered by id.', access),
   limits,
-  former_tokens: list('At most 5, the one that was replaced first comes first.', formerToken),
+  former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),
 });
 export type BusinessDetails = z.infer<typeof businessDetails>;
 
 const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {
-  origin: text('The origin. Whoever has the token can make one appear here.'),
-  count: count('How often it was refused, at least.'),
+  origin: text('The origin. Anyone with the token can make an origin appear here.'),
+  count: count('Minimum number of refusals.'),
   first_seen: time('it was first refused'),
   last_seen: time('it was last refused'),
 });
-export const refusedOrigins = object(
-  'RefusedOrigins',
-  'Origins that are not registered and tried in the last 90 days.',
-  {
-    refused: list('At most 50, the last one seen first.', refusedOrigin),
-  },
-);
+export const refusedOrigins = object('RefusedOrigins', 'Unregistered origins that were refused in the last 90 days.', {
+  refused: list('At most 50, most recent first.', refusedOrigin),
+});
 export type RefusedOrigin = z.infer<typeof refusedOrigin>;
 export type RefusedOrigins = z.infer<typeof refusedOrigins>;
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));
-const change = object('Change', 'One change of a business.', {
+const change = object('Change', 'A change to a business or user.', {
   id: id('the change'),
   at: time('it was made'),
   actor: z
@@ -155,19 +153,21 @@ const change = object('Change', 'One change of a business.', {
     .check(
       z.regex(/^(?:(?:key [1-9]\d*|console link|operator) \(….{4}\)|operator)$/),
       z.describe(
-        'Who made it: `key 12 (…abcd)`, an API key or a session that came from it; `console link (…abcd)`, a session that came from a link; `operator (…abcd)`, an operator key; or `operator`, a command of an earlier version.',
+        'Who made the change. `key 12 (…abcd)`: an API key, or a session that it started. `console link (…abcd)`: a session that a link started. `operator (…abcd)`: an operator key. `operator`: a command of an earlier version.',
       ),
     ),
   key_name: z
     .nullable(z.string())
-    .check(z.describe('Name of the API key that made it. Null: no key made it, or none that the owner has.')),
-  action: text('What was done, such as `add_sites`. There may be new ones.'),
-  before: changed.check(z.describe('What was changed, as it was before. Null if it is new.')),
-  after: changed.check(z.describe('What was changed, as it was then. Null if it is gone.')),
+    .check(
+      z.describe("Name of the API key that made the change. Null: no key made it, or not one of the owner's keys."),
+    ),
+  action: text('The action, such as `add_sites`. Later versions may add actions.'),
+  before: changed.check(z.describe('The changed values before the change. Null if they are new.')),
+  after: changed.check(z.describe('The changed values after the change. Null if they were removed.')),
 });
 const next = z
   .nullable(z.int().check(z.minimum(1)))
-  .check(z.describe('Where the next page starts, or null on the last page.'));
+  .check(z.describe('The position of the next page. Null on the last page.'));
 export const changes = object('Changes', 'Who changed what.', {
   changes: list('Newest first.', change),
   next,
@@ -176,58 +176,51 @@ export type Change = z.infer<typeof change>;
 export type Changes = z.infer<typeof changes>;
 
 const alertFields = {
-  id: id('the alert, among those of its database'),
-  period: z.enum(['day', 'month']).check(z.describe('Which limit: that of a day or that of a month.')),
-  starts_on: day('First day of the day or month that the uses are of, UTC.'),
-  ends_on: day('Last day of it.'),
-  limit: z.int().check(z.minimum(1), z.describe('The limit as it was.')),
+  id: id('the alert, unique within its database'),
+  period: z.enum(['day', 'month']).check(z.describe('Whether the limit is daily or monthly.')),
+  starts_on: day('First day of the period, UTC.'),
+  ends_on: day('Last day of the period, UTC.'),
+  limit: z.int().check(z.minimum(1), z.describe('The limit when the alert was stored.')),
   threshold: percent.check(z.describe('In percent of the limit, rounded up to whole uses.')),
-  used: count(
-    `How many uses were counted when the alert was stored; ${MAX_COUNT} also if there were more. It can be more than the threshold.`,
-  ),
+  used: count(`Number of uses when the alert was stored, at most ${MAX_COUNT}. It can exceed the threshold.`),
   at: time('it was stored'),
 };
 const storedAlertFields = {
   ...alertFields,
   sent_at: z
     .nullable(time('it was sent'))
-    .check(z.describe('When it was sent, in UTC. Null: it is not sent yet, or was given up.')),
+    .check(z.describe('When the alert was sent, in UTC. Null: not sent yet, or given up.')),
 };
 const alert = object('Alert', 'A business has reached a threshold of a limit.', storedAlertFields);
-export const alerts = object('Alerts', 'Which thresholds of its limits a business has reached.', {
+export const alerts = object('Alerts', 'Alerts for the limit thresholds that a business reached.', {
   alerts: list('Newest first.', alert),
   next,
 });
 export type Alerts = z.infer<typeof alerts>;
 
-const sentAlert = object('SentAlert', 'An alert, as it is sent.', {
+const sentAlert = object('SentAlert', 'An alert in a message to the receiver.', {
   ...alertFields,
   business_id: id('the business'),
-  user_id: id('the user to whom the business belonged when the message was made'),
+  user_id: id('the user who owned the business when the message was created'),
 } satisfies Record<AlertField, z.ZodMiniType>);
 export const alertMessage = object('AlertMessage', 'Alerts of one database, oldest first.', {
-  type: z.literal(MESSAGE_TYPE).check(z.describe('There may be new ones: ignore those that you do not know.')),
-  timestamp: time('the message was made'),
+  type: z.literal(MESSAGE_TYPE).check(z.describe('Later versions may add types: ignore unknown types.')),
+  timestamp: time('the message was created'),
   data: z.object({
-    alerts: z.array(sentAlert).check(z.minLength(1), z.maxLength(100), z.describe('Those that are new.')),
+    alerts: z.array(sentAlert).check(z.minLength(1), z.maxLength(100), z.describe('The new alerts.')),
   }),
 });
 
-const listedAlert = object('ListedAlert', 'An alert of any business, and what became of it.', {
+const listedAlert = object('ListedAlert', 'An alert of any business, and its state.', {
   ...storedAlertFields,
   business_id: id('the business'),
   state: z
     .enum(['open', 'sent', 'given_up'])
-    .check(z.describe('Whether it is sent, or was too old to be sent on. Open: it is not sent yet.')),
+    .check(z.describe('`open`: not sent yet. `sent`: sent. `given_up`: too old to be sent.')),
 });
-export const allAlerts = object('AllAlerts', 'Which thresholds of their limits all businesses have reached.', {
-  alerts: list(
-    'Newest first within each database. A page can be short, or empty, although `next` is set.',
-    listedAlert,
-  ),
-  next: z
-    .nullable(z.string())
-    .check(z.describe('What to send as `cursor` for the next page, or null on the last page.')),
+export const allAlerts = object('AllAlerts', 'Alerts for the limit thresholds that all businesses reached.', {
+  alerts: list('Newest first within each database. A page can be short or empty even if `next` is set.', listedAlert),
+  next: z.nullable(z.string()).check(z.describe('The `cursor` of the next page. Null on the last page.')),
 });
 export type AllAlerts = z.infer<typeof allAlerts>;
 
@@ -235,12 +228,14 @@ const listedBusiness = object('ListedBusiness', 'A business and its uses of the 
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),
   limits,
-  refused_origins: count('How many origins were refused since the business was last changed, in the last 90 days.'),
+  refused_origins: count(
+    'Number of origins that were refused in the last 90 days, since the business was last changed.',
+  ),
 });
 export type ListedBusiness = z.infer<typeof listedBusiness>;
 export const businesses = object('Businesses', 'The businesses of an API key.', {
   businesses: list(
-    'Those whose usage the caller may read from here, by id. It can be empty although `next` is set.',
+    'The businesses whose usage the caller may read from this origin, by id. Can be empty even if `next` is set.',
     listedBusiness,
   ),
   next,
@@ -249,13 +244,13 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 export type Businesses = z.infer<typeof businesses>;
 
 export const importedHistory = object('ImportedHistory', 'The history that was imported.', {
-  days: count('How many days were sent.'),
-  uses: count('How many uses they have in all.'),
+  days: count('Number of days in the request.'),
+  uses: count('Total number of uses on these days.'),
 });
 export type ImportedHistory = z.infer<typeof importedHistory>;
 
 export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
-  deleted: z.object({ id: id('the business'), name: text('Its name.') }),
+  deleted: z.object({ id: id('the business'), name: text('The name of the business.') }),
 });
 export type DeletedBusiness = z.infer<typeof deletedBusiness>;
 
@@ -265,20 +260,22 @@ const keyFields = {
   name: text('Name of the key.'),
   last_four: text('Its last four characters.'),
   created_at: time('it was created'),
-  expires_on: z.nullable(day('Last day on which it works, UTC. Null: it does not expire.')),
+  expires_on: z.nullable(day('Last day on which the key works, UTC. Null: it does not expire.')),
   revoked_at: z.nullable(time('it was revoked')),
-  business_id: z.nullable(id('the only business that it is for')),
-  last_used_on: z.nullable(day('Day of its last permitted call, UTC.')),
-  read_only: z.boolean().check(z.describe('Whether it can only read: the role `read`.')),
-  role: z.enum(ROLES).check(z.describe('What it may do: everything, only read, or only read usage and record uses.')),
+  business_id: z.nullable(id('the only business that the key gives access to')),
+  last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
+  read_only: z.boolean().check(z.describe('Whether the key can only read, which is the role `read`.')),
+  role: z
+    .enum(ROLES)
+    .check(z.describe('`full`: full access. `read`: read-only. `record`: can only read usage and record uses.')),
 };
 const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
 export type Key = z.infer<typeof apiKey>;
 export const keys = object('Keys', 'The API keys of a user.', {
-  keys: list('By id, with those that are revoked or expired.', apiKey),
+  keys: list('By id, including revoked and expired keys.', apiKey),
 });
 export type Keys = z.infer<typeof keys>;
-export const newKey = object('NewKey', 'An API key that was created.', {
+export const newKey = object('NewKey', 'A created API key.', {
   api_key: text('The key itself. It is shown only here.'),
   ...keyFields,
 });
@@ -294,73 +291,75 @@ export type ErasedUser = z.infer<typeof erasedUser>;
 const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
-  count: count('Number of uses in the range; 0 if there were none.'),
+  count: count('Number of uses in the range. 0 if there were none.'),
 });
 export const totals = object('Totals', 'The uses of each business in a range of days.', {
-  usage: list('By id. A page can be short, or empty, although `next` is set.', total),
+  usage: list('By id. A page can be short or empty even if `next` is set.', total),
   next,
 });
 export type Totals = z.infer<typeof totals>;
 const endedMonth = object('EndedMonth', 'A billing month of one business that has ended.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
-  name: text('Its name, as it is now.'),
+  name: text('The current name of the business.'),
   starts_on: day('The first day of the month.'),
   ends_on: day('The last day of the month.'),
-  count: count('Number of uses in the month; 0 if there were none.'),
-  monthly_limit: z.nullable(count('Its limit of a month, as it is now. Null: no limit.')),
+  count: count('Number of uses in the month. 0 if there were none.'),
+  monthly_limit: z.nullable(count('The current monthly limit of the business. Null: no limit.')),
   final: z
     .boolean()
     .check(
-      z.describe(`Whether only an import can change the count: from ${FINAL_AFTER_DAYS} days after the month on.`),
+      z.describe(
+        `Whether only an import can still change the count: true ${FINAL_AFTER_DAYS} days or more after the month ended.`,
+      ),
     ),
 });
 export const endedMonths = object('EndedMonths', 'The billing months that ended on a day.', {
-  usage: list('By id. A page can be short, or empty, although `next` is set.', endedMonth),
+  usage: list('By id. A page can be short or empty even if `next` is set.', endedMonth),
   next,
 });
 export type EndedMonths = z.infer<typeof endedMonths>;
 
 const databaseName = {
   number: z.int().check(z.minimum(0), z.describe('Number of the database: 0 for `DB`, 1 for `DB_1`.')),
-  letter: text('The first character of the credentials of its owners.'),
-  binding: text('Its name in the configuration.'),
+  letter: text('The database letter in the credentials of its owners.'),
+  binding: text('The name of the database in the configuration.'),
 };
 const waiting = (of: string) => z.nullable(count(of)).check(z.describe(`${of} Null: more than 10,000.`));
-const databaseState = object('Database', 'A database, how full it is, and what waits in it.', {
+const databaseState = object('Database', 'A database with its size and backlog.', {
   ...databaseName,
-  bytes: count('Its size.'),
+  bytes: count('Size of the database in bytes.'),
   uses_yesterday: z
-    .nullable(count('Uses of yesterday.'))
-    .check(z.describe('Uses of yesterday, UTC. Null: it has more than 10,000 businesses.')),
+    .nullable(count('Uses yesterday.'))
+    .check(z.describe('Uses yesterday, UTC. Null: the database contains more than 10,000 businesses.')),
   backlog: z.object({
-    ids: waiting('Ids of uses that are to be forgotten.'),
-    alerts: waiting('Alerts that are not sent yet.'),
+    ids: waiting('Ids of uses to purge.'),
+    alerts: waiting('Alerts not sent yet.'),
   }),
 });
-const brokenDatabase = object('BrokenDatabase', 'A database that cannot be asked.', {
+const brokenDatabase = object('BrokenDatabase', 'A database that cannot be queried.', {
   ...databaseName,
-  error: z.enum(['does not respond', 'failed']).check(z.describe('What is wrong. The log has the cause.')),
+  error: z.enum(['does not respond', 'failed']).check(z.describe('The problem. The cause is in the log.')),
 });
 export const databases = object('Databases', 'The databases of the service.', {
   databases: list('By number.', z.union([databaseState, brokenDatabase])),
 });
 export type Databases = z.infer<typeof databases>;
 
-export const session = object('Session', 'A session of the console.', {
-  session_key: text('The session key. It is shown once, and is sent like an API key.'),
+export const session = object('Session', 'A console session.', {
+  session_key: text('The session key, which is shown only once. Send it like an API key.'),
   expires_at: time('the session ends'),
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
   return_url: z
     .nullable(z.string())
-    .check(z.describe('Where the console leads back to, as the link says. Null: nowhere.')),
+    .check(z.describe('The address to which the console links back, from the console link. Null: none.')),
 });
 export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
 export type EndedSession = z.infer<typeof endedSession>;
 
 export const consoleLink = object('ConsoleLink', 'A link that opens the console once.', {
-  url: text('The address to send the owner to. Whoever opens it first has the session.'),
+  url: text('The URL to send the owner to. The first person to open it starts the session.'),
   expires_at: time('the link stops working'),
 });
 export type ConsoleLink = z.infer<typeof consoleLink>;
@@ -368,25 +367,21 @@ export type ConsoleLink = z.infer<typeof consoleLink>;
 export const health = object('Health', 'The service and its databases respond.', {
   status: z.literal(true),
   runs: object('Runs', 'The scheduled runs.', {
-    alerts: z.nullable(time('the run that looks for alerts and sends them last ended. Null: it never did')),
-    purge: z.nullable(time('the purge last ended. Null: it never did')),
+    alerts: z.nullable(time('the alerts run last ended. Null: it never ended')),
+    purge: z.nullable(time('the purge last ended. Null: it never ended')),
   }),
 });
 export type Health = z.infer<typeof health>;
 
-export const message = object('Message', 'An error that has nothing to do with the business.', {
+export const message = object('Message', 'An error that does not concern a business.', {
   message: text('What is wrong.'),
 });
-const refused = { status: z.literal(false), message: text('What is wrong, and what would be right.') };
-export const refusal = object('Refusal', 'A call that may not be made, or names what does not exist.', refused);
-export const invalidInput = object(
-  'InvalidInput',
-  'Input that is refused. With 422, `message` is the first of the errors.',
-  {
-    ...refused,
-    errors: z
-      .record(z.string(), z.array(z.string()))
-      .check(z.describe('What is wrong with each field, which is named by its path with dots: `sites.1`.')),
-  },
-);
+const refused = { status: z.literal(false), message: text('The problem, and what would be valid.') };
+export const refusal = object('Refusal', 'A call that is not permitted, or that names something unknown.', refused);
+export const invalidInput = object('InvalidInput', 'Rejected input. With 422, `message` is the first error.', {
+  ...refused,
+  errors: z
+    .record(z.string(), z.array(z.string()))
+    .check(z.describe('The problems of each field, by its dotted path, such as `sites.1`.')),
+});
 export type ErrorBody = z.infer<typeof message> | z.infer<typeof refusal> | z.infer<typeof invalidInput>;
