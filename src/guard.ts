@@ -22,7 +22,7 @@ import { afterResponse } from './http/after-response.ts';
 import { readBody } from './http/body.ts';
 import { batchError, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
 import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
-import { limitAddress, limitCredential, mayRemember } from './http/rate-limits.ts';
+import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
 /** The total time that a request waits for its database. */
@@ -262,6 +262,6 @@ function logMalformedSecrets(c: Context<Recorded>): void {
 
 /** Stores a refused origin for the owner if it can be registered and the rate limits allow the write. */
 async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
-  if (origin === null || !isRegistrable(origin) || !(await mayRemember(c, business_id, origin))) return;
+  if (origin === null || !isRegistrable(origin) || !(await mayStoreRefusal(c, business_id, origin))) return;
   await recordRefusal(d1, business_id, origin, now);
 }

@@ -6,12 +6,12 @@ import {
   DEFAULT_ALERT_AT,
   type Limits,
   type LimitUsage,
-  type Passed,
+  type ReachedThreshold,
   thresholdOf,
-  thresholdsPassedBy,
+  thresholdsReachedBy,
 } from '../src/core/limits.ts';
 import { addDays } from '../src/core/time.ts';
-import { storeMissingAlerts, storePassedAlerts, sweep } from '../src/db/alerts.ts';
+import { storeMissingAlerts, storeReachedAlerts, sweep } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
@@ -72,7 +72,7 @@ describe('the thresholds that uses reach', () => {
     ...fields,
   });
   const thresholds = (daily_limit: number, before: number, after: number) =>
-    thresholdsPassedBy(usage({ daily_limit, today: before }), after - before, TODAY).map(({ threshold }) => threshold);
+    thresholdsReachedBy(usage({ daily_limit, today: before }), after - before, TODAY).map(({ threshold }) => threshold);
 
   test.each<[number, number, number, number[]]>([
     [1000, 0, 799, []],
@@ -103,17 +103,17 @@ describe('the thresholds that uses reach', () => {
     const month = { month_starts_on: '2026-02-20', month_ends_on: '2026-03-19' };
     const limits = { daily_limit: 10, monthly_limit: 100, ...month };
     const before = usage({ ...limits, today: 7, month: 79 });
-    expect(thresholdsPassedBy(before, 3, TODAY)).toEqual([
+    expect(thresholdsReachedBy(before, 3, TODAY)).toEqual([
       { period: 'month', limit: 100, threshold: 80, used: 82, starts_on: '2026-02-20', ends_on: '2026-03-19' },
       { period: 'day', limit: 10, threshold: 100, used: 10, starts_on: TODAY, ends_on: TODAY },
     ]);
-    expect(thresholdsPassedBy(usage({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
-    expect(thresholdsPassedBy(usage({}), 1, TODAY)).toEqual([]);
+    expect(thresholdsReachedBy(usage({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
+    expect(thresholdsReachedBy(usage({}), 1, TODAY)).toEqual([]);
   });
 });
 
 describe('a threshold that a response reached', () => {
-  const passed: Passed = {
+  const reached: ReachedThreshold = {
     ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
     ...{ limit: 100, threshold: 80, used: 81 },
   };
@@ -121,26 +121,31 @@ describe('a threshold that a response reached', () => {
 
   test('is stored once, with the count from the response', async () => {
     const business = await limited({ monthly_limit: 100 });
-    const day: Passed = {
-      ...passed,
+    const day: ReachedThreshold = {
+      ...reached,
       ...{ period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 50, threshold: 100, used: 50 },
     };
-    await storePassedAlerts(business.home.d1, business.id, [passed, day], NOW);
-    await storePassedAlerts(business.home.d1, business.id, [{ ...passed, used: 82 }, day], new Date(NOW.getTime() + 1));
+    await storeReachedAlerts(business.home.d1, business.id, [reached, day], NOW);
+    await storeReachedAlerts(
+      business.home.d1,
+      business.id,
+      [{ ...reached, used: 82 }, day],
+      new Date(NOW.getTime() + 1),
+    );
     expect(await alertsOf(business)).toEqual([
-      { ...passed, at },
+      { ...reached, at },
       { ...day, at },
     ]);
   });
 
   test('is stored once per threshold, limit value and period', async () => {
     const business = await limited({ monthly_limit: 100 });
-    const others: Partial<Passed>[] = [{}, { threshold: 100 }, { limit: 101 }, { starts_on: '2026-04-01' }];
+    const others: Partial<ReachedThreshold>[] = [{}, { threshold: 100 }, { limit: 101 }, { starts_on: '2026-04-01' }];
     for (let round = 0; round < 2; round++) {
       for (const other of others)
-        await storePassedAlerts(business.home.d1, business.id, [{ ...passed, ...other }], NOW);
+        await storeReachedAlerts(business.home.d1, business.id, [{ ...reached, ...other }], NOW);
     }
-    expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...passed, ...other, at })));
+    expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...reached, ...other, at })));
   });
 
   test('is stored once, even if a sweep finds it concurrently', async () => {
@@ -149,26 +154,26 @@ describe('a threshold that a response reached', () => {
     const { d1 } = business.home;
     await Promise.all([
       look(business),
-      storePassedAlerts(d1, business.id, [passed], NOW),
+      storeReachedAlerts(d1, business.id, [reached], NOW),
       look(business),
-      storePassedAlerts(d1, business.id, [passed], NOW),
+      storeReachedAlerts(d1, business.id, [reached], NOW),
     ]);
-    expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
+    expect(await alertsOf(business)).toEqual([{ ...reached, at }]);
   });
 
   test('is not stored for a business that is deleted or was created by npm run verify', async () => {
     const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     for (const { home, id } of await Promise.all(checked)) {
-      await storePassedAlerts(home.d1, id, [passed], NOW);
+      await storeReachedAlerts(home.d1, id, [reached], NOW);
       expect(await alertsOf({ ...home, id })).toEqual([]);
     }
     for (const { home, id } of await Promise.all(beside)) {
-      await storePassedAlerts(home.d1, id, [passed], NOW);
+      await storeReachedAlerts(home.d1, id, [reached], NOW);
       expect(await alertsOf({ ...home, id })).toHaveLength(1);
     }
     const [home] = homes;
-    await storePassedAlerts(home?.d1 as D1Database, 999_999_999, [passed], NOW);
+    await storeReachedAlerts(home?.d1 as D1Database, 999_999_999, [reached], NOW);
     expect(await home?.db.$count(alerts, eq(alerts.business_id, 999_999_999))).toBe(0);
   });
 });
@@ -611,11 +616,11 @@ test('storing two alerts after a response reads 15 rows and writes 9; storing fo
   await business.home.d1.prepare(days).bind(business.id).run();
   const [written, found] = [noCost(), noCost()];
   const period = { starts_on: '2025-01-01', ends_on: '2025-01-01', limit: 1, threshold: 100, used: 1 } as const;
-  const two: Passed[] = [
+  const two: ReachedThreshold[] = [
     { period: 'month', ...period },
     { period: 'day', ...period },
   ];
-  await storePassedAlerts(metered(business.home.d1, written), business.id, two, NOW);
+  await storeReachedAlerts(metered(business.home.d1, written), business.id, two, NOW);
   expect(written).toMatchObject({ round_trips: 1, rows_written: 9 });
   expect(written.rows_read).toBeLessThanOrEqual(15);
   await storeMissingAlerts(metered(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));

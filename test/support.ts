@@ -9,7 +9,7 @@ import type { describe, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
-import { secretTextOf } from '../src/core/operator.ts';
+import { formatSecret } from '../src/core/operator.ts';
 import { addDays, formatTimestamp } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
@@ -48,8 +48,8 @@ export const eachOf =
 /** An operator key for each role, and the Worker's secrets for both. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
 export const OPERATOR_SECRETS = {
-  OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(OPERATOR.full)),
-  OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(OPERATOR.record)),
+  OPERATOR_KEY_1: formatSecret('full', await sha256Hex(OPERATOR.full)),
+  OPERATOR_KEY_2: formatSecret('record', await sha256Hex(OPERATOR.record)),
 };
 
 /** The month that contains `day`, if months begin on `billing_day`. Computed day by day, unlike in the service. */

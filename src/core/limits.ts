@@ -146,7 +146,7 @@ export function thresholdOf(limit: number, used: number, alert_at: readonly numb
 }
 
 /** A threshold that was reached: its limit, the uses that reached it, and the first and last day of its period. */
-export type Passed = {
+export type ReachedThreshold = {
   period: LimitedPeriod;
   limit: number;
   threshold: number;
@@ -156,7 +156,7 @@ export type Passed = {
 };
 
 /** Returns each limit's highest threshold that `quantity` more uses today reach for the first time. */
-export const thresholdsPassedBy = (before: LimitUsage, quantity: number, today: string): Passed[] =>
+export const thresholdsReachedBy = (before: LimitUsage, quantity: number, today: string): ReachedThreshold[] =>
   limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
     const used = usedBefore + quantity;
     const alert_at = thresholdsOf(before);

@@ -12,7 +12,7 @@ export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_K
 export type OperatorSecret = (typeof OPERATOR_SECRETS)[number];
 
 /** Formats a secret from a key's role and its SHA-256 in hex. */
-export const secretTextOf = (role: OperatorRole, hash: string): string => `${role}:${hash}`;
+export const formatSecret = (role: OperatorRole, hash: string): string => `${role}:${hash}`;
 
 const SECRET = /^(full|record):[0-9a-f]{64}$/;
 
@@ -25,7 +25,7 @@ export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string })
  */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
-  return OPERATOR_ROLES.findLast((role) => texts.includes(secretTextOf(role, hash))) ?? null;
+  return OPERATOR_ROLES.findLast((role) => texts.includes(formatSecret(role, hash))) ?? null;
 }
 
 /** Returns whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */

@@ -4,7 +4,7 @@
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_THRESHOLDS } from '../core/fields.ts';
-import { DEFAULT_ALERT_AT, type Passed } from '../core/limits.ts';
+import { DEFAULT_ALERT_AT, type ReachedThreshold } from '../core/limits.ts';
 import { addDays, dayOf, formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { billingMonth } from './billing.ts';
@@ -39,19 +39,19 @@ const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
 /**
- * Stores an alert for each passed threshold (`thresholdsPassedBy` in core/limits.ts), unless that threshold or a higher one already has an
+ * Stores an alert for each reached threshold (`thresholdsReachedBy` in core/limits.ts), unless that threshold or a higher one already has an
  * alert.
  */
-export async function storePassedAlerts(
+export async function storeReachedAlerts(
   d1: D1Database,
   business_id: number,
-  passed: Passed[],
+  reached: ReachedThreshold[],
   now: Date,
 ): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: formatTimestamp(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
   // Selects from businesses, so no alert is stored for a deleted business.
-  const rows = sql`select ${rowValues(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
+  const rows = sql`select ${rowValues(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(reached)})
     where ${isOwn} and not ${isWritten(row)}`;
   await drizzle(d1).insert(alerts).select(rows);
 }

@@ -255,8 +255,8 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
   return builder
     .select({
       beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
-      places: sql<Json<number[]>>`(select json_group_array(key) from json_each(${$.uses})
-        where ${isNewFor($.business_id, listedDigest)})`.as('places'),
+      indexes: sql<Json<number[]>>`(select json_group_array(key) from json_each(${$.uses})
+        where ${isNewFor($.business_id, listedDigest)})`.as('indexes'),
     })
     .from(sql`${exceeded} where beyond <> '[]'`);
 });

@@ -60,7 +60,7 @@ export async function limitCredential(
  * Limits the writes that anyone can cause: one a minute per refused origin, and ten a minute per business. Checks the origin first, so a
  * frequent one does not use up its business's limit. Returns false if a limiter fails.
  */
-export async function mayRemember(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
+export async function mayStoreRefusal(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
   const isFirst = await isWithin(c, 'REFUSED_ORIGIN_LIMIT', `${business_id} ${origin}`);
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }

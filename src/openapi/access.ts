@@ -4,13 +4,13 @@ import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { FIRST_RULE, LAST_RULE, NO_QUERY } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { anAlert, businessWith, detailsOf, SHOP, times } from './examples.ts';
-import type { WordsByRoute } from './paths.ts';
+import type { DescriptionsByRoute } from './paths.ts';
 import { invalidField, unknown, unknownParameter } from './refusals.ts';
 import { ok } from './responses.ts';
 
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
-export const access: WordsByRoute = {
+export const access: DescriptionsByRoute = {
   'GET /api/v1/business/{business_id}': {
     operationId: 'readBusiness',
     summary: 'Read a business',

@@ -6,7 +6,7 @@ import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { anAlert, apiKey, businessWith, fields, SHOP, thirtyDays, times, written } from './examples.ts';
-import type { WordsByRoute } from './paths.ts';
+import type { DescriptionsByRoute } from './paths.ts';
 import { invalidField, unknown } from './refusals.ts';
 import { jsonLines, linked, ok, orCsv } from './responses.ts';
 
@@ -25,7 +25,7 @@ const businessLine = {
 };
 const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');
 
-export const businesses: WordsByRoute = {
+export const businesses: DescriptionsByRoute = {
   'GET /api/v1/business': {
     operationId: 'listBusinesses',
     summary: 'List your businesses',

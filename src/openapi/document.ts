@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MESSAGE_TYPE } from '../core/webhook.ts';
-import { DESCRIBED } from '../wire/requests.ts';
+import { JSON_SCHEMAS } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { access } from './access.ts';
 import { businesses } from './businesses.ts';
@@ -92,7 +92,7 @@ const TOKEN =
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
     const { def } = zodSchema._zod;
-    Object.assign(jsonSchema, DESCRIBED.get(zodSchema));
+    Object.assign(jsonSchema, JSON_SCHEMAS.get(zodSchema));
     if (closed && jsonSchema.type === 'object') jsonSchema.additionalProperties ??= false;
     else if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     if (def.type !== 'pipe') return;

@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 
-export type Meaning = readonly [description: string, example: unknown];
+export type ParameterDescription = readonly [description: string, example: unknown];
 
-const MEANINGS: Record<string, Meaning> = {
+const MEANINGS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
   access_id: ['Identifier of the entry.', 1],
   user_id: ['Identifier of the user.', 7],
@@ -18,7 +18,12 @@ const MEANINGS: Record<string, Meaning> = {
 };
 
 /** Returns a parameter with its schema. The description is `own`, or by default the one for its name. */
-export function parameter(location: 'path' | 'query' | 'header', name: string, schema: z.ZodMiniType, own?: Meaning) {
+export function parameter(
+  location: 'path' | 'query' | 'header',
+  name: string,
+  schema: z.ZodMiniType,
+  own?: ParameterDescription,
+) {
   const [description, example] = own ?? MEANINGS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);
   return schema.check(z.meta({ param: { in: location, name, description, example } }));
@@ -34,4 +39,4 @@ export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
 
 /** Quoting an id and escaping every character doubles its length and adds two. */
 const key = z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)));
-export const idempotencyKey = (own?: Meaning) => parameter('header', 'Idempotency-Key', key, own);
+export const idempotencyKey = (own?: ParameterDescription) => parameter('header', 'Idempotency-Key', key, own);

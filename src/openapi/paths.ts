@@ -7,17 +7,25 @@ import { POLICY } from '../core/policy.ts';
 import { ACCEPTS, type Accepts } from '../guard.ts';
 import { NO_QUERY } from '../wire/requests.ts';
 import { component } from '../wire/responses.ts';
-import { idempotencyKey, inPath, type Meaning, ORIGIN, parameter } from './parameters.ts';
-import { BROKEN_BODY, FAILURES, mismatch, NO_BODY, type Refused, refusalsOf, unknownParameter } from './refusals.ts';
+import { idempotencyKey, inPath, ORIGIN, type ParameterDescription, parameter } from './parameters.ts';
+import {
+  BROKEN_BODY,
+  FAILURES,
+  invalidInput,
+  NO_BODY,
+  type Refused,
+  refusalsOf,
+  unknownParameter,
+} from './refusals.ts';
 import { json, refusals } from './responses.ts';
 
 /** The parts of an operation's description that its route does not define. */
-export type Words = {
+export type Description = {
   operationId: string;
   summary: string;
   description: string;
   /** By name, for parameters whose meaning differs from the default. */
-  parameters?: Record<string, Meaning>;
+  parameters?: Record<string, ParameterDescription>;
   /** The request body. `component` names the route's schema. `schema` is for bodies that the handler parses itself. */
   body?: {
     description?: string;
@@ -33,13 +41,13 @@ export type Words = {
 };
 
 /** Descriptions by method and path, such as `GET /api/v1/usage`, in the order of the document. */
-export type WordsByRoute = Record<string, Words>;
+export type DescriptionsByRoute = Record<string, Description>;
 
 /** Returns the schema of a nonempty body. */
 const filled = (body: z.ZodMiniType) =>
   body instanceof z.ZodMiniOptional ? (body._zod.def.innerType as z.ZodMiniType) : body;
 
-function requestBody(accepted: z.ZodMiniType | undefined, words: Words['body']) {
+function requestBody(accepted: z.ZodMiniType | undefined, words: Description['body']) {
   if (accepted === undefined && words === undefined) return {};
   const { description, component: named, examples = {} } = words ?? {};
   const schema = words?.schema ?? (accepted && named && component(...named, filled(accepted)));
@@ -54,7 +62,7 @@ function requestBody(accepted: z.ZodMiniType | undefined, words: Words['body']) 
   };
 }
 
-function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Words['parameters'] = {}) {
+function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Description['parameters'] = {}) {
   const takesKey = operations.some((operation) => POLICY[operation].repeatable === 'with_key');
   return [
     ...(takesKey ? [idempotencyKey(own['Idempotency-Key'])] : []),
@@ -65,14 +73,14 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Words['par
 }
 
 /** Describes an operation. Its credentials and refusals follow from the policies of the route's operations. */
-function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApiOperationObject {
+function operationOf(method: string, accepts: Accepts, words: Description): ZodOpenApiOperationObject {
   const { operations, query = NO_QUERY, body, codeIn } = accepts;
   const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
   const { operationId, summary, description, success, invalid = {}, refusals: own } = words;
   const parameters = parametersOf(accepts, words.parameters);
   const reasons: Record<string, Refused> = Object.assign(
     unknownParameter(query),
-    ...Object.entries(invalid).map(([name, input]) => ({ [name]: mismatch(body ?? query.schema, input) })),
+    ...Object.entries(invalid).map(([name, input]) => ({ [name]: invalidInput(body ?? query.schema, input) })),
     own,
     method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
     ...operations.map(refusalsOf),
@@ -111,7 +119,7 @@ function routes(): Map<string, Accepts | null> {
 
 /** Describes the paths of all routes. Throws if a route has no description or a description has no route. */
 export function pathsOf(
-  words: WordsByRoute,
+  words: DescriptionsByRoute,
   publicOnes: Record<string, ZodOpenApiOperationObject>,
 ): ZodOpenApiPathsObject {
   const accepted = routes();

@@ -18,7 +18,7 @@ function refusalOf(refusal: Refusal, operation: Operation): Refused {
 export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
 /** Returns the refusal of invalid input. Throws if the input is valid. */
-export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
+export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
   const { error } = z.safeParse(schema, input);
   if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
   return errors.inputError(groupIssuesByField(error.issues, input));

@@ -2,13 +2,13 @@
 import { MAX_SESSIONS, SESSION_HOURS } from '../core/session.ts';
 import { codeBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
-import type { WordsByRoute } from './paths.ts';
+import type { DescriptionsByRoute } from './paths.ts';
 import { NO_BODY } from './refusals.ts';
 import { ok } from './responses.ts';
 
 const code = schemas.component('Code', 'The code of a console link, which works once.', codeBody);
 
-export const session: WordsByRoute = {
+export const session: DescriptionsByRoute = {
   'POST /api/v1/session': {
     operationId: 'startSession',
     summary: 'Start a console session',

@@ -5,8 +5,8 @@ import { KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';
 import { limitOfList, limitReached } from '../http/errors.ts';
 import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
-import type { WordsByRoute } from './paths.ts';
-import { invalidField, mismatch, unknownParameter } from './refusals.ts';
+import type { DescriptionsByRoute } from './paths.ts';
+import { invalidField, invalidInput, unknownParameter } from './refusals.ts';
 import { ok, orCsv } from './responses.ts';
 
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
@@ -14,7 +14,7 @@ const oneUse = schemas.component('OneUse', 'One use, now. An empty body means th
 const quantity = schemas.component('Quantity', 'One use, now, that counts several times.', quantityBody);
 const uses = schemas.component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
-export const usage: WordsByRoute = {
+export const usage: DescriptionsByRoute = {
   'GET /api/v1/business/usage/{business_id}': {
     operationId: 'readUsage',
     summary: 'Read the usage of a business',
@@ -70,9 +70,9 @@ at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
       limit_reached: limitReached({ limit: 1000, period: 'day', overage: 0, left: 0 }, 43_200),
       limit_of_list: limitOfList(0, { limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
       limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200),
-      invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
-      invalid_body: mismatch(usesBody, { use: 'order-1' }),
-      invalid_quantity: mismatch(quantityBody, { quantity: 0 }),
+      invalid_id: invalidInput(usesBody, { uses: [{ id: 'order 1' }] }),
+      invalid_body: invalidInput(usesBody, { use: 'order-1' }),
+      invalid_quantity: invalidInput(quantityBody, { quantity: 0 }),
     },
   },
   'PATCH /api/v1/business/usage/{business_id}': {

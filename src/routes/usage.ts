@@ -11,10 +11,10 @@ import {
   refusingLimit,
   remainingOf,
   secondsUntilAllowed,
-  thresholdsPassedBy,
+  thresholdsReachedBy,
 } from '../core/limits.ts';
 import { dayOf, fillRange } from '../core/time.ts';
-import { storeMissingAlerts, storePassedAlerts } from '../db/alerts.ts';
+import { storeMissingAlerts, storeReachedAlerts } from '../db/alerts.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { lowerUses } from '../db/lowering.ts';
 import {
@@ -61,8 +61,8 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
-  const passed = thresholdsPassedBy(before, quantity, dayOf(now));
-  if (passed.length > 0) c.get('later')('write_alerts', (d1) => storePassedAlerts(d1, business_id, passed, now));
+  const reached = thresholdsReachedBy(before, quantity, dayOf(now));
+  if (reached.length > 0) c.get('later')('write_alerts', (d1) => storeReachedAlerts(d1, business_id, reached, now));
 }
 
 /** Converts the overflow of a daily count to a Conflict. */
@@ -92,11 +92,11 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
 /** Returns the error for a list that a limit refuses. */
 function listRefused(
   uses: (ListedUse & { index: number })[],
-  { beyond, places }: { beyond: Json<PeriodBeyond[]>; places: Json<number[]> },
+  { beyond, indexes }: { beyond: Json<PeriodBeyond[]>; indexes: Json<number[]> },
   now: Date,
 ) {
-  const newPlaces = new Set(parseJson(places));
-  const newUses = uses.filter((_, place) => newPlaces.has(place));
+  const newIndexes = new Set(parseJson(indexes));
+  const newUses = uses.filter((_, index) => newIndexes.has(index));
   const { use, refusing, wait } = refusalOfList(newUses, parseJson(beyond), now);
   const { period, starts_on, ends_on } = refusing;
   const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
-import { secretTextOf } from '../core/operator.ts';
+import { formatSecret } from '../core/operator.ts';
 import { parseId } from '../core/request.ts';
 import { prepareDemo } from './demo.ts';
 import { portProblem } from './port.ts';
@@ -47,7 +47,7 @@ for (const binding of bindings) migrate(binding);
 // The page with the demo business must not be in the deployed folder.
 const folder = `dist/dev-${port}`;
 const operatorKey = newOperatorKey();
-const variable = `${SLOT}:${secretTextOf('full', await sha256Hex(operatorKey))}`;
+const variable = `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`;
 const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder, '--var', variable, ...where], {
   stdio: ['inherit', 'pipe', 'inherit'],
   env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },

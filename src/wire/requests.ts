@@ -50,9 +50,9 @@ function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
 }
 
 /** JSON Schema for our own check functions. zod's checks would add 0.8 KiB to the Worker (gzipped). */
-export const DESCRIBED = new Map<unknown, object>();
+export const JSON_SCHEMAS = new Map<unknown, object>();
 function described<S extends z.ZodMiniType>(schema: S, words: object): S {
-  DESCRIBED.set(schema, words);
+  JSON_SCHEMAS.set(schema, words);
   return schema;
 }
 /** `abort` skips rules that combine several numbers if one of them is invalid. */

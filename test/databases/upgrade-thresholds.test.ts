@@ -3,7 +3,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
-import { storeMissingAlerts, storePassedAlerts } from '../../src/db/alerts.ts';
+import { storeMissingAlerts, storeReachedAlerts } from '../../src/db/alerts.ts';
 import { leaseNextMessage } from '../../src/db/messages.ts';
 import { env, NOW, resetDatabases, TODAY } from '../support.ts';
 
@@ -59,7 +59,7 @@ test('ids in an emptied table continue after the last id, and the next alert is 
   await upgrade();
   expect(await lastId()).toEqual([['alerts', 7]]);
   const passed = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
-  await storePassedAlerts(D1, 42, [passed], NOW);
+  await storeReachedAlerts(D1, 42, [passed], NOW);
   expect(await rows('select id, business_id, threshold from alerts')).toEqual([
     { id: 8, business_id: 42, threshold: 80 },
   ]);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { createApp } from '../../src/app.ts';
 import { sha256Hex } from '../../src/core/credential.ts';
-import { secretTextOf } from '../../src/core/operator.ts';
+import { formatSecret } from '../../src/core/operator.ts';
 import { SCHEDULES } from '../../src/core/schedule.ts';
 import type { Bindings } from '../../src/env.ts';
 import { runScheduled } from '../../src/schedule.ts';
@@ -45,7 +45,7 @@ vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in N
 afterAll(() => void vi.unstubAllGlobals());
 const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
-const secrets = { OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(KEY)) };
+const secrets = { OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)) };
 
 /** Only the operator has access while the events are repeated. */
 let only: { OPERATOR_ONLY?: '1' } = {};

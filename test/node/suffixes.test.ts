@@ -34,9 +34,9 @@ test('every name with public suffixes below it is known', async () => {
   expect(names.filter((name) => name.includes('*'))).toEqual([]);
   const groups = Map.groupBy(names, (name) => name.slice(name.indexOf('.')));
   const lines = [...groups].map(([end, all]) => [end, ...all.map((name) => name.slice(0, -end.length))].join(' '));
-  const text = `// Names that have public suffixes below them. npm run generate makes this file of the list in tldts.
+  const text = `// Names with public suffixes below them. npm run generate writes this file from the list in tldts.
 
-/** In each line, the end of some names, and how each of them begins. */
+/** In each line, a suffix, then the labels that precede it. */
 const NAMES = \`${lines.sort().join('\n')}\`;
 
 export const SUFFIX_PARENTS: ReadonlySet<string> = new Set(

@@ -1,7 +1,7 @@
 // The demo of `npm run dev`, prepared over HTTP on services that wrangler serves.
 import { expect, test } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
-import { secretTextOf } from '../../src/core/operator.ts';
+import { formatSecret } from '../../src/core/operator.ts';
 import { addDays, dayOf } from '../../src/core/time.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
 import { serviceAt } from '../../src/tools/service.ts';
@@ -16,7 +16,7 @@ const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 /** Starts a service and returns functions that read its data. */
 async function newService(state: string, config?: string) {
   const operatorKey = newOperatorKey();
-  const secrets = { OPERATOR_KEY_4: secretTextOf('full', await sha256Hex(operatorKey)) };
+  const secrets = { OPERATOR_KEY_4: formatSecret('full', await sha256Hex(operatorKey)) };
   const { url, stop } = await startService(state, { secrets, ...(config !== undefined && { config }) });
   const service = serviceAt(url, operatorKey);
   type Key = { name: string; last_four: string; revoked_at: string | null };

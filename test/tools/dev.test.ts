@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
-import { secretTextOf } from '../../src/core/operator.ts';
+import { formatSecret } from '../../src/core/operator.ts';
 import { readConfiguration } from '../../src/tools/configuration.ts';
 import { portProblem } from '../../src/tools/port.ts';
 import { node, nodeIn, ROOT } from '../cli/support.ts';
@@ -145,7 +145,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();
-    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await sha256Hex(own))}\n`);
+    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${formatSecret('full', await sha256Hex(own))}\n`);
     const port = await freePort();
     async function inspect(output: string) {
       const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);

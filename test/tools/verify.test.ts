@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
-import { secretTextOf } from '../../src/core/operator.ts';
+import { formatSecret } from '../../src/core/operator.ts';
 import { NotVerified, OF_DATABASE, OF_SERVICE, type Target } from '../../src/tools/promises.ts';
 import { serviceAt } from '../../src/tools/service.ts';
 import { nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
@@ -27,8 +27,8 @@ const ADDRESS_LIMIT = 100;
 /** Starts a service with two operator keys on its own databases. */
 async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
-    OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(KEY)),
-    OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(RECORD_KEY)),
+    OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)),
+    OPERATOR_KEY_2: formatSecret('record', await sha256Hex(RECORD_KEY)),
   };
   const { url, stop } = await startService(state, { secrets, config: withDatabases(databases, ADDRESS_LIMIT) });
   const front = await serviceInFrontOf(url, () => undefined);
