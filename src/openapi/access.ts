@@ -91,7 +91,7 @@ One change remains, which records the deletion. The id is never reused.`,
   },
   'DELETE /api/v1/business/{business_id}/access/refused': {
     operationId: 'forgetRefusedOrigins',
-    summary: 'Clear the refused origins',
+    summary: 'Forget the refused origins',
     description: 'Clears the list. An origin that is refused later appears again.',
     success: ok('The empty list.', schemas.refusedOrigins, { refused: { refused: [] } }),
   },
