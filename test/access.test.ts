@@ -1,4 +1,4 @@
-// Access domains: adding and listing (docs/api.md, "Sites").
+// Adding, listing and removing sites (docs/api.md, "Sites").
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
@@ -22,7 +22,7 @@ const sitesOf = (answer: { body: { data: { access_list: Entry[] } } }) =>
 const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `https://s${from + index}.example`);
 
-test('returns the business with its access_list', async () => {
+test('reading sites returns the business with its access_list', async () => {
   const business = await newBusiness();
   const answer = await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
   expect(answer.status).toBe(200);
@@ -58,7 +58,7 @@ test('returns the business with its access_list', async () => {
   expect(list.text).toBe(answer.text);
 });
 
-test('lists the sites in the order in which they were added', async () => {
+test('reading sites returns them in the order in which they were added', async () => {
   const business = await newBusiness();
   const first = ['https://b.example', 'https://a.example', 'https://c.example'];
   await call('POST', business.access, { as: business.key, body: { sites: first } });
@@ -71,7 +71,7 @@ test('lists the sites in the order in which they were added', async () => {
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
 });
 
-test('adds sites without replacing the list, and ignores duplicates', async () => {
+test('adding sites keeps existing sites and ignores duplicates', async () => {
   const business = await newBusiness({ sites: ['https://old.example'] });
   const sites = ['https://new.example', 'HTTPS://NEW.example:443/page?q#f', ' https://old.example/ '];
   const answer = await call('POST', business.access, { as: business.key, body: { sites } });
@@ -79,7 +79,7 @@ test('adds sites without replacing the list, and ignores duplicates', async () =
   expect(sitesOf(answer)).toEqual(['https://old.example', 'https://new.example']);
 });
 
-test("changes the business's updated_at only if its list changes", async () => {
+test("adding sites changes the business's updated_at only if its list changes", async () => {
   const business = await newBusiness();
   const body = { sites: ['https://shop.example'] };
   const added = await call('POST', business.access, { as: business.key, body, at: later });
@@ -89,7 +89,7 @@ test("changes the business's updated_at only if its list changes", async () => {
   expect(again.text).toBe(added.text);
 });
 
-test('restricts the token from the next request', async () => {
+test('adding the first site restricts the token from the next request', async () => {
   const business = await newBusiness();
   const visit = (origin: string) => call('GET', business.usage, { as: business.token, origin });
   expect((await visit('https://other.example')).status).toBe(200);
@@ -168,7 +168,7 @@ describe('the limits on sites', () => {
   });
 });
 
-test('stores every site that concurrent calls add', async () => {
+test('concurrent calls add all of their different sites', async () => {
   const business = await newBusiness();
   await Promise.all(
     many(20).map((site) => call('POST', business.access, { as: business.key, body: { sites: [site] } })),
@@ -177,7 +177,7 @@ test('stores every site that concurrent calls add', async () => {
   expect(stored.sort()).toEqual(many(20).sort());
 });
 
-test('stores nothing if one entry is invalid, and names each invalid entry', async () => {
+test('a call with an invalid entry stores nothing, and each invalid entry is named', async () => {
   const business = await newBusiness();
   const before = await everything();
   const sites = ['https://good.example', 'ftp://bad.example', 'https://fine.example', 7];
@@ -247,7 +247,7 @@ describe('the body', () => {
   });
 });
 
-test('shows only the list of the requested business', async () => {
+test('reading sites returns only the requested business’s list', async () => {
   const other = await newBusiness({ sites: ['https://other.example'] });
   const business = await newBusiness({ user_id: other.user_id, sites: ['https://shop.example'] });
   const answer = await call('GET', business.access, { as: other.key, at: NOW });
@@ -300,7 +300,7 @@ describe('removing sites', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('rejects parameters when removing the whole list: they may have been meant to narrow it', async () => {
+  test('rejects query parameters for the whole list, because they may have been meant to narrow the removal', async () => {
     const business = await newBusiness({ sites: AB });
     const before = await everything();
     const answer = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
@@ -342,7 +342,7 @@ describe('removing sites', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  test('is allowed to a page for its own site', async () => {
+  test('is allowed from a page for its own site', async () => {
     const business = await newBusiness({ sites: AB });
     const [own] = await entriesOf(business);
     const visit = { as: business.key, origin: 'https://a.example' };

@@ -343,7 +343,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('includes inactive businesses, but not those of npm run verify', async () => {
+  test('includes inactive businesses but not those created by npm run verify', async () => {
     const suspended = await limited({ daily_limit: 1 }, { status: 'suspended' });
     const checked = await limited({ daily_limit: 1 }, { user_id: 9_000_000_003 });
     for (const business of [suspended, checked]) {
@@ -538,7 +538,7 @@ describe('the schedule', () => {
     const { db } = business.home;
     await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     await used(business, TODAY, 1000);
-    await sweep(db, NOW); // the first insert into a table creates SQLite's row of its last id
+    await sweep(db, NOW); // the first insert into a table adds a row to sqlite_sequence
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
       await sweep(drizzle(metered(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
@@ -579,7 +579,7 @@ test('a sweep is one statement, uses indexes only, and reads the days of two mon
       select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
     await home.d1.prepare(days).bind(id).run();
   }
-  await look(business, new Date('2026-01-01T12:00:00Z')); // the first insert into a table creates SQLite's row of its last id
+  await look(business, new Date('2026-01-01T12:00:00Z')); // the first insert into a table adds a row to sqlite_sequence
   const last = new Date('2026-03-31T12:00:00Z');
   const inTurn = new Date(last.getTime() + (business.id % 60) * 60_000);
   const searches = [
@@ -609,7 +609,7 @@ test('a sweep is one statement, uses indexes only, and reads the days of two mon
   }
 });
 
-test('storing two alerts after a response reads 15 rows and writes 9; storing four in a sweep, 97 and 17', async () => {
+test('storing two alerts after a response reads 15 rows and writes 9, and a sweep that stores four reads 97 and writes 17', async () => {
   const business = await limited({ daily_limit: 1, monthly_limit: 1 });
   const days = `insert into daily_usage (business_id, day, count) with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
     select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;

@@ -56,7 +56,7 @@ export async function createBusiness(home: Numbered, fields: NewBusiness, now: D
   return parseJson(business);
 }
 
-/** Replaces a business's token. The old token keeps working for `keepMs`. Without `keepMs`, all former tokens stop. */
+/** Replaces a business's token. The old token keeps working for `keepMs`. Without `keepMs`, all old tokens stop immediately. */
 export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
   const keepUntil = keepMs === undefined ? null : formatTimestamp(new Date(now.getTime() + keepMs));

@@ -18,7 +18,7 @@ async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   return alone.body.data.limits;
 }
 
-describe('the limits of a business, alone and in lists', () => {
+describe('a business’s limits, alone and in lists,', () => {
   test('are null without a limit, even with a billing day', async () => {
     expect(await limitsOf(await newBusiness())).toBeNull();
     expect(await limitsOf(await limited({ billing_day: 15 }))).toBeNull();

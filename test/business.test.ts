@@ -33,7 +33,7 @@ const limit = ({ id, db }: Business, daily_limit: number | null, monthly_limit: 
 const rotate = async ({ id, key }: Business, keep_old: string, at = NOW): Promise<string> =>
   (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old }, at })).body.data.token;
 
-test('returns the same fields as the list of sites, plus limits and former tokens', async () => {
+test('reading a business returns the same fields as its list of sites, plus limits and former tokens', async () => {
   for (const _ of homes) {
     const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
     const { body: sites } = await call('GET', business.access, { as: business.key });
@@ -45,13 +45,13 @@ test('returns the same fields as the list of sites, plus limits and former token
   }
 });
 
-test('returns an inactive business to its owner', async () => {
+test('reading an inactive business is allowed to its owner', async () => {
   const business = await newBusiness({ status: 'suspended' });
   await addFormerToken(business);
   expect(await shown(business)).toMatchObject({ status: 'suspended', former_tokens: [{}] });
 });
 
-test('shows a read-only key only the last four characters of the token', async () => {
+test('reading a business with a read-only key returns only the token’s last four characters', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const former = await addFormerToken(business);
   const { key } = await newKey(business, { read_only: 1 });

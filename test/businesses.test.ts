@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('returns the same business as other operations, with its uses in the last 30 days', async () => {
+test('the list contains each business as other operations return it, with its uses in the last 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
@@ -55,14 +55,14 @@ test('returns the same business as other operations, with its uses in the last 3
   expect(used).toHaveLength(30);
 });
 
-test('returns only businesses of the user, including inactive ones', async () => {
+test('the list contains only the user’s businesses, including inactive ones', async () => {
   const other = await newBusiness();
   const suspended = await newBusiness({ status: 'suspended' });
   expect((await list('', { as: suspended.key })).ids).toEqual([suspended.id]);
   expect((await list('', { as: other.key })).ids).toEqual([other.id]);
 });
 
-test('returns each business once, in pages ordered by id', async () => {
+test('the list contains each business once, in pages ordered by id', async () => {
   const made = await siblings(7);
   const [{ key }] = made as [Business];
   const ids = made.map(({ id }) => id).sort((a, b) => a - b);
@@ -76,7 +76,7 @@ test('returns each business once, in pages ordered by id', async () => {
   expect((await list('', { as: key })).ids).toEqual(ids);
 });
 
-test('returns to a page only businesses without sites or whose sites cover it; a page of the list can be empty before the last', async () => {
+test('from an origin, the list contains only businesses whose sites cover it or that have none, and any page can be empty', async () => {
   const user_id = 7_001;
   const shop = await newBusiness({ user_id, sites: ['https://shop.example'] });
   const wild = await newBusiness({ user_id, sites: ['https://*.shop.example'] });
@@ -89,7 +89,7 @@ test('returns to a page only businesses without sites or whose sites cover it; a
   expect(first).toMatchObject({ ids: [], next: shop.id });
 });
 
-test('returns the limits and the remaining uses', async () => {
+test('the list contains the limits and the remaining uses', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-28', 50);
   await setCount(business.id, '2026-03-01', 30);
@@ -125,7 +125,7 @@ describe('the number of refused origins', () => {
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
   };
 
-  test('counts only those of the business itself', async () => {
+  test('includes only those of the business itself', async () => {
     const [business, other] = [await newBusiness({ sites: ['https://shop.example'] }), await newBusiness()];
     await refuse(business, [EVIL, EVIL, 'https://www.shop.example', 'https://Evil.example'], 1);
     await call('GET', business.usage, { as: business.token, origin: 'https://shop.example', at: minute(1) });
@@ -181,13 +181,13 @@ test.each([
   ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and must appear only once'],
   ['after', '?after=x', 'after must be an id, such as 17, and must appear only once'],
   ['page', '?page=2', 'page is not a parameter of this list, which accepts limit and after'],
-])('rejects an invalid %s: %s', async (field, query, message) => {
+])('the list rejects an invalid %s: %s', async (field, query, message) => {
   const { key } = await newBusiness();
   const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });
   expect({ status, body }).toEqual(invalid(field, message));
 });
 
-test('refuses every request with a business token', async () => {
+test('the list refuses every request with a business token', async () => {
   const { token } = await newBusiness();
   const { status, body } = await call('GET', '/api/v1/business?limit=x', { as: token });
   const message = 'A business token cannot list businesses. Use an API key.';

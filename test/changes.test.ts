@@ -674,7 +674,7 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual(actors.map(() => null));
   });
 
-  describe('in the change that created or revoked a key for one business', () => {
+  describe('or, for a one-business key, of the key that the change created or revoked,', () => {
     const OTHERS = 'Büro "12" of others';
     /** Creates a business with a revoked key, which SQL renamed after its changes were stored. */
     async function withKey() {
@@ -699,7 +699,7 @@ describe('the name of the key that made a change', () => {
         return { action, before, after };
       });
 
-    test('is the current name, and hidden from a new owner', async () => {
+    test('is the current name and hidden from a new owner', async () => {
       const { business, created, revoked } = await withKey();
       const own = [
         { action: 'revoke_key', before: { ...revoked, name: OTHERS }, after: null },
@@ -863,9 +863,9 @@ describe('the steps of a change', () => {
     /** The names of the steps in order. */
     steps: string[];
     after: string[];
-    /** Whether former tokens remain. */
+    /** True if former tokens remain. */
     keepsFormer: boolean;
-    /** Whether the old token becomes a former token. */
+    /** True if the old token becomes a former token. */
     keepsToken?: boolean;
     recorded: (oldToken: string, token: string, former: string) => { before: object | null; after: object | null };
   };

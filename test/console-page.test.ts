@@ -38,7 +38,7 @@ describe('the page without a valid name', () => {
     ['61 characters', 'a'.repeat(61)],
     ['a number', 7],
     ['a list', ['Acme']],
-  ])('is the file as built if the name is invalid, and logs a line: %s', async (_, name) => {
+  ])('is the file as built, and the invalid name is logged: %s', async (_, name) => {
     const page = await open(name);
     expect(page).toMatchObject({ status: 200, title: `Console · ${OWN_NAME}`, lines: [] });
     expect(page.errors).toEqual([

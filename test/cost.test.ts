@@ -95,7 +95,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
         .prepare(`explain query plan ${sql}`)
         .bind(...values)
         .all<{ detail: string }>();
-      // Scans are allowed of the permission's one row, a limited page, a list from the request, a constant, the index of open messages,
+      // Allows scans of the permission's one row, a limited page, a list from the request, a constant, the index of open messages,
       // and SQLite's sequence table, which contains a row for each of three tables.
       const scans = plan.results
         .map(({ detail }) => detail)
@@ -181,7 +181,7 @@ describe('a refused call', () => {
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       await addFormerToken(business);
-      // Changes an unrelated row after each statement of the batch, so that changes() is 1 for the next one.
+      // Changes an unrelated row after each statement of the batch, so changes() is 1 for the next statement.
       const noisy = databases((d1) => {
         const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
         return withBatch(d1, async (_, statements) => {

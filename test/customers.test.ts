@@ -213,7 +213,7 @@ describe('creating a business', () => {
     }
   });
 
-  test('uses the requested database', async () => {
+  test('stores the business in the requested database', async () => {
     for (const { number } of homes) {
       const { body } = await create({ user_id: newUser(), ...FIELDS, database: number });
       expect(databaseOfId(body.data.id)).toBe(number);
@@ -228,7 +228,7 @@ describe('an Idempotency-Key', () => {
     return refusal('Idempotency-Key', `was already used for business ${id} with a different body: ${wayOn}`);
   };
 
-  test('returns the current state of the same business for the same request, and a new one for another user or key or after deletion', async () => {
+  test('returns the same business in its current state for the same request, but a new one for another user, another key or after deletion', async () => {
     const body = { user_id: newUser(), ...FIELDS, sites: ['https://shop.example'] };
     const first = await create(body, KEY);
     expect(first.status).toBe(200);
@@ -332,7 +332,7 @@ describe('an Idempotency-Key', () => {
     expect(row).toEqual({ request: 'D7139E82743E526710B4D8C152A2A331' });
   });
 
-  test('creates one business from concurrent requests: 200 for 20 users create one per user and key, each user in one database', {
+  test('creates one business per user and key from 200 concurrent requests for 20 users, each user in one database', {
     tags: 'slow',
   }, async () => {
     const users = Array.from({ length: 20 }, newUser);
@@ -355,7 +355,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('makes a lost connection retry-safe: 503, and the retry finds the business; without a key it is 500', async () => {
+  test('makes a lost connection retry-safe: it returns 503 and the retry finds the business, while without a key it returns 500', async () => {
     const lost = (batches: number) => {
       let left = batches;
       return databases((d1) =>
@@ -498,7 +498,7 @@ describe('changing a business', () => {
     expect((await call('GET', mine.usage, { as: mine.key })).status).toBe(422);
   });
 
-  test('by transfer permanently ends the keys, sessions and links for that business alone, even if it is transferred back', async () => {
+  test('permanently ends the keys, sessions and links for that business alone if it is transferred, even if it is transferred back', async () => {
     const given = await newBusiness();
     const other = await newBusiness({ user_id: given.user_id });
     const heir = given.user_id + homes.length * 400_000;
@@ -693,7 +693,7 @@ describe('deleting a business', () => {
     expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
   });
 
-  test('that was created with an imported token never frees the token for another import', async () => {
+  test('never frees its imported token for another import', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
     const { id, name } = (await create(body)).body.data;
     expect(answerOf(await remove({ id, name }))).toEqual(granted({ deleted: { id, name } }));
@@ -702,7 +702,7 @@ describe('deleting a business', () => {
     );
   });
 
-  test('whose token was inserted by SQL never frees the token for an import', async () => {
+  test('never frees a token that was inserted by SQL for an import', async () => {
     const business = await newBusiness();
     const token = `Put-in-by-SQL-long-ago-${business.id}`;
     await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
@@ -713,16 +713,16 @@ describe('deleting a business', () => {
   });
 
   test.each([
-    ['ours', 1],
-    ['put in by SQL', 3],
-  ])('whose token is replaced meanwhile by one that was %s takes %i round trips', async (which, batches) => {
+    ['a rotation', 1],
+    ['an SQL update', 3],
+  ])('whose token is meanwhile replaced by %s takes %i round trips', async (which, batches) => {
     const { id, name, key, db, home } = await newBusiness();
     const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
-    if (which !== 'ours') await putIn(`Put-in-by-SQL-long-ago-${id}`);
+    if (which !== 'a rotation') await putIn(`Put-in-by-SQL-long-ago-${id}`);
     let asked = 0;
     const raced = withBatch(home.d1, async (batch) => {
       asked += 1;
-      if (which === 'ours') await call('POST', `/api/v1/business/${id}/token`, { as: key });
+      if (which === 'a rotation') await call('POST', `/api/v1/business/${id}/token`, { as: key });
       else if (asked === 2) await putIn(`Put-in-by-SQL-meanwhile-${id}`);
       return batch();
     });
@@ -731,7 +731,7 @@ describe('deleting a business', () => {
     expect(asked).toBe(batches);
     expect(await db.$count(businesses, eq(businesses.id, id))).toBe(0);
     const isRetired = eq(retiredTokens.hash, await sha256Hex(`Put-in-by-SQL-meanwhile-${id}`));
-    expect(await db.$count(retiredTokens, isRetired)).toBe(which === 'ours' ? 0 : 1);
+    expect(await db.$count(retiredTokens, isRetired)).toBe(which === 'a rotation' ? 0 : 1);
   });
 });
 
@@ -784,7 +784,7 @@ describe('a user’s keys', () => {
     expect(answerOf(again)).toEqual(answerOf(first));
   });
 
-  test('can be limited to one of the user’s businesses, which lists their changes, but to no other business', async () => {
+  test('can be limited to one of the user’s businesses, whose changes then include them, but to no other business', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const { body } = await send('POST', path(mine.user_id), { body: { business_id: mine.id } });
     expect(body.data).toMatchObject({ name: 'API key', role: 'full', business_id: mine.id });
@@ -803,7 +803,7 @@ describe('a user’s keys', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('are an empty list for an unknown user, and are unknown to other users', async () => {
+  test('are an empty list for an unknown user and cannot be found through another user', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const before = await everything();
     expect((await send('GET', path(newUser()))).body).toEqual({ status: true, data: { keys: [] } });

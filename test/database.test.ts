@@ -20,7 +20,7 @@ beforeEach(async () => {
     await db.batch([db.delete(alerts), db.delete(messages), db.delete(dailyUsage), db.delete(ledger)]);
 });
 
-test('returns each database with its size, yesterday’s uses, and its backlog', async () => {
+test('the response contains each database with its size, yesterday’s uses and its backlog', async () => {
   const all = await Promise.all([...homes, ...homes].map(() => newBusiness()));
   for (const { id } of all) {
     await setCount(id, YESTERDAY, 5);
@@ -36,7 +36,7 @@ test('returns each database with its size, yesterday’s uses, and its backlog',
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
 });
 
-test('counts in the backlog expired ids, and alerts in no message that was sent or given up', async () => {
+test('the backlog counts expired ids and alerts that are in no sent or abandoned message', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   const use = (number: number, recorded_on: string, keep_days: number) => ({
@@ -66,7 +66,7 @@ test('counts in the backlog expired ids, and alerts in no message that was sent 
   expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
 });
 
-test('caps the uses at the largest exact number', async () => {
+test('the uses are capped at the largest exact number', async () => {
   const [one, other] = await Promise.all([...homes, ...homes].map(() => newBusiness())).then((all) =>
     all.filter(({ home }) => home.number === 0),
   );
@@ -74,7 +74,7 @@ test('caps the uses at the largest exact number', async () => {
   expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test('reads a bounded number of rows, because each count stops at 10,000', {
+test('the request reads a bounded number of rows, because each count stops at 10,000', {
   tags: 'slow',
   timeout: 120_000,
 }, async () => {

@@ -378,7 +378,7 @@ describe('an imported token', () => {
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
 
-  test('belongs to one owner across databases, who can retry', async () => {
+  test('belongs to one owner in all databases, and that owner can retry', async () => {
     const [one, two] = [newUser(), newUser()];
     const token = `${IMPORTED}claimed`;
     const home = await claimToken(all(), one, token);
@@ -443,7 +443,7 @@ describe('an imported token', () => {
         return user_id;
       },
     ],
-  ])('without a claim, stored in DB, cannot be imported while it works, by an owner who %s', async (name, owner) => {
+  ])('that works in DB without a claim cannot be imported by an owner who %s', async (name, owner) => {
     const [home] = homes;
     const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
     const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
@@ -456,7 +456,7 @@ describe('an imported token', () => {
     expect(await importing(await owner(), token)).toMatchObject({ token });
   });
 
-  test('without a claim can never be imported again after its business is deleted', async () => {
+  test('without a claim can never be imported again after its business was deleted', async () => {
     const [home] = homes;
     const token = `${IMPORTED}deleted-before`;
     const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);

@@ -46,7 +46,7 @@ test.each([
   expect(await served(usage, token)).toMatchObject({ status: 200, errors: [] });
 });
 
-test('the log line also shows this if an insert names the missing column', async () => {
+test('if an insert names a missing column, the log line shows how to apply the migrations', async () => {
   const { home, usage, key } = await newBusiness();
   await home.d1.prepare('alter table daily_usage rename column counted_at to elsewhere').run();
   const answers = await served(usage, key, databases(), 'POST');
@@ -55,7 +55,7 @@ test('the log line also shows this if an insert names the missing column', async
   expect(answers.errors).toMatchObject([{ error, hint: expect.stringContaining('A table or a column is missing.') }]);
 });
 
-test('the health check logs the same hint, and other failures do not mention migrations', async () => {
+test('if a table is missing, the health check logs how to apply the migrations, and other failures do not mention them', async () => {
   const [{ d1 }] = homes;
   await d1.prepare('alter table businesses rename to elsewhere').run();
   const missing = await served('/api/v1/health', '');
@@ -68,7 +68,7 @@ test('the health check logs the same hint, and other failures do not mention mig
   expect(errors[0]).not.toHaveProperty('hint');
 });
 
-test('if a local database is locked, the log line reports it', async () => {
+test('if a local database is locked, the log line reports the lock', async () => {
   const { home, usage, token } = await newBusiness();
   const { errors } = await served(usage, token, failingWith('D1_ERROR: database is locked: SQLITE_BUSY'));
   expect(errors).toMatchObject([{ hint: `If ${home.binding} is a local database, another process has locked it.` }]);

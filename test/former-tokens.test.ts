@@ -32,7 +32,7 @@ const statusesOf = async (business: Business, tokens: string[]) =>
   (await Promise.all(tokens.map((token) => use(business, token)))).map(({ status }) => status);
 const stored = ({ id, db }: Business) => db.$count(formerTokens, eq(formerTokens.business_id, id));
 
-test('all former tokens return 401 from the next request, and the current token keeps working', async () => {
+test('after the stop, all former tokens return 401 from the next request and the current token keeps working', async () => {
   for (const _ of homes) {
     const business = await newBusiness();
     const second = await rotate(business, '24h');
@@ -45,7 +45,7 @@ test('all former tokens return 401 from the next request, and the current token 
   }
 });
 
-test('the response is the updated business', async () => {
+test('stopping former tokens returns the updated business', async () => {
   const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
   await business.home.d1.prepare('update businesses set monthly_limit = 9 where id = ?').bind(business.id).run();
   await call('POST', business.usage, { as: business.key });
@@ -85,7 +85,7 @@ describe('stopping former tokens changes nothing', () => {
   });
 });
 
-test('former tokens of other businesses keep working', async () => {
+test('other businesses’ former tokens keep working', async () => {
   const business = await newBusiness();
   const sibling = await newBusiness({ user_id: business.user_id });
   const [own, other] = [await addFormerToken(business), await addFormerToken(sibling)];
@@ -137,9 +137,9 @@ describe('a rotation that keeps the old token', () => {
   }
 
   test.each([
-    ['runs after a concurrent stop, leaves only the token it replaced', 'stop', 200],
-    ['runs before a concurrent stop, leaves no former token', 'rotation', 401],
-  ] as const)('that %s', async (_, first, status) => {
+    ['leaves only the token that it replaced if it runs after a concurrent stop', 'stop', 200],
+    ['leaves no former token if it runs before a concurrent stop', 'rotation', 401],
+  ] as const)('%s', async (_, first, status) => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     const path = `/api/v1/business/${business.id}/token`;

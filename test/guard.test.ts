@@ -373,7 +373,7 @@ describe('a business token', () => {
 });
 
 // Compares refusals and writes for every credential, origin, status and list with a separate implementation of the rules.
-describe('the refusal and the write agree', () => {
+describe('responses and writes follow the rules', () => {
   const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
   const cases = [[], ['https://shop.example']].flatMap((sites) =>
     ['active', 'suspended'].flatMap((status) =>

@@ -1,4 +1,4 @@
-// GET /api/v1/health: whether the service and each of its databases respond.
+// GET /api/v1/health: the status of the service and its databases.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -47,10 +47,10 @@ function isolate(bindings: Partial<Bindings> = databases()) {
 }
 const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
 
-test('returns 200 to every caller while every database responds, and clients must not cache it', async () => {
+test('the health check returns 200 to every caller while every database responds, and clients must not cache it', async () => {
   const sent: Record<string, string>[] = [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }];
   for (const [minute, headers] of sent.entries()) {
-    // A minute later, it queries the databases again.
+    // Sends each request a minute later, because the result is cached.
     const answer = await call('GET', PATH, { headers, at: new Date(NOW.getTime() + minute * 60_000) });
     expect(bodyOf(answer)).toEqual(OK);
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
@@ -64,7 +64,7 @@ test('returns 200 to every caller while every database responds, and clients mus
   }
 });
 
-test('responds to HEAD as to GET, and to other methods with 405', async () => {
+test('the health check responds to HEAD as to GET, and to other methods with 405', async () => {
   const head = await call('HEAD', PATH);
   expect(bodyOf(head)).toEqual({ status: 200, text: '' });
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
@@ -75,7 +75,7 @@ test('responds to HEAD as to GET, and to other methods with 405', async () => {
   }
 });
 
-describe('returns 503 if a database', () => {
+describe('the health check returns 503 if a database', () => {
   const withoutTables = async ({ d1, binding }: (typeof homes)[number]) => {
     await d1.prepare('alter table businesses rename to elsewhere').run();
     return { [binding]: d1 };
@@ -101,7 +101,7 @@ describe('returns 503 if a database', () => {
   });
 });
 
-test('returns 503 if database ids were swapped', async () => {
+test('the health check returns 503 if database ids were swapped', async () => {
   const { d1, binding } = (await newBusiness()).home;
   expect(bodyOf(await isolate().ask())).toEqual(OK);
   const { errors, ask } = isolate({ ...databases(), DB_3: d1 });
@@ -114,7 +114,7 @@ test('returns 503 if database ids were swapped', async () => {
   ]);
 });
 
-test('logs every failed database and its error in one line', async () => {
+test('the health check logs every failed database and its error in one line', async () => {
   const causeOf = (binding: string) => `D1_ERROR: D1 DB of ${binding} is overloaded.`;
   const { ask, errors } = isolate({
     ...databases(),
@@ -128,7 +128,7 @@ test('logs every failed database and its error in one line', async () => {
   );
 });
 
-test('returns 503 if a database has not responded within 5 seconds', async () => {
+test('the health check returns 503 if a database has not responded within 5 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { ask, errors } = isolate({ ...databases(), DB: instead(() => new Promise(() => {})) });
@@ -142,7 +142,7 @@ test('returns 503 if a database has not responded within 5 seconds', async () =>
   }
 });
 
-describe('the result of the queries', () => {
+describe('the cached result of the health check', () => {
   test('is shared by 1,000 sequential requests within 5 seconds and renewed after 5 seconds', async () => {
     const { clock, asked, ask, each } = isolate();
     for (let index = 0; index < 1000; index++) {
@@ -236,7 +236,7 @@ describe('the result of the queries', () => {
     expect(asked).toBe(1);
   });
 
-  test('is queried again 5 seconds after an isolate’s first request if that query hangs', async () => {
+  test('is queried again 5 seconds after an isolate’s first query if that query hangs', async () => {
     const all = () =>
       asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
@@ -250,7 +250,7 @@ describe('the result of the queries', () => {
   });
 });
 
-test('counts towards the address limit, and queries no database when the limit is exceeded', async () => {
+test('the health check counts towards the address limit and queries no database if the limit is exceeded', async () => {
   const counts = new Map<string, number>();
   const ADDRESS_LIMIT = {
     async limit({ key }: { key: string }) {

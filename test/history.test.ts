@@ -75,7 +75,7 @@ test('existing equal counts are accepted, so a history can be sent again with mo
   ]);
 });
 
-test('different existing counts are rejected by day, and nothing changes', async () => {
+test('every day with a different existing count is named in the error, and nothing changes', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-01-02', 5);
   await setCount(business.id, '2026-01-03', 6);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { AppType } from '../src/app.ts';
 import { BASE, env, newApp, newBusiness, newCode, setCount } from './support.ts';
 
-test('reads a report with its types', async () => {
+test('the client reads a typed report', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-02', 5);
   const { app } = newApp();
@@ -21,7 +21,7 @@ test('reads a report with its types', async () => {
   expect(used).toEqual([{ date: '2026-03-02', count: 5 }]);
 });
 
-test('rotates a token with a typed body', async () => {
+test('the client rotates a token with a typed body', async () => {
   const business = await newBusiness();
   const { app } = newApp();
   const client = hc<AppType>(BASE, {
@@ -36,7 +36,7 @@ test('rotates a token with a typed body', async () => {
   expect((await rotate({ param, json: { keepOld: '24h' } })).status).toBe(422);
 });
 
-test('starts a session with an API key or with a code, and ends it', async () => {
+test('the client starts a session with an API key or a code, and ends it', async () => {
   const business = await newBusiness();
   const { app } = newApp();
   const fetch = (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init), env);

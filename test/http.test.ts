@@ -50,13 +50,13 @@ describe('OPTIONS', () => {
   );
 });
 
-describe('a path', () => {
+describe('an unknown path', () => {
   test.each([
     ...['/', '/api', '/api/v1', '/api/v1/business/1/2', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...['/api/v1/business/usage/1//', '/api/v1/business/1/access//', '/api/v2/business/usage/1', '/business/usage/1'],
     ...['/API/v1/business/usage/1', '/api/v1/business/usage/access/1', '/api/v1/business/usage/1/2'],
     ...['/api/v1//business/usage/1', '/api/v1/business//access'],
-  ])('that is unknown returns 404 to every caller: %s', async (path) => {
+  ])('returns 404 to every caller: %s', async (path) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call('GET', path, as === undefined ? {} : { as });
       expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
@@ -206,7 +206,7 @@ test('a body that is not UTF-8 returns 400 without a query, because input is nev
   expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
 });
 
-describe('a body over 1 MiB', () => {
+describe('the limit of 1 MiB for bodies', () => {
   const MiB = 1024 * 1024;
   const stream = (size: number) =>
     new ReadableStream({
@@ -225,14 +225,14 @@ describe('a body over 1 MiB', () => {
   test.each([
     ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('returns 413 without a credential or a query: %s', async (_, body) => {
+  ])('returns 413 for a larger body, without a credential or a query: %s', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   });
 
-  test('is larger than 1 MiB, which is still accepted', async () => {
+  test('allows exactly 1 MiB', async () => {
     const told = { 'Content-Length': `${MiB}` };
     for (const [body, headers] of [
       ['x'.repeat(MiB), {}],
@@ -247,7 +247,7 @@ describe('a body over 1 MiB', () => {
     }
   });
 
-  test('returns 404 on an unknown path and 405 with an unsupported method', async () => {
+  test('does not replace 404 for an unknown path or 405 for an unsupported method', async () => {
     const body = 'x'.repeat(MiB + 1);
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);

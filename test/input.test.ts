@@ -1,4 +1,4 @@
-// Strict input: an operation rejects unknown parameters and members at every depth, a body with DELETE, and values of a wrong type. The
+// Strict input: an operation rejects unknown parameters and members at any depth, a body with DELETE, and values of the wrong type. The
 // cases are generated from the routes and the schemas in the description.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Operation as Name, POLICY } from '../src/core/policy.ts';
@@ -152,7 +152,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
     }
   });
 
-  test('may contain _=<digits> only if it is a GET or HEAD', tagsOf(route), async () => {
+  test('may contain the parameter _=<digits> only if it is a GET or HEAD', tagsOf(route), async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);

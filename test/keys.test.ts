@@ -201,7 +201,7 @@ test('a read-only key reads everything that a full key reads except the token', 
   }
 });
 
-test('a key for another owner’s business has access to no business', async () => {
+test('a key for another owner’s business grants access to no business', async () => {
   const { mine, sibling, strange } = await world();
   const { key } = await newKey(mine, { business_id: strange.id });
   for (const route of OF_A_BUSINESS) {
@@ -260,7 +260,7 @@ test('a narrow key never gains access, whatever events occur', { tags: 'slow' },
       const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
       const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
       const every = [mine, sibling, strange];
-      /** Each key's calls that must be refused, with their refusal. If it is null, the business is unknown. */
+      /** Each key's calls that must be refused, either with `refusal` or because the business is unknown. */
       const tries = [
         ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
         ...[reader, narrow[1]].map((one) => ({ as: one?.key, routes: writing, of: every, refusal: READ_ONLY })),

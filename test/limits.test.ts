@@ -332,7 +332,7 @@ describe('a use takes one round trip', () => {
   /** Returns the expected costs with `rows` more per use. A retry reads the limits once, so it adds half of them. */
   const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
 
-  test('and no extra rows without a limit', async () => {
+  test('and reads no extra rows without a limit', async () => {
     expect(await costsOf({})).toEqual(more(0));
   });
 

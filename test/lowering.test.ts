@@ -66,7 +66,7 @@ describe('a lowered use', () => {
   });
 
   test.each(['full', 'record'] as const)(
-    'may have been recorded alone or in a list, by the operator or an API key, if an operator key lowers it: %s',
+    'may be recorded alone or in a list, with any key, and lowered with a %s operator key',
     async (role) => {
       const business = await newBusiness();
       for (const [as, id] of [
@@ -146,7 +146,7 @@ describe('a use cannot be lowered', () => {
     },
   );
 
-  test('on such a day while its uses could otherwise still be lowered', async () => {
+  test('on a day whose count a history has replaced, even if the day is 40 days old', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -40);
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
@@ -156,7 +156,7 @@ describe('a use cannot be lowered', () => {
     expect(await stored(business)).toEqual({ [day]: 600 });
   });
 
-  test('except on a day whose count a history repeats', async () => {
+  test('after a history for its day, unless the history repeats the count', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 500, at: `${YESTERDAY}T12:00:00Z` },
