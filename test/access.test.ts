@@ -290,7 +290,7 @@ describe('removing sites', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('lifts the restriction if it removes the whole list, even an empty one', async () => {
+  test('lifts the restriction if the whole list is removed, even if it is empty', async () => {
     const business = await newBusiness({ sites: AB });
     const answer = await call('DELETE', business.access, { as: business.key, at: later });
     expect(answer.status).toBe(200);
@@ -336,7 +336,7 @@ describe('removing sites', () => {
     expect((await entriesOf(business)).map(({ site }) => site)).toEqual(['https://a.example', 'https://c.example']);
   });
 
-  test('leaves one entry when two requests concurrently remove the last two', async () => {
+  test('leaves one entry if two requests concurrently remove the last two', async () => {
     const business = await newBusiness({ sites: AB });
     const answers = await Promise.all((await entriesOf(business)).map(({ id }) => remove(business, id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);

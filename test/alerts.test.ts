@@ -258,7 +258,7 @@ describe('a sweep', () => {
       '2026-04-20T00',
     ],
   ])(
-    'finds thresholds that were reached in the last millisecond of %s until the next one has ended',
+    'finds thresholds reached in the last millisecond of %s until the following period ends',
     async (_, limits, starts_on, found, tooLate) => {
       const [first] = found;
       const last = new Date(Date.parse(`${first}:00:00.000Z`) - 1);
@@ -386,7 +386,7 @@ describe('an alert for a month that ended before a change', () => {
 });
 
 describe('a sweep and a response store the same alerts', () => {
-  test('on the first and the last day of a month', { tags: 'slow' }, async () => {
+  test('on the first and last days of a month', { tags: 'slow' }, async () => {
     const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
     const cases = days.flatMap((today) =>
       Array.from({ length: 28 }, (_, index) => ({ today, billing_day: index + 1 })),

@@ -66,7 +66,7 @@ test('the list contains complete alerts with their business and state', async ()
   ] as const;
   for (const [fields, state] of states) {
     await business.db.delete(messages);
-    await business.db.insert(messages).values(messageOf(id + 5, fields)); // contains later alerts
+    await business.db.insert(messages).values(messageOf(id + 5, fields)); // the message also contains later alerts
     expect(await listed()).toEqual([{ ...alert, sent_at: fields.sent_at, state }]);
   }
   await business.db.delete(messages);

@@ -45,7 +45,7 @@ test('reading a business returns the same fields as its list of sites, plus limi
   }
 });
 
-test('reading an inactive business is allowed to its owner', async () => {
+test('an owner can read an inactive business', async () => {
   const business = await newBusiness({ status: 'suspended' });
   await addFormerToken(business);
   expect(await shown(business)).toMatchObject({ status: 'suspended', former_tokens: [{}] });

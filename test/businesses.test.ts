@@ -229,7 +229,7 @@ describe('listing businesses', () => {
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(most);
   });
 
-  test('reads few rows from a page that no business allows', async () => {
+  test('reads few rows for a page that no business allows', async () => {
     const { ids, cost } = await list(`?limit=${SIZE}`, { as: key, origin: 'https://evil.example' });
     expect(ids).toEqual([]);
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(6);

@@ -271,7 +271,7 @@ describe('the list', () => {
     const most = await list(business, '?limit=100');
     expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
     expect(most.ids).toHaveLength(100);
-    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // not made by a key
+    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // fewer, because no key made the changes
     const one = await list(business, '?limit=1');
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
@@ -758,7 +758,7 @@ describe('the name of the key that made a change', () => {
   });
 });
 
-test('20 concurrent changes get 20 distinct ids', async () => {
+test('20 concurrent changes receive 20 distinct ids', async () => {
   const business = await newBusiness();
   const { key } = await newKey(business);
   const sites = Array.from({ length: 20 }, (_, index) => `https://s${index}.example`);

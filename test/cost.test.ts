@@ -81,7 +81,7 @@ test('adding one site writes the entry, its two indexes, the business, and the c
 });
 
 describe.each(ROUTES)('$method $pattern', (route) => {
-  test('finds its rows by index: no statement scans a table', async () => {
+  test('finds its rows by index and never scans a table', async () => {
     const fresh = await newBusiness({ sites: [origin] });
     const { sent, bindings } = recordStatements(fresh.home);
     for (const as of [fresh.key, fresh.token, OPERATOR.full]) {
@@ -198,7 +198,7 @@ describe('a refused call', () => {
   );
 
   eachOf(test, OF_A_BUSINESS)(
-    'to $name reads the same few rows from a wrong origin, whatever is stored',
+    'to $name reads the same few rows from an unauthorized origin, whatever is stored',
     async (route) => {
       for (const kind of ['key', 'token'] as const) {
         const foreign = (business: Business) => ({ as: business[kind], origin: 'https://a.evil.example' });

@@ -311,7 +311,7 @@ describe('an Idempotency-Key', () => {
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
-  test('covers the id, without changing the digest of requests that have none', async () => {
+  test('covers the id and leaves the digest of requests without an id unchanged', async () => {
     const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
     const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });

@@ -282,7 +282,7 @@ describe('the home of a new owner', () => {
     await env.DB.prepare('delete from homes where user_id < 0').run();
   });
 
-  test('does not change when a business is offered to an owner in another database', async () => {
+  test('does not change if a transfer from another database is attempted', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const given = claimHomeIn(all(), other.user_id, mine.home.number);
     if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
@@ -319,7 +319,7 @@ describe('while a database fails', () => {
     }
   });
 
-  test('new owners get the other databases round-robin', async () => {
+  test('new owners are assigned the other databases round-robin', async () => {
     for (const failed of homes.slice(1)) {
       const others = homes.filter((home) => home !== failed).map(({ number }) => number);
       await env.DB.prepare('delete from homes').run();

@@ -110,7 +110,7 @@ const REVOCATION = {
   path: ({ user_id, key_id }: { user_id?: number; key_id?: number }) => `/api/v1/user/${user_id}/keys/${key_id}`,
 };
 eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && writes), REVOCATION])(
-  'does nothing in a second batch that starts after the deadline: to $name',
+  'a call to $name does nothing in a second batch that starts after the deadline',
   async (route) => {
     const business = await newBusiness();
     const key_id = (await newKey(business)).id;

@@ -175,8 +175,8 @@ test.each([
   ['too many days', { days: history(1831) }, 'days'],
   ['an unknown member', { days: history(1), overwrite: true }, 'overwrite'],
   ['an unknown member of a day', { days: [{ ...history(1)[0], uses: 1 }] }, 'days.0.uses'],
-  ['a replace that is not a boolean', { days: history(1), replace: 'yes' }, 'replace'],
-  ['a sum of uses that is not exact', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
+  ['a non-boolean `replace`', { days: history(1), replace: 'yes' }, 'replace'],
+  ['an inexact sum of uses', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
 ])('%s is rejected', async (_, body, field) => {
   const business = await newBusiness();
   const answer = await put(business, body);

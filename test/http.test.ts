@@ -155,7 +155,7 @@ describe('a delayed body', () => {
     return { request: new Request(BASE + route.path(business), init as RequestInit), body: writable.getWriter() };
   };
 
-  eachOf(test, routes)('does not extend a credential that expires meanwhile: to $name', async (route) => {
+  eachOf(test, routes)('does not extend the validity of a credential that expires meanwhile: $name', async (route) => {
     const business = await newBusiness();
     const { api_key } = await createKey(
       business.home,
@@ -179,7 +179,7 @@ describe('a delayed body', () => {
     }
   });
 
-  eachOf(test, routes)('that breaks off returns and logs 400 without querying a database: to $name', async (route) => {
+  eachOf(test, routes)('returns and logs 400 without querying a database if it breaks off: $name', async (route) => {
     const business = await newBusiness();
     for (const as of [business.key, SECRET]) {
       const { request, body } = held(route, { ...business, key: as });

@@ -1,4 +1,4 @@
-// The checks on a JSON text before it is parsed.
+// Checks on a JSON text before it is parsed.
 import { describe, expect, test } from 'vitest';
 import { countEntries, parseBoundedJson } from '../src/core/json.ts';
 
