@@ -95,7 +95,7 @@ describe('a billing month', () => {
     ...['2028-02-27', '2028-02-28', '2028-02-29'],
   ];
 
-  test.each([1, 15, 28])('with billing day %i ends the day before the next one', async (billing_day) => {
+  test.each([1, 15, 28])('with billing day %i ends on the day before the next billing day', async (billing_day) => {
     for (const day of DAYS) {
       const business = await limited({ monthly_limit: 1000, billing_day });
       const { starts_on: first, ends_on: last } = monthAround(day, billing_day);

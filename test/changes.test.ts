@@ -87,7 +87,7 @@ describe('the row of a change', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('shows, for a rotation with %j, until when the old token works', async (body, kept) => {
+  ])('shows until when the old token works after a rotation with %j', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
@@ -510,7 +510,7 @@ describe('the filtered list', () => {
     expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
   });
 
-  describe('a search, which compares at most 500,000 bytes per page, about the size of the largest page,', {
+  describe('with a search, which compares at most 500,000 bytes per page (about the size of the largest page),', {
     tags: 'slow',
   }, () => {
     /** Stores changes of these sizes with ids from 1. Ids in `marked` contain the text to search for. */
@@ -674,7 +674,7 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual(actors.map(() => null));
   });
 
-  describe('or, for a one-business key, of the key that the change created or revoked,', () => {
+  describe('if the change created or revoked a one-business key', () => {
     const OTHERS = 'Büro "12" of others';
     /** Creates a business with a revoked key, which SQL renamed after its changes were stored. */
     async function withKey() {
@@ -699,7 +699,7 @@ describe('the name of the key that made a change', () => {
         return { action, before, after };
       });
 
-    test('is the current name and hidden from a new owner', async () => {
+    test('is accompanied by that key’s current name, which is hidden from a new owner', async () => {
       const { business, created, revoked } = await withKey();
       const own = [
         { action: 'revoke_key', before: { ...revoked, name: OTHERS }, after: null },
@@ -726,7 +726,7 @@ describe('the name of the key that made a change', () => {
       }
     });
 
-    test('is not shown if the row is old and has no key id', async () => {
+    test('is not accompanied by that key’s name if the row is old and contains no key id', async () => {
       const { business, created } = await withKey();
       const { id: _, ...before } = created;
       const store = business.home.d1.prepare(

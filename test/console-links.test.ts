@@ -155,7 +155,7 @@ describe('a console link', () => {
       expect(await answer(business)).toMatchObject({ status: 200, round_trips: 2 });
     });
 
-    test('does not work if its business has been deleted', async () => {
+    test('and stops working if its business is deleted', async () => {
       const business = await newBusiness();
       const { url } = (await create(business, { business_id: business.id })).body.data;
       await remove(business);

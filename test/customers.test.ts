@@ -146,7 +146,7 @@ describe('creating a business', () => {
     ['monthly_limit', [-1, 1.5, 'none'], 'must be a whole number from 0 to 1000000000000, or null for no limit'],
     ['database', [-1, 62, '0', 0.5], 'must be the number of a database: 0 for DB, 1 for DB_1, up to 61'],
     ['sites', [[], 'https://a.example', null], 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'],
-  ])('rejects an invalid %s and stores nothing', async (field, values, rule) => {
+  ])('rejects invalid values of %s and stores nothing', async (field, values, rule) => {
     const before = await everything();
     for (const value of values) {
       const answer = await create({ user_id: 7, ...FIELDS, [field]: value });
@@ -715,7 +715,7 @@ describe('deleting a business', () => {
   test.each([
     ['a rotation', 1],
     ['an SQL update', 3],
-  ])('whose token is meanwhile replaced by %s takes %i round trips', async (which, batches) => {
+  ])('succeeds while %s replaces the token (round trips: %i)', async (which, batches) => {
     const { id, name, key, db, home } = await newBusiness();
     const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
     if (which !== 'a rotation') await putIn(`Put-in-by-SQL-long-ago-${id}`);

@@ -263,7 +263,7 @@ describe('the home of a new owner', () => {
     expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
-  test('reads few rows, however many owners there are, and queries each database once for a new owner', async () => {
+  test('is found with few rows read, however many owners there are, and with one query per database for a new owner', async () => {
     const known = newUser();
     await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -490,7 +490,7 @@ describe('a token cannot be imported twice, even by its owner,', () => {
     );
   });
 
-  test('even if it was claimed before businesses stored their imported token', async () => {
+  test('if it was claimed before businesses stored their imported token', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-before`;
     const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');

@@ -170,14 +170,14 @@ test('one invalid entry among 1,830 rejects the import, and each invalid entry i
 
 test.each([
   ['an empty body', '', 'body'],
-  ['a list', [], 'body'],
+  ['a list as its body', [], 'body'],
   ['no days', { days: [] }, 'days'],
   ['too many days', { days: history(1831) }, 'days'],
   ['an unknown member', { days: history(1), overwrite: true }, 'overwrite'],
   ['an unknown member of a day', { days: [{ ...history(1)[0], uses: 1 }] }, 'days.0.uses'],
   ['a non-boolean `replace`', { days: history(1), replace: 'yes' }, 'replace'],
   ['an inexact sum of uses', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
-])('%s is rejected', async (_, body, field) => {
+])('an import with %s is rejected', async (_, body, field) => {
   const business = await newBusiness();
   const answer = await put(business, body);
   expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);

@@ -135,7 +135,7 @@ describe('a known path with an unsupported method', () => {
     // `usage` is never an id, so these are usage operations on a business called access.
     ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
     ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
-  ])('returns 405 with Allow: %s %s', async (method, path, allow) => {
+  ])('returns 405 with an Allow header: %s %s', async (method, path, allow) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call(method, path, as === undefined ? {} : { as });
       expect(textAnswerOf(answer)).toEqual(METHOD_NOT_ALLOWED);

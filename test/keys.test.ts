@@ -38,9 +38,9 @@ const CHANGES = [
 ];
 /** The kinds of keys and the routes of test/routes.ts that they may use. */
 const SCOPES = [
-  { scope: 'full key', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
-  { scope: 'read-only key', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
-  { scope: 'record-only key', may: RECORDS, role: { record_only: 1 }, refusal: RECORD_ONLY },
+  { scope: 'full', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
+  { scope: 'read-only', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
+  { scope: 'record-only', may: RECORDS, role: { record_only: 1 }, refusal: RECORD_ONLY },
 ]
   .map((kind) => ({ ...kind, narrow: false }))
   .flatMap((kind) => [kind, { ...kind, scope: `${kind.scope} for one business`, narrow: true }]) as Kind[];
@@ -73,7 +73,7 @@ const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options:
 
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
 
-describe.each(SCOPES)('a call with a $scope', { tags: 'slow' }, (kind) => {
+describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => {
   const { may, narrow, refusal } = kind;
 
   test('is allowed for the key’s businesses from servers and registered pages', async () => {
@@ -129,8 +129,8 @@ describe.each(SCOPES)('a call with a $scope', { tags: 'slow' }, (kind) => {
   });
 });
 
-describe.each(SCOPES.filter(({ role }) => !role.record_only))('for a $scope', (scope) => {
-  test("the list contains the key's businesses and shows whether the key is read-only", async () => {
+describe.each(SCOPES.filter(({ role }) => !role.record_only))('the list for a key ($scope)', (scope) => {
+  test("contains the key's businesses and shows whether the key is read-only", async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
     const shownToken = (token: string) => (scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token);

@@ -40,7 +40,7 @@ describe('a lowered use', () => {
     ]);
   });
 
-  test('to 0 removes the count and an empty day’s row, and keeps its id', async () => {
+  test('with quantity 0 leaves no count and no row for an empty day, but keeps its id', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(1, 0, 0));
