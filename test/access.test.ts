@@ -3,17 +3,7 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
-import {
-  addSite,
-  BASE,
-  type Business,
-  type CallOptions,
-  call,
-  everything,
-  NOW,
-  newBusiness,
-  STAMP,
-} from './support.ts';
+import { addSite, BASE, type Business, type CallOptions, call, dumpAll, NOW, newBusiness, STAMP } from './support.ts';
 
 type Entry = { id: number; site: string };
 const later = new Date('2026-03-16T08:30:00.123Z');
@@ -106,11 +96,11 @@ describe('adding the first sites', () => {
     'is refused from %s, which they do not cover',
     async (origin) => {
       const business = await newBusiness();
-      const before = await everything();
+      const before = await dumpAll();
       const body = { sites: ['https://shop.example', 'https://*.other.example'] };
       const answer = await call('POST', business.access, { as: business.key, body, origin });
       expect(answerOf(answer)).toEqual(invalid('sites', message));
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     },
   );
 
@@ -146,11 +136,11 @@ describe('the limits on sites', () => {
     const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
     for (let start = 0; start < 400; start += 100) await add(many(100, start));
     await add(many(99, 400));
-    const before = await everything();
+    const before = await dumpAll();
     const refused = await add(['https://one.example', 'https://two.example']);
     const message = 'sites must not give the business more than 500 sites';
     expect(answerOf(refused)).toEqual(invalid('sites', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await add(['https://one.example', 'https://s1.example'])).status).toBe(200);
     expect(sitesOf(await add(many(100)))).toHaveLength(500);
     expect((await add(['https://two.example'])).status).toBe(422);
@@ -179,14 +169,14 @@ test('concurrent calls add all of their different sites', async () => {
 
 test('a call with an invalid entry stores nothing, and each invalid entry is named', async () => {
   const business = await newBusiness();
-  const before = await everything();
+  const before = await dumpAll();
   const sites = ['https://good.example', 'ftp://bad.example', 'https://fine.example', 7];
   const answer = await call('POST', business.access, { as: business.key, body: { sites } });
   expect(answer.status).toBe(422);
   expect(answer.text).toBe(
     '{"status":false,"message":"sites.1 must be an http or https URL, such as https://example.com","errors":{"sites.1":["sites.1 must be an http or https URL, such as https://example.com"],"sites.3":["sites.3 must be a string, such as https://example.com"]}}',
   );
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 describe('the body', () => {
@@ -282,12 +272,12 @@ describe('removing sites', () => {
   test('is refused for the last entry by id, because the token would then work on every site', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const [only] = await entriesOf(business);
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await remove(business, only?.id);
     expect(answerOf(answer)).toEqual(invalid('access_id', LAST));
     expect(answer.headers.get('Error-Code')).toBe('last_domain');
     expect(answer.lines).toMatchObject([{ status: 422, refusal: 'last_domain' }]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('lifts the restriction if the whole list is removed, even if it is empty', async () => {
@@ -302,11 +292,11 @@ describe('removing sites', () => {
 
   test('rejects query parameters for the whole list, because they may have been meant to narrow the removal', async () => {
     const business = await newBusiness({ sites: AB });
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
     const message = 'access_id is not a parameter of this operation, which accepts none';
     expect(answerOf(answer)).toEqual(invalid('access_id', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('returns 404 for every unknown entry id', async () => {
@@ -314,7 +304,7 @@ describe('removing sites', () => {
     const business = await newBusiness({ user_id: other.user_id, sites: AB });
     const [theirs, mine] = [(await entriesOf(other))[0]?.id, (await entriesOf(business))[0]?.id];
     expect([typeof theirs, typeof mine]).toEqual(['number', 'number']);
-    const before = await everything();
+    const before = await dumpAll();
     const written = [`0${mine}`, `+${mine}`, `-${mine}`, `${mine}.0`, `${mine}%20`];
     for (const id of [theirs, '999999999', ...written, '0', 'abc', 'null', '9007199254740993', '%00']) {
       const { status, text } = await remove(business, id);
@@ -324,7 +314,7 @@ describe('removing sites', () => {
         text: '{"status":false,"message":"Access id is not valid"}',
       });
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('never frees an id for reuse: a removed entry stays unknown', async () => {

@@ -19,8 +19,8 @@ import { granted } from './answers.ts';
 import {
   type Business,
   call,
+  homeOfId,
   homes,
-  homeWith,
   inBatches,
   monthAround,
   NOW,
@@ -376,7 +376,7 @@ describe('an alert for a month that ended before a change', () => {
     const body = { user_id: user_id++, ...fields, ...LIMITS };
     const at = new Date('2026-01-31T12:00:00Z');
     const { id } = (await call('POST', '/api/v1/business', { as: OPERATOR.full, body, at })).body.data;
-    const { db, d1 } = homeWith(id);
+    const { db, d1 } = homeOfId(id);
     await setCount(id, '2026-02-28', 10);
     expect((await call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: change })).status).toBe(200);
     await storeMissingAlerts(d1, id, NOW);

@@ -2,7 +2,17 @@
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf } from './answers.ts';
-import { type Business, call, limited, monthAround, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import {
+  type Business,
+  call,
+  monthAround,
+  NOW,
+  newBusiness,
+  newLimitedBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
 
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
@@ -21,11 +31,11 @@ async function limitsOf({ id, key, user_id }: Business, at = NOW) {
 describe('a business’s limits, alone and in lists,', () => {
   test('are null without a limit, even with a billing day', async () => {
     expect(await limitsOf(await newBusiness())).toBeNull();
-    expect(await limitsOf(await limited({ billing_day: 15 }))).toBeNull();
+    expect(await limitsOf(await newLimitedBusiness({ billing_day: 15 }))).toBeNull();
   });
 
   test('show the used and remaining quantities and when the periods end', async () => {
-    const business = await limited({ daily_limit: 1000, monthly_limit: 5000, billing_day: 10 });
+    const business = await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 5000, billing_day: 10 });
     for (const [day, count] of [
       [TODAY, 4],
       ['2026-03-10', 50],
@@ -51,7 +61,7 @@ describe('a business’s limits, alone and in lists,', () => {
   });
 
   test('contain null for a limit that is not set', async () => {
-    const business = await limited({ daily_limit: 10 });
+    const business = await newLimitedBusiness({ daily_limit: 10 });
     await setCount(business.id, TODAY, 12);
     expect(await limitsOf(business)).toEqual({
       ...{
@@ -97,7 +107,7 @@ describe('a billing month', () => {
 
   test.each([1, 15, 28])('with billing day %i ends on the day before the next billing day', async (billing_day) => {
     for (const day of DAYS) {
-      const business = await limited({ monthly_limit: 1000, billing_day });
+      const business = await newLimitedBusiness({ monthly_limit: 1000, billing_day });
       const { starts_on: first, ends_on: last } = monthAround(day, billing_day);
       const next = addDays(last, 1);
       const counts = { [addDays(first, -1)]: 500, [first]: 20, [day]: 30, [last]: 40, [next]: 500 };
@@ -122,7 +132,7 @@ describe('a billing month', () => {
   });
 
   test('does not affect reports', async () => {
-    const business = await limited({ monthly_limit: 100, billing_day: 20 });
+    const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: 20 });
     const before = await call('GET', `${business.usage}?from=2026-03-01&to=2026-03-31`, { as: business.key });
     expect(before.body.data.used).toHaveLength(31);
     expect(before.body.data.used[0].date).toBe('2026-03-01');
@@ -134,7 +144,7 @@ describe('a billing day', () => {
   test.each([0, 29, -1, 1.5, '1', '', null, true, 2 ** 53])(
     'is rejected if it is %j, and nothing changes',
     async (billing_day) => {
-      const business = await limited({ monthly_limit: 100, billing_day: 7 });
+      const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: 7 });
       const refused = { status: 422, body: { status: false, message: RULE, errors: { billing_day: [RULE] } } };
       expect(answerOf(await change(business, { billing_day, daily_limit: 5 }))).toEqual(refused);
       const body = {
@@ -183,7 +193,7 @@ describe('changing the billing day', () => {
   const NONE = { next_billing_day: null, from: null };
 
   test('does not move the end of the current month; the next lasts at least 28 days, until the new day', async () => {
-    const business = await limited({ monthly_limit: 100 });
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
     for (const [day, count] of [
       ['2026-03-31', 1],
       ['2026-04-01', 2],
@@ -206,13 +216,13 @@ describe('changing the billing day', () => {
     [28, 'the shortest month', '2026-02-10', 4, 1, '2026-04-01'],
     [58, 'the longest month', '2026-01-20', 15, 14, '2026-04-14'],
   ])('with %i days until the new day makes %s', async (_, __, on, before, after, from) => {
-    const business = await limited({ monthly_limit: 100, billing_day: before });
+    const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
     const { body } = await changeOn(business, on, after);
     expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
   });
 
   test('grants no extra quota', async () => {
-    const business = await limited({ monthly_limit: 100 });
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
     await setCount(business.id, '2026-03-10', 100);
     await change(business, { billing_day: 11 });
     const refused = await call('POST', business.usage, { as: business.key });
@@ -223,7 +233,7 @@ describe('changing the billing day', () => {
   });
 
   test('replaces a pending change, and cancels it if the day is the original one', async () => {
-    const business = await limited({ monthly_limit: 100 });
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-03-11', 2);
     const second = { billing_day: 1, next_billing_day: 2, from: '2026-05-02' };
@@ -244,7 +254,7 @@ describe('changing the billing day', () => {
   });
 
   test('has no effect if the day equals the current or the pending one', async () => {
-    const business = await limited({ monthly_limit: 100 });
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
     const { home } = business;
     await changeOn(business, '2026-03-10', 1);
     await changeOn(business, '2026-03-10', 15);
@@ -254,7 +264,7 @@ describe('changing the billing day', () => {
   });
 
   test('during the long month takes effect after that month', async () => {
-    const business = await limited({ monthly_limit: 100 });
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15); // from 2026-05-15
     await changeOn(business, '2026-04-20', 20);
     const waits = { next_billing_day: 20, from: '2026-06-20' };
@@ -269,7 +279,7 @@ describe('changing the billing day', () => {
   });
 
   test('does not change limits_at, from which thresholds apply', async () => {
-    const business = await limited({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
+    const business = await newLimitedBusiness({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
     await change(business, { billing_day: 15 });
     const row = await business.home.d1
       .prepare('select limits_at from businesses where id = ?')

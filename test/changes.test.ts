@@ -19,7 +19,7 @@ import {
   type CallOptions,
   call,
   callerOf,
-  everything,
+  dumpAll,
   homes,
   inBatches,
   NOW,
@@ -229,13 +229,13 @@ describe('no row is stored', () => {
 
   test('for a change whose batch failed', async () => {
     const business = await newBusiness({ sites: [A] });
-    const before = await everything();
+    const before = await dumpAll();
     const { d1 } = business.home;
     // The last statement of the batch fails, so the batch rolls back.
     await d1.prepare(`create trigger broken before insert on access begin select raise(abort, 'no'); end`).run();
     expect((await add(business, [B])).status).toBe(500);
     await d1.prepare('drop trigger broken').run();
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 
@@ -812,7 +812,7 @@ test('after all operations, no table contains an API key and no change contains 
     expect((await call('DELETE', `${business.access}/${entry.id}`, { as: business.key })).status).toBe(200);
     tokens.push(business.token);
   }
-  const stored = await everything();
+  const stored = await dumpAll();
   const refused = await Promise.all(homes.map(({ d1 }) => d1.prepare('select * from refused_origins').all()));
   const all = stored + JSON.stringify(refused.map(({ results }) => results));
   for (const { db } of homes) {
@@ -973,9 +973,9 @@ describe('the steps of a change', () => {
       const business = await newBusiness({ sites: [A, B] });
       await addFormerToken(business);
       await add(business, ['https://c.example']);
-      const before = await everything();
+      const before = await dumpAll();
       await run(business, { decided: readVerdict, ...others }, Object.keys(others));
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     },
   );
 });

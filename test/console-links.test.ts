@@ -9,8 +9,8 @@ import {
   type Business,
   type CallOptions,
   call,
+  dumpAll,
   env,
-  everything,
   homes,
   newBusiness,
   newKey,
@@ -84,13 +84,13 @@ describe('a console link', () => {
 
   test('is only created for a business of the user', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
-    const before = await everything();
+    const before = await dumpAll();
     const message = `business_id must be a business of user ${business.user_id}`;
     for (const business_id of [other.id, 999_999_999]) {
       const { status, body } = await create(business, { business_id });
       expect({ status, body }).toEqual(invalid('business_id', message));
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   describe('requires a user with a business or a key', () => {
@@ -105,10 +105,10 @@ describe('a console link', () => {
     };
 
     test('and is refused for a user without a home', async () => {
-      const before = await everything();
+      const before = await dumpAll();
       for (const user_id of [9_998_001, 'abc', '0', '01'])
         expect(await answer({ user_id })).toMatchObject({ ...unknown, round_trips: expect.anything() });
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     });
 
     test.each([
@@ -122,11 +122,11 @@ describe('a console link', () => {
         await business.db.update(apiKeys).set(columns).where(eq(apiKeys.user_id, business.user_id));
         await newKey(business, { business_id: business.id });
         await remove(business);
-        const before = await everything();
+        const before = await dumpAll();
         expect((await create(business)).cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
         expect(await answer(business)).toEqual(unknown);
         expect(await answer(business, { business_id: business.id })).toEqual(unknown);
-        expect(await everything()).toBe(before);
+        expect(await dumpAll()).toBe(before);
       }
     });
 
@@ -159,9 +159,9 @@ describe('a console link', () => {
       const business = await newBusiness();
       const { url } = (await create(business, { business_id: business.id })).body.data;
       await remove(business);
-      const before = await everything();
+      const before = await dumpAll();
       expect(await redeem(url)).toMatchObject(UNAUTHENTICATED);
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     });
   });
 
@@ -215,7 +215,7 @@ describe('a console link', () => {
           const { round_trips, rows_written } = without.cost;
           expect(session.cost).toMatchObject({ round_trips, rows_written });
           expect(JSON.stringify(session.lines)).not.toContain(return_url);
-          expect(await everything()).not.toContain(return_url);
+          expect(await dumpAll()).not.toContain(return_url);
           expect(answerOf(await redeem(link.body.data.url))).toEqual(UNAUTHENTICATED);
         }
       },
@@ -275,19 +275,19 @@ describe('a console link', () => {
       ['https://product.example/'],
     ])('that is unsafe is refused and stores nothing: %j', async (return_url) => {
       const business = await newBusiness();
-      const before = await everything();
+      const before = await dumpAll();
       const { status, body } = await create(business, { return_url });
       const message =
         'return_url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters';
       expect({ status, body }).toEqual(invalid('return_url', message));
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     });
   });
 
   test('is created only with a full operator key', async () => {
     const business = await newBusiness();
     const reader = await newKey(business, { read_only: 1 });
-    const before = await everything();
+    const before = await dumpAll();
     const onlyOperator = 'Only the operator can create console links.';
     for (const [as, message] of [
       [business.key, onlyOperator],
@@ -298,7 +298,7 @@ describe('a console link', () => {
       const { status, body } = await create(business, {}, { as });
       expect({ status, body }).toEqual(refused(message));
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 

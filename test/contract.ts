@@ -56,7 +56,7 @@ function described(method: string, path: string) {
 }
 
 function expectNone(what: string, faults: string[]): void {
-  if (faults.length > 0) throw new Error(`openapi.json does not say so: ${what.slice(0, 500)}\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new Error(`does not match openapi.json: ${what.slice(0, 500)}\n${faults.join('\n')}`);
 }
 
 type Exchange = { method: string; path: string; answer: { status: number; headers: Headers; text: string } };

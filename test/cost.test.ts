@@ -17,8 +17,8 @@ import {
   type CallOptions,
   call,
   databases,
+  dumpAll,
   eachOf,
-  everything,
   homes,
   NOW,
   newApp,
@@ -189,11 +189,11 @@ describe('a refused call', () => {
           return results.filter((_, index) => index % 2 === 0);
         });
       });
-      const before = await everything();
+      const before = await dumpAll();
       for (const as of ['q'.repeat(24), caller.key, caller.token]) {
         expect([401, 422]).toContain((await ask(route, business, { as, bindings: noisy })).status);
       }
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     },
   );
 

@@ -10,12 +10,12 @@ import {
   type CallOptions,
   call,
   databases,
+  dumpAll,
   env,
-  everything,
   failingWith,
   type Home,
+  homeOfId,
   homes,
-  homeWith,
   inBatches,
   NOW,
   newBusiness,
@@ -147,18 +147,18 @@ describe('creating a business', () => {
     ['database', [-1, 62, '0', 0.5], 'must be the number of a database: 0 for DB, 1 for DB_1, up to 61'],
     ['sites', [[], 'https://a.example', null], 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'],
   ])('rejects invalid values of %s and stores nothing', async (field, values, rule) => {
-    const before = await everything();
+    const before = await dumpAll();
     for (const value of values) {
       const answer = await create({ user_id: 7, ...FIELDS, [field]: value });
       expect(answerOf(answer), `${value}`).toEqual(refusal(field, rule));
       expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('rejects missing and unknown input and input that contradicts stored data, and stores nothing', async () => {
     const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
-    const before = await everything();
+    const before = await dumpAll();
     const { name: _, ...nameless } = FIELDS;
     const unbound = `must be the number of a bound database: ${homes.map(({ number }) => number).join(', ')}`;
     const bound = `must be ${taken.home.number}, the database of user ${taken.user_id}`;
@@ -186,7 +186,7 @@ describe('creating a business', () => {
       if (expected === null) expect(answer.status).toBe(422);
       else expect(answerOf(answer)).toEqual(expected);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('accepts an id from another system that is greater than every earlier id and leaves room for later ones', async () => {
@@ -201,14 +201,14 @@ describe('creating a business', () => {
         );
       const made = await create(body);
       expect([made.status, made.body.data.id, made.cost.round_trips]).toEqual([200, id, 2]);
-      const before = await everything();
+      const before = await dumpAll();
       for (const taken of [id, id - 1, 1])
         expect(answerOf(await create({ ...body, id: taken }))).toEqual(
           refusal('id', `must be greater than ${id}, the last id of its database`),
         );
       for (const wrong of [0, -1, 1.5, '7', null, 2 ** 53])
         expect((await create({ ...body, id: wrong })).body.errors).toEqual({ id: [expect.any(String)] });
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
       expect((await create({ ...body, id: undefined })).body.data.id).toBe(id + 1);
     }
   });
@@ -248,12 +248,12 @@ describe('an Idempotency-Key', () => {
   test('is refused with a different request from the same user, and nothing changes', async () => {
     const body = { user_id: newUser(), ...FIELDS };
     const { id } = (await create(body, KEY)).body.data;
-    const before = await everything();
+    const before = await dumpAll();
     for (const other of [{ name: 'Other' }, { sites: ['https://a.example'] }, { daily_limit: 1 }])
       expect(answerOf(await create({ ...body, ...other }, KEY))).toEqual(alreadyUsedFor(id));
     for (const header of ['two words', '"open', 'x'.repeat(256)])
       expect(Object.keys((await create(body, { 'Idempotency-Key': header })).body.errors)).toEqual(['Idempotency-Key']);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('shows how to continue if the response was lost and the customer then corrects the name, in any database', async () => {
@@ -295,12 +295,12 @@ describe('an Idempotency-Key', () => {
       for (const { number } of homes) {
         const theirs = { user_id: newUser(), ...FIELDS, database: number };
         await create(theirs); // assigns the user a home
-        const before = await everything();
+        const before = await dumpAll();
         const stolen = { ...theirs, token: first.token };
         expect(answerOf(await create(stolen, KEY))).toEqual(
           refusal('token', 'must not be a current or former token of any business'),
         );
-        expect(await everything()).toBe(before);
+        expect(await dumpAll()).toBe(before);
       }
     }
   });
@@ -317,14 +317,14 @@ describe('an Idempotency-Key', () => {
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });
     const made = await sign({});
     expect(made.body.data.id).toBe(last + 1000);
-    const before = await everything();
+    const before = await dumpAll();
     expect((await sign({})).body).toEqual(made.body);
     for (const id of [undefined, last + 1001])
       expect(answerOf(await sign({ id }))).toEqual(alreadyUsedFor(last + 1000));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
 
     const { body: old } = await create({ user_id: 790_000, ...FIELDS }, { 'Idempotency-Key': 'signup' });
-    const [row] = await homeWith(old.data.id)
+    const [row] = await homeOfId(old.data.id)
       .d1.prepare('select hex(creation_request) as request from businesses where id = ?')
       .bind(old.data.id)
       .all()
@@ -541,7 +541,7 @@ describe('changing a business', () => {
 
   test('rejects invalid fields, an empty body and fields that cannot change, and changes nothing', async () => {
     const { id } = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const empty = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
     for (const [body, field, rule] of [
       [{}, 'body', empty],
@@ -557,7 +557,7 @@ describe('changing a business', () => {
     for (const member of ['token', 'id', 'database', 'sites', 'created_at'])
       expect(Object.keys((await patch(id, { name: 'x', [member]: 'y' })).body.errors)).toEqual([member]);
     expect(answerOf(await patch(999_999_999, { user_id: newUser() }))).toEqual(UNKNOWN);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 
@@ -582,7 +582,7 @@ describe('deleting a business', () => {
 
   test('requires its exact name', async () => {
     const { id, name } = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const given = 'must be the name of the business, and must appear only once';
     for (const query of ['', '?name=', `?name=${name.toUpperCase()}`, `?name=${name}&name=${name}`]) {
       const isGuess = query.startsWith('?name=') && !query.includes('&');
@@ -590,7 +590,7 @@ describe('deleting a business', () => {
       const rule = isGuess ? `must be the name of the business: ${name}` : `${required}${given}`;
       expect(answerOf(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('takes effect immediately for every credential and list, keeps one change, and affects no other business', async () => {
@@ -708,7 +708,7 @@ describe('deleting a business', () => {
     await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
     const { cost } = await remove(business);
     expect(cost.round_trips).toBe(2); // the Worker hashes the token, because SQLite has no SHA-256
-    const retired = homeWith(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
+    const retired = homeOfId(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
     expect(await retired.bind(await sha256Hex(token)).first('n')).toBe(1);
   });
 
@@ -792,7 +792,7 @@ describe('a user’s keys', () => {
     expect((await send('GET', `/business/${mine.id}/changes`)).body.data.changes).toMatchObject([
       { action: 'create_key' },
     ]);
-    const before = await everything();
+    const before = await dumpAll();
     for (const user_id of [mine.user_id, newUser()]) {
       const rule = `must be a business of user ${user_id}`;
       for (const business_id of [other.id, 999_999_999, 61_000_000_001]) {
@@ -800,12 +800,12 @@ describe('a user’s keys', () => {
         expect(answerOf(answer)).toEqual(refusal('business_id', rule));
       }
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('are an empty list for an unknown user and cannot be found through another user', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
-    const before = await everything();
+    const before = await dumpAll();
     expect((await send('GET', path(newUser()))).body).toEqual({ status: true, data: { keys: [] } });
     expect((await send('GET', `/user/${newUser()}/changes`)).body.data).toEqual({ changes: [], next: null });
     const [key] = (await send('GET', path(other.user_id))).body.data.keys;
@@ -831,12 +831,12 @@ describe('a user’s keys', () => {
           status: 404,
           body: { status: false, message: 'User id is not valid' },
         });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('are not created from invalid input, and nothing is stored', async () => {
     const { user_id } = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const [field, value, rule] of [
       ['role', 'owner', 'must be full, read, or record'],
       ['role', null, 'must be full, read, or record'],
@@ -847,7 +847,7 @@ describe('a user’s keys', () => {
       ['business_id', 0, 'must be a positive whole number, such as 7'],
     ] as const)
       expect(answerOf(await send('POST', path(user_id), { body: { [field]: value } }))).toEqual(refusal(field, rule));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('can be created for a new user, which assigns the user a home', async () => {
@@ -858,7 +858,7 @@ describe('a user’s keys', () => {
     expect((await call('GET', `/api/v1/business/usage/${made.body.data.id}`, { as: body.data.api_key })).status).toBe(
       200,
     );
-    expect(await homeWith(body.data.id).db.$count(apiKeys, eq(apiKeys.user_id, user_id))).toBe(1);
+    expect(await homeOfId(body.data.id).db.$count(apiKeys, eq(apiKeys.user_id, user_id))).toBe(1);
   });
 });
 
@@ -871,9 +871,9 @@ describe('while a database is unavailable', () => {
 
   test('nothing is created, even partly, if it is DB', async () => {
     const { user_id } = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const id of [user_id, newUser()]) expect(await post(homes[0], id)).toBe(503);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('its owners receive 503 and owners in other databases are served', async () => {

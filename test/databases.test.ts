@@ -26,13 +26,13 @@ import {
   callerOf,
   claimToken,
   databases,
+  dumpAll,
   eachOf,
   env,
-  everything,
   failingWith,
   type Home,
+  homeOfId,
   homes,
-  homeWith,
   NOW,
   newApp,
   newBusiness,
@@ -80,14 +80,14 @@ eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
 
   test('returns 401 if the credential’s database letter is changed or left out', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const credential of [business.key, business.token]) {
       for (const letter of ['0', '1', '2', ''].filter((letter) => letter !== credential[7])) {
         const { answer } = await askWith(business.id, withLetter(credential, letter));
         expect({ letter, answer }).toEqual({ letter, answer: UNAUTHENTICATED });
       }
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('responds for a business in another database as for an unknown id', async () => {
@@ -362,12 +362,12 @@ describe('while a database fails', () => {
 
   test('nothing is created or claimed if the failing database is DB', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const user_id of [business.user_id, newUser()]) {
       for (const make of creations(without(0), user_id, `${IMPORTED}without-DB`, business.home.number))
         await expect(make()).rejects.toThrow(FAILED);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 
@@ -484,7 +484,7 @@ describe('a token cannot be imported twice, even by its owner,', () => {
     const user_id = newUser();
     const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
     const { id } = await importing(user_id, token);
-    await happen({ id, home: homeWith(id) });
+    await happen({ id, home: homeOfId(id) });
     await expect(importing(user_id, token)).rejects.toThrow(
       'token must not be a current or former token of any business',
     );
@@ -525,7 +525,7 @@ describe('with owners in an unbound database', () => {
     const { home } = await newBusiness();
     const [elsewhere, anybody] = [newUser(), newUser()];
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
-    const before = await everything();
+    const before = await dumpAll();
     const token = `${IMPORTED}unbound`;
     const creations = (user_id: number) => [
       () => claimHomeIn(all(), user_id, home.number),
@@ -536,7 +536,7 @@ describe('with owners in an unbound database', () => {
     for (const make of creations(elsewhere)) {
       await expect(make()).rejects.toThrow(new NotBound([5]));
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     for (const make of creations(anybody)) await make();
     await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });

@@ -13,8 +13,8 @@ import {
   call,
   callerOf,
   databases,
+  dumpAll,
   eachOf,
-  everything,
   homes,
   NOW,
   newApp,
@@ -64,11 +64,11 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
   test('waits exactly ten seconds for a database that never responds', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const [first, second] = [await requestOf(route, business), await requestOf(route, business)];
-    const before = await everything();
+    const before = await dumpAll();
     expect(await answerAfter(DEADLINE_MS - 1, first, through(never))).toBeNull();
     const expected = isRepeatable ? unavailable : broken;
     expect(await answerAfter(DEADLINE_MS, second, through(never))).toEqual(expected);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('does nothing in a batch that starts after its deadline', async () => {
@@ -81,11 +81,11 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
       .run();
     await addFormerToken(business);
     const request = await requestOf(route, business);
-    const before = await everything();
+    const before = await dumpAll();
     vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // sets back the Worker's clock, but not the database's
     const late = through((batch) => batch());
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     const refused = d1.prepare('select count(*) as n from refused_origins where business_id = ?').bind(business.id);
     expect(await refused.first('n')).toBe(1);
   });
@@ -115,7 +115,7 @@ eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 &&
     const business = await newBusiness();
     const key_id = (await newKey(business)).id;
     const request = await requestOf(route, Object.assign(business, { key_id }));
-    const before = await everything();
+    const before = await dumpAll();
     const deadline = (Date.now() + DEADLINE_MS) / 1000;
     let batches = 0;
     const late = databases((d1) => {
@@ -127,7 +127,7 @@ eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 &&
     });
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
     expect(batches).toBe(2);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   },
 );
 
@@ -167,7 +167,7 @@ test('creating a business claims no token in a batch that starts after its deadl
     token: `Late-token-of-another-system-${business.user_id}`,
   };
   const request = await requestOf({ ...route, body }, business);
-  const before = await everything();
+  const before = await dumpAll();
   vi.setSystemTime(Date.now() - DEADLINE_MS - 1);
   expect(
     await answerAfter(
@@ -176,7 +176,7 @@ test('creating a business claims no token in a batch that starts after its deadl
       through((batch) => batch()),
     ),
   ).toEqual(unavailable);
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 eachOf(

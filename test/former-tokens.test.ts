@@ -9,7 +9,7 @@ import {
   type CallOptions,
   call,
   databases,
-  everything,
+  dumpAll,
   homes,
   newBusiness,
   newKey,
@@ -67,21 +67,21 @@ describe('stopping former tokens changes nothing', () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     const first = await stop(business);
-    const before = await everything();
+    const before = await dumpAll();
     const again = await stop(business, { at: LATER });
     expect(answerOf(again)).toEqual({ status: 200, body: first.body });
     expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('if the only former token has expired but is not purged yet', async () => {
     const business = await newBusiness();
     await addFormerToken(business, '2026-03-15T13:00:00.000000Z');
-    const before = await everything();
+    const before = await dumpAll();
     const { status, body } = await stop(business, { at: LATER });
     const data = { ...(await read(business)), former_tokens: [] };
     expect({ status, body }).toEqual({ status: 200, body: { status: true, data } });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 

@@ -20,9 +20,9 @@ import {
   call,
   callerOf,
   databases,
+  dumpAll,
   eachOf,
   env,
-  everything,
   inBatches,
   NOW,
   newApp,
@@ -281,12 +281,12 @@ eachOf(
 )('$name reports invalid input to an authorized caller', async (route) => {
   const business = await newBusiness();
   const as = await callerOf(route, business);
-  const before = await everything();
+  const before = await dumpAll();
   const answer = await askBadly(route, business, { as });
   expect(answer.status).toBe(422);
   expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
   expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 test.each(ROUTES.filter(({ method }) => method === 'GET'))(
@@ -421,14 +421,14 @@ describe('responses and writes follow the rules', () => {
         }[example.who];
         return call('POST', business[resource], { as, body, origin: example.origin });
       };
-      const before = await everything();
+      const before = await dumpAll();
       const refusals = new Map(
         await inBatches(
           all.filter(({ status }) => status !== 200),
           async (one) => [one.example, await send(one)] as const,
         ),
       );
-      told.push(`after the refusals, what is stored is ${(await everything()) === before ? 'the same' : 'another'}`);
+      told.push(`after the refusals, what is stored is ${(await dumpAll()) === before ? 'the same' : 'another'}`);
       for (const one of all) {
         const { status, cost } = refusals.get(one.example) ?? (await send(one));
         const written = cost.rows_written > 0 ? 'written' : 'nothing written';

@@ -4,16 +4,7 @@ import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { changes, dailyUsage } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
-import {
-  type Business,
-  type CallOptions,
-  call,
-  everything,
-  newBusiness,
-  OPERATOR,
-  setCount,
-  TODAY,
-} from './support.ts';
+import { type Business, type CallOptions, call, dumpAll, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
 
 type Day = { date: string; count: number };
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -80,7 +71,7 @@ test('every day with a different existing count is named in the error, and nothi
   await setCount(business.id, '2026-01-02', 5);
   await setCount(business.id, '2026-01-03', 6);
   await setCount(business.id, '2026-01-04', 7);
-  const before = await everything();
+  const before = await dumpAll();
   const days = [1, 2, 3, 4].map((day) => ({ date: `2026-01-0${day}`, count: day === 3 ? 6 : 0 }));
   const answer = await put(business, { days });
   expect(answerOf(answer)).toEqual({
@@ -90,7 +81,7 @@ test('every day with a different existing count is named in the error, and nothi
   expect(answer.headers.get('Error-Code')).toBe('invalid_input');
   expect(answer.cost.round_trips).toBe(1);
   expect((await put(business, { days, replace: false })).status).toBe(422);
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 test('with replace, a new count replaces the old one, 0 removes the day, and other days are unchanged', async () => {
@@ -113,15 +104,15 @@ test('with replace, a new count replaces the old one, 0 removes the day, and oth
     { date: TODAY, count: 9 },
   ]);
   expect(await recorded(business)).toEqual([imported({ days: 2, uses: 13 }, { days: 4, uses: 78 })]);
-  const before = await everything();
+  const before = await dumpAll();
   expect((await put(business, { days, replace: true })).status).toBe(200);
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 test('one invalid entry among 1,830 rejects the import, and each invalid entry is named', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-13', 5);
-  const before = await everything();
+  const before = await dumpAll();
   const wrong: [Partial<Record<keyof Day, unknown>>, string, string][] = [
     [{ date: '2026-02-30' }, 'date', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
     [{ date: '2026-1-3' }, 'date', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
@@ -165,7 +156,7 @@ test('one invalid entry among 1,830 rejects the import, and each invalid entry i
   expect(Object.keys((await put(business, { days: malformed })).body.errors)).toEqual(
     days.map((_, index) => `days.${index}.count`),
   );
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 test.each([
@@ -231,7 +222,7 @@ test('an inactive business accepts a history, and a deleted or unknown one does 
   await call('DELETE', `/api/v1/business/${suspended.id}?name=${encodeURIComponent(suspended.name)}`, {
     as: OPERATOR.full,
   });
-  const before = await everything();
+  const before = await dumpAll();
   for (const id of [suspended.id, 999_999_999, 0]) {
     const answer = await put({ ...suspended, id } as Business, { days: history(3) });
     expect(answerOf(answer)).toEqual({
@@ -240,5 +231,5 @@ test('an inactive business accepts a history, and a deleted or unknown one does 
     });
     expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // reads no days
   }
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });

@@ -8,9 +8,9 @@ import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,
   call,
+  dumpAll,
   eachOf,
   env,
-  everything,
   failingWith,
   NOW,
   newApp,
@@ -91,7 +91,7 @@ describe('a trailing slash', () => {
 
   test('returns 404 for DELETE and PATCH, because an empty id would mean the whole list', async () => {
     const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
-    const before = await everything();
+    const before = await dumpAll();
     for (const [method, path] of [
       ['DELETE', access],
       ['DELETE', `${access}/refused`],
@@ -101,7 +101,7 @@ describe('a trailing slash', () => {
       const answer = await call(method, `${path}/`, { as: key });
       expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 

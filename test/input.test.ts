@@ -13,8 +13,8 @@ import {
   call,
   callerOf,
   databases,
+  dumpAll,
   env,
-  everything,
   newApp,
   newBusiness,
   tagsOf,
@@ -101,11 +101,11 @@ describe.each(ROUTES)('a call to $name', (route) => {
   async function expectUnchanged() {
     const stored = before;
     before = undefined;
-    if (stored !== undefined) expect(await everything()).toBe(stored);
+    if (stored !== undefined) expect(await dumpAll()).toBe(stored);
   }
   afterEach(expectUnchanged);
   async function refused(query: string, options: Pick<CallOptions, 'body' | 'headers'> = {}) {
-    before ??= await everything();
+    before ??= await dumpAll();
     const path = () => withQuery(route.path(business), query);
     const answer = await ask({ ...route, path }, business, { as, ...options });
     expect(answer.headers.get('Error-Code')).toBe('invalid_input');
@@ -208,11 +208,11 @@ test.each([
   ['{"sites":["https://a.example"],"\\u0073ites":["https://b.example"]}', 'access'],
 ] as const)('a duplicate member is rejected instead of the last one winning: %s', async (body, resource) => {
   const business = await newBusiness();
-  const before = await everything();
+  const before = await dumpAll();
   const message = 'body must not contain duplicate members in an object';
   const { status, body: answer } = await call('POST', business[resource], { as: business.key, body });
   expect({ status, body: answer }).toEqual(invalid('body', message));
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 test.each([
@@ -244,12 +244,12 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
   async (route) => {
     const business = await newBusiness();
     const as = await callerOf(route, business);
-    const before = await everything();
+    const before = await dumpAll();
     const headers = { ...route.headers, 'Idempotency-Key': 'visit-1' };
     const { status, body } = await call(route.method, route.path(business), { as, headers, body: route.body });
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
     expect({ status, body }).toEqual(invalid('Idempotency-Key', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   },
 );
 

@@ -8,9 +8,9 @@ import {
   call,
   homes,
   inBatches,
-  limited,
   NOW,
   newBusiness,
+  newLimitedBusiness,
   OPERATOR,
   setCount,
   TODAY,
@@ -50,9 +50,12 @@ describe('a run lists', () => {
   test('the month of each business whose billing month ended on that day, ordered by id', async () => {
     const ids: number[] = [];
     for (const _ of homes) {
-      const business = await limited({ billing_day: 10, monthly_limit: 100 });
-      await limited({ billing_day: 11 });
-      const suspended = await limited({ billing_day: 10, status: 'suspended' }, { user_id: business.user_id });
+      const business = await newLimitedBusiness({ billing_day: 10, monthly_limit: 100 });
+      await newLimitedBusiness({ billing_day: 11 });
+      const suspended = await newLimitedBusiness(
+        { billing_day: 10, status: 'suspended' },
+        { user_id: business.user_id },
+      );
       for (const [day, count] of [
         ['2026-02-09', 1],
         ['2026-02-10', 20],
@@ -96,11 +99,11 @@ describe('a run lists', () => {
   });
 
   test('the months of one user’s businesses, in two round trips', async () => {
-    const business = await limited({ billing_day: 12 });
-    const other = await limited({ billing_day: 12 }, { user_id: business.user_id });
-    const last = await limited({ billing_day: 13 }, { user_id: business.user_id });
+    const business = await newLimitedBusiness({ billing_day: 12 });
+    const other = await newLimitedBusiness({ billing_day: 12 }, { user_id: business.user_id });
+    const last = await newLimitedBusiness({ billing_day: 13 }, { user_id: business.user_id });
     await setCount(last.id, '2026-03-11', 5);
-    await limited({ billing_day: 12 });
+    await newLimitedBusiness({ billing_day: 12 });
     const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
     expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
     expect(answer.body.data.next).toBeNull();
@@ -115,7 +118,7 @@ describe('a run lists', () => {
   });
 
   test('a month’s count as final from 41 days after the month', async () => {
-    const business = await limited({ billing_day: 14 });
+    const business = await newLimitedBusiness({ billing_day: 14 });
     for (const [days, final] of [
       [1, false],
       [40, false],
@@ -141,7 +144,7 @@ test('a final count cannot be changed by a late or a lowered use', async () => {
 });
 
 test('a count is final a minute after midnight, when no earlier request can still be running', async () => {
-  const business = await limited({ billing_day: 14 });
+  const business = await newLimitedBusiness({ billing_day: 14 });
   for (const [time, final] of [
     ['00:00:59', false],
     ['00:01:00', true],
@@ -156,15 +159,15 @@ test.each([
   ['＝1', "'＝1"],
   ['A=1; B', 'A=1; B'],
 ])('the name %s becomes %s in CSV', async (name, cell) => {
-  const business = await limited({ billing_day: 17, name });
+  const business = await newLimitedBusiness({ billing_day: 17, name });
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
   const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
   expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
 });
 
 test('a CSV page contains the same months, escapes formulas, and links to the next page', async () => {
-  const business = await limited({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
-  const other = await limited({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
+  const business = await newLimitedBusiness({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
+  const other = await newLimitedBusiness({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
   await setCount(business.id, '2026-03-15', 7);
   const query = `ended=2026-03-15&user_id=${business.user_id}&limit=1`;
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-16') };
@@ -181,7 +184,7 @@ test('a CSV page contains the same months, escapes formulas, and links to the ne
 });
 
 test('a run with an inexact count is rejected, and the message names the business', async () => {
-  const business = await limited({ billing_day: 18 });
+  const business = await newLimitedBusiness({ billing_day: 18 });
   // Uses dates before the two years below, because those runs list all businesses and would also be rejected.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be a different date: business ${business.id} has more than 9007199254740991 uses in that month`;
@@ -203,7 +206,7 @@ test.each<[string, string, string]>([
 test('a run reads only the businesses that it lists and those whose billing day changed later', async () => {
   const home = homes[0];
   const made = await Promise.all(
-    Array.from({ length: 12 }, () => limited({ billing_day: 21 }, { user_id: 3_000_000 })),
+    Array.from({ length: 12 }, () => newLimitedBusiness({ billing_day: 21 }, { user_id: 3_000_000 })),
   );
   const insert = `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, billing_day)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
@@ -253,7 +256,7 @@ describe('over two years with random changes of billing days', () => {
     const chance = random(38);
     const pick = () => 1 + Math.floor(chance() * 28);
     const all = await inBatches(Array.from({ length: 300 }, pick), async (billing_day) => {
-      const business = await limited({ billing_day });
+      const business = await newLimitedBusiness({ billing_day });
       return { business, billing_day, changes: new Map<string, number>() };
     });
     for (const { business } of all) {
@@ -305,7 +308,7 @@ describe('over two years with random changes of billing days', () => {
     await inBatches(
       Array.from({ length: 8 }, (_, index) => index),
       async () => {
-        const business = await limited({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
+        const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
         const used: number[] = [];
         for (const day of days(FIRST, addDays(FIRST, 180))) {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));

@@ -11,7 +11,7 @@ import {
   type Business,
   type CallOptions,
   call,
-  everything,
+  dumpAll,
   homes,
   inBatches,
   newBusiness,
@@ -105,7 +105,7 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
   test('is refused for every other operation before origin and input are checked, identically for all unknown businesses', async () => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
-    const before = await everything();
+    const before = await dumpAll();
     const told = await inBatches(ROUTES, async (route) => {
       const lines: string[] = [];
       async function expectRefused({ id }: { id: number }, expected: { status: number; body: object }) {
@@ -125,7 +125,7 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
       return new Set(read).size === 1 ? lines : [...lines, `${route.name}, rows read: ${read}`];
     });
     expect(told.flat()).toEqual([]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 
@@ -252,7 +252,7 @@ test('a narrow key never gains access, whatever events occur', { tags: 'slow' },
       ];
       const all: World = { ...made, keys: [mine.key, ...narrow.map(({ key }) => key)] };
       for (const { event, who } of steps) await EVENTS[event]?.(all, all.keys[who % all.keys.length] ?? '');
-      const before = await everything();
+      const before = await dumpAll();
       for (const { key } of narrow) {
         const { businesses } = (await call('GET', '/api/v1/business?limit=50', { as: key })).body.data;
         expect([[], [mine.id]]).toContainEqual(businesses.map(({ id }: Business) => id));
@@ -273,7 +273,7 @@ test('a narrow key never gains access, whatever events occur', { tags: 'slow' },
         return right.some((one) => JSON.stringify(one) === got) ? [] : [`${route.name} of ${id}: ${got}`];
       });
       expect(told.flat()).toEqual([]);
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     }),
     { numRuns: 6 },
   );

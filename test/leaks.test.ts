@@ -8,8 +8,8 @@ import {
   ask,
   type Business,
   call,
+  dumpAll,
   eachOf,
-  everything,
   homes,
   newBusiness,
   newKey,
@@ -118,12 +118,12 @@ eachOf(test, ROUTES)('$name is allowed for the credentials and businesses that t
   const world = await newWorld();
   const denied = cells.filter(({ expected }) => expected === 'no');
   const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
-  const before = await everything();
+  const before = await dumpAll();
   for (const [index, cell] of denied.entries()) {
     const reach = await reachOf(route, credentials[index] ?? '', world);
     expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
   }
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 
   for (const cell of cells.filter((cell) => !denied.includes(cell))) {
     const world = await newWorld(); // new, because permitted operations may change it

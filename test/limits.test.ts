@@ -7,14 +7,14 @@ import {
   type Business,
   type CallOptions,
   call,
-  everything,
+  countsByDay,
+  dumpAll,
   inBatches,
-  limited,
   NOW,
   newBusiness,
+  newLimitedBusiness,
   OPERATOR,
   setCount,
-  stored,
   TODAY,
 } from './support.ts';
 
@@ -61,11 +61,11 @@ describe('concurrent uses', () => {
     'with a limit of 700 per %s count exactly 700 of 1,000',
     { tags: 'slow' },
     async (_, limits, days, period) => {
-      const business = await limited(limits);
+      const business = await newLimitedBusiness(limits);
       const { counted, others } = await thousand(business, days);
       expect([counted.length, others.length]).toEqual([700, 300]);
       for (const answer of others) expect(answerOf(answer)).toEqual(refusal(700, period));
-      const counts = await stored(business);
+      const counts = await countsByDay(business);
       expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
       const expected = counted.map(({ at }) => at.toISOString().slice(0, 10));
       for (const [day, count] of Object.entries(counts))
@@ -83,7 +83,7 @@ describe('concurrent uses', () => {
         const date = counted.find((answer) => answer.id === id)?.body.data.date;
         expect(answerOf(repeat)).toEqual(granted({ date, count: counts[date], remaining: 0 }));
       }
-      expect(await stored(business)).toEqual(counts);
+      expect(await countsByDay(business)).toEqual(counts);
 
       // A rejected id is not remembered. After the limit is raised, it counts exactly once.
       await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
@@ -99,10 +99,10 @@ describe('concurrent uses', () => {
   );
 
   test('with the same id, sent a hundred times, consume the last use once', async () => {
-    const business = await limited({ daily_limit: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 1 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const answer of answers) expect(answerOf(answer)).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
-    expect(await stored(business)).toEqual({ [TODAY]: 1 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 1 });
   });
 });
 
@@ -121,9 +121,9 @@ describe('a use beyond a limit', () => {
   ] as [string, Limits, 'today' | 'this month', string][])(
     '%s returns 429 with the limit and Retry-After, and writes nothing',
     async (_, limits, period, after) => {
-      const business = await limited(limits);
+      const business = await newLimitedBusiness(limits);
       await setCount(business.id, TODAY, 700);
-      const before = await everything();
+      const before = await dumpAll();
       const limit = period === 'today' ? limits.daily_limit : limits.monthly_limit;
       for (const as of [business.key, business.token]) {
         for (const answer of [await use(business, { as }), await keyed(business, 'order-1', { as })]) {
@@ -136,7 +136,7 @@ describe('a use beyond a limit', () => {
           ]);
         }
       }
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     },
   );
 
@@ -144,7 +144,7 @@ describe('a use beyond a limit', () => {
     [{ daily_limit: 1 }, 'This business has used its 1 use for today.'],
     [{ monthly_limit: 1 }, 'This business has used its 1 use for this month.'],
   ] as [Limits, string][])('is described as “1 use” if the limit is 1: %j', async (limits, message) => {
-    const business = await limited(limits);
+    const business = await newLimitedBusiness(limits);
     await use(business);
     expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
   });
@@ -157,7 +157,7 @@ describe('a use beyond a limit', () => {
     ['2026-12-31T23:59:00.000Z', 60, 60],
     ['2026-12-01T00:00:00.000Z', 86_400, 31 * 86_400],
   ])('at %s may be retried after %i seconds with a daily limit or %i with a monthly one', async (at, day, month) => {
-    const business = await limited({ daily_limit: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 1 });
     await use(business, { at: new Date(at) });
     const seconds = async () => (await use(business, { at: new Date(at) })).headers.get('Retry-After');
     expect(await seconds()).toBe(`${day}`);
@@ -169,15 +169,15 @@ describe('a use beyond a limit', () => {
     ['daily_limit' as const, 'today' as const],
     ['monthly_limit' as const, 'this month' as const],
   ])('is every use if the %s is 0, and the response contains no Retry-After', async (name, period) => {
-    const business = await limited({ [name]: 0 });
+    const business = await newLimitedBusiness({ [name]: 0 });
     expect((await use(business)).headers.get('Retry-After')).toBeNull();
     expect(answerOf(await use(business))).toEqual(refusal(0, period));
     expect(answerOf(await keyed(business, 'order-1'))).toEqual(refusal(0, period));
-    expect(await stored(business)).toEqual({});
+    expect(await countsByDay(business)).toEqual({});
   });
 
   test('is accepted the next day with a daily limit, and the next month with a monthly limit', async () => {
-    const business = await limited({ daily_limit: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 1 });
     const at = (time: string) => ({ at: new Date(time) });
     await use(business, at('2026-12-31T23:59:59.999Z'));
     expect((await use(business, at('2026-12-31T23:59:59.999Z'))).status).toBe(429);
@@ -190,7 +190,7 @@ describe('a use beyond a limit', () => {
   });
 
   test('does not affect reports or sites', async () => {
-    const business = await limited({ daily_limit: 0, monthly_limit: 0 });
+    const business = await newLimitedBusiness({ daily_limit: 0, monthly_limit: 0 });
     expect((await call('GET', business.usage, { as: business.token })).status).toBe(200);
     const added = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
     expect(added.status).toBe(200);
@@ -202,13 +202,13 @@ describe('the limit is checked', () => {
   const sites = ['https://shop.example'];
 
   test('after 422 for an invalid Idempotency-Key', async () => {
-    const business = await limited(FULL);
+    const business = await newLimitedBusiness(FULL);
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
   test('after 401 and an unknown business', async () => {
-    const business = await limited(FULL);
+    const business = await newLimitedBusiness(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
     const body = { status: false, message: 'business id is not valid' };
@@ -230,7 +230,7 @@ describe('the limit is checked', () => {
     ],
     ['an inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
   ])('after 403 for %s', async (_, fields, options, message) => {
-    const business = await limited(FULL, fields);
+    const business = await newLimitedBusiness(FULL, fields);
     const answers = [
       await use(business, options(business)),
       await use(business, { ...options(business), headers: { 'Idempotency-Key': 'order-1' } }),
@@ -241,19 +241,19 @@ describe('the limit is checked', () => {
 
 describe('a list of uses', () => {
   test('from the operator counts beyond the limits and returns no `remaining`', async () => {
-    const business = await limited({ daily_limit: 2, monthly_limit: 2 });
+    const business = await newLimitedBusiness({ daily_limit: 2, monthly_limit: 2 });
     const list = (...ids: string[]) =>
       use(business, { as: OPERATOR.record, body: { uses: ids.map((id) => ({ id })) } });
     expect(answerOf(await list('a', 'b', 'c', 'd', 'a'))).toEqual(granted({ recorded: 4, duplicates: 1 }));
     expect(answerOf(await list('e', 'a'))).toEqual(granted({ recorded: 1, duplicates: 1 }));
-    expect(await stored(business)).toEqual({ [TODAY]: 5 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
     // Beyond the limit, `remaining` is 0, and a listed use counts as a duplicate.
     expect(answerOf(await keyed(business, 'a'))).toEqual(granted({ date: TODAY, count: 5, remaining: 0 }));
   });
 
   test('on past days counts towards the months of those days', async () => {
-    const business = await limited({ monthly_limit: 3 });
+    const business = await newLimitedBusiness({ monthly_limit: 3 });
     await report(business, ['a', 'b'], '2026-02-28T12:00:00Z');
     await report(business, ['c', 'd'], '2026-03-01T00:00:00Z');
     expect(answerOf(await use(business))).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
@@ -270,7 +270,7 @@ describe('`remaining`', () => {
     ['is the daily remainder if it is smaller', { daily_limit: 5, monthly_limit: 10 }, 1],
     ['is 0 after the last use', { daily_limit: 4 }, 0],
   ])('%s', async (_, limits, remaining) => {
-    const business = await limited(limits);
+    const business = await newLimitedBusiness(limits);
     await setCount(business.id, '2026-02-28', 100);
     await setCount(business.id, '2026-03-01', 3);
     await setCount(business.id, TODAY, 3);
@@ -287,7 +287,7 @@ describe('`remaining`', () => {
   });
 
   test('is current in the retry of a use that was counted on another day', async () => {
-    const business = await limited({ daily_limit: 2 });
+    const business = await newLimitedBusiness({ daily_limit: 2 });
     await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
     await use(business);
     const repeat = await keyed(business, 'order-1');
@@ -296,7 +296,7 @@ describe('`remaining`', () => {
 });
 
 test('the limits are returned in the list of businesses, but not with the list of sites', async () => {
-  const business = await limited({ daily_limit: 10, monthly_limit: 5 });
+  const business = await newLimitedBusiness({ daily_limit: 10, monthly_limit: 5 });
   await use(business);
   const { key, usage: _, access, ...shown } = business;
   const listed = await call('GET', access, { as: key });
@@ -315,7 +315,7 @@ describe('a use takes one round trip', () => {
   const origin = 'https://shop.example';
   /** Returns the rows read and written by a use from a page and a server, then with an id, then by a retry. */
   async function costsOf(limits: Limits) {
-    const business = await limited(limits, { sites: [origin] });
+    const business = await newLimitedBusiness(limits, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
     for (let day = 1; day <= 28; day++) await setCount(business.id, `2026-02-${String(day).padStart(2, '0')}`, 1);
     const page = { as: business.token, origin };
@@ -352,7 +352,7 @@ describe('a use takes one round trip', () => {
 
   test('and reads no days if it is refused for another reason', async () => {
     const without = await newBusiness({ sites: [origin] });
-    const full = await limited({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
+    const full = await newLimitedBusiness({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(full.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
     for (const headers of [{}, { 'Idempotency-Key': 'order-1' }]) {
       const evil = { origin: 'https://evil.example', headers };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
-import { type Business, call, inBatches, NOW, newBusiness, OPERATOR, stored, TODAY } from './support.ts';
+import { type Business, call, countsByDay, inBatches, NOW, newBusiness, OPERATOR, TODAY } from './support.ts';
 
 type Use = { id: string; quantity: number; at?: string };
 const record = (business: Business, uses: Use[], options: { as?: string; at?: Date } = {}) =>
@@ -34,7 +34,7 @@ describe('a lowered use', () => {
       { id: 'd', quantity: 0 },
     ]);
     expect(answerOf(answer)).toEqual(counts(2, 1, 1));
-    expect(await stored(business)).toEqual({ [TODAY]: 127, [YESTERDAY]: 29 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 127, [YESTERDAY]: 29 });
     expect(await changesOf(business)).toMatchObject([
       { action: 'lower_uses', actor: 'operator (…rrrr)', before: { uses: 530 }, after: { uses: 149 } },
     ]);
@@ -44,11 +44,11 @@ describe('a lowered use', () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(1, 0, 0));
-    expect(await stored(business)).toEqual({});
+    expect(await countsByDay(business)).toEqual({});
     expect(answerOf(await record(business, [{ id: 'a', quantity: 500 }]))).toEqual(
       granted({ recorded: 0, duplicates: 1 }),
     );
-    expect(await stored(business)).toEqual({});
+    expect(await countsByDay(business)).toEqual({});
   });
 
   test('is unchanged by the same or a higher quantity, which stores no change', async () => {
@@ -61,7 +61,7 @@ describe('a lowered use', () => {
       expect(answer.cost.rows_written).toBe(0);
       expect(answer.cost.rows_read).toBeLessThanOrEqual(20);
     }
-    expect(await stored(business)).toEqual({ [TODAY]: 100 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 100 });
     expect(await changesOf(business)).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe('a lowered use', () => {
       await record(business, [{ id: 'listed', quantity: 9 }], { as: business.key });
       const uses = ['by-key', 'by-operator', 'listed'].map((id) => ({ id, quantity: 1 }));
       expect(answerOf(await lower(business, uses, { as: OPERATOR[role] }))).toEqual(counts(3, 0, 0));
-      expect(await stored(business)).toEqual({ [TODAY]: 3 });
+      expect(await countsByDay(business)).toEqual({ [TODAY]: 3 });
     },
   );
 
@@ -109,7 +109,7 @@ describe('a use cannot be lowered', () => {
     await record(other, [{ id: 'theirs', quantity: 5 }]);
     const uses = ['visit', 'theirs'].map((id) => ({ id, quantity: 0 }));
     expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 2));
-    expect([await stored(business), await stored(other)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 5 }]);
+    expect([await countsByDay(business), await countsByDay(other)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 5 }]);
   });
 
   test('if its quantity is not stored', async () => {
@@ -117,7 +117,7 @@ describe('a use cannot be lowered', () => {
     await record(business, [{ id: 'a', quantity: 500 }]);
     await business.home.d1.prepare('update ledger set quantity = null where business_id = ?').bind(business.id).run();
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
-    expect(await stored(business)).toEqual({ [TODAY]: 500 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 500 });
   });
 
   test('from 41 days after its day, even if the ledger still contains its id', async () => {
@@ -128,7 +128,7 @@ describe('a use cannot be lowered', () => {
       lower(business, [{ id: 'a', quantity }], { at: new Date(`${addDays(day, days)}T23:59:59Z`) });
     expect(answerOf(await on(40, 400))).toEqual(counts(1, 0, 0));
     expect(answerOf(await on(41, 300))).toEqual(counts(0, 0, 1));
-    expect(await stored(business)).toEqual({ [day]: 400 });
+    expect(await countsByDay(business)).toEqual({ [day]: 400 });
   });
 
   test.each([0, 3, 9000])(
@@ -142,7 +142,7 @@ describe('a use cannot be lowered', () => {
       await record(business, [{ id: 'b', quantity: 20, at }]);
       const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
       expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 2));
-      expect(await stored(business)).toEqual({ [YESTERDAY]: count + 20 });
+      expect(await countsByDay(business)).toEqual({ [YESTERDAY]: count + 20 });
     },
   );
 
@@ -153,7 +153,7 @@ describe('a use cannot be lowered', () => {
     const body = { days: [{ date: day, count: 600 }], replace: true };
     await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body });
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
-    expect(await stored(business)).toEqual({ [day]: 600 });
+    expect(await countsByDay(business)).toEqual({ [day]: 600 });
   });
 
   test('after a history for its day, unless the history repeats the count', async () => {
@@ -169,7 +169,7 @@ describe('a use cannot be lowered', () => {
     await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body: { days, replace: true } });
     const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
     expect(answerOf(await lower(business, uses))).toEqual(counts(1, 0, 1));
-    expect(await stored(business)).toEqual({ [addDays(TODAY, -2)]: 6 });
+    expect(await countsByDay(business)).toEqual({ [addDays(TODAY, -2)]: 6 });
   });
 });
 
@@ -183,7 +183,7 @@ describe('under concurrency', () => {
     const quantities = Array.from({ length: 100 }, (_, index) => 100 + ((index * 37) % 100));
     const answers = await Promise.all(quantities.map((quantity) => lower(business, [{ id: 'a', quantity }])));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(await stored(business)).toEqual({ [TODAY]: 1100 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 1100 });
     const changes: { before: { uses: number }; after: { uses: number } }[] = await changesOf(business);
     expect([changes[0]?.after, changes.at(-1)?.before]).toEqual([{ uses: 100 }, { uses: 1000 }]);
   });
@@ -210,7 +210,7 @@ describe('under concurrency', () => {
       .prepare('select day, sum(quantity) as count from ledger where business_id = ? group by 1 having count > 0')
       .bind(business.id)
       .all<{ day: string; count: number }>();
-    const { [addDays(TODAY, -41)]: ofPurged, ...counted } = await stored(business);
+    const { [addDays(TODAY, -41)]: ofPurged, ...counted } = await countsByDay(business);
     const left = await business.home.d1
       .prepare('select count(*) as n from ledger where business_id = ?')
       .bind(business.id)
@@ -270,7 +270,7 @@ describe('input is rejected and changes nothing if it contains', () => {
     await record(business, [{ id: 'a', quantity: 5 }]);
     const answer = await call('PATCH', business.usage, { as: OPERATOR.full, body });
     expect(answerOf(answer)).toEqual(invalid(field, `${field} ${rule}`));
-    expect(await stored(business)).toEqual({ [TODAY]: 5 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 5 });
   });
 });
 
@@ -286,7 +286,7 @@ test('API keys and tokens cannot lower uses', async () => {
   expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { as: `bua_op_${'x'.repeat(43)}` }))).toEqual(
     UNAUTHENTICATED,
   );
-  expect(await stored(business)).toEqual({ [TODAY]: 5 });
+  expect(await countsByDay(business)).toEqual({ [TODAY]: 5 });
 });
 
 test('lowering 100 uses takes one round trip, and reads 16 rows and writes one for each', async () => {

@@ -2,7 +2,7 @@
 // "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests come from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
-import { BASE, call, everything, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
+import { BASE, call, dumpAll, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
 /** The business in a path. Each has registered a site and a wildcard, except `open`. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
@@ -228,7 +228,7 @@ test('the service allows and refuses every call as the oracle does', { tags: 'sl
     return targets.flatMap((target) => origins.map((from) => ({ route, rule, target, from })));
   });
   for (const [turn, { name, caller, headers }] of credentials.entries()) {
-    const before = await everything();
+    const before = await dumpAll();
     const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
@@ -246,6 +246,6 @@ test('the service allows and refuses every call as the oracle does', { tags: 'sl
       return expected === got ? [] : [`${cell}: expected ${expected}, got ${got.slice(0, 200)}`];
     });
     expect(told.flat().slice(0, 20)).toEqual([]);
-    expect(await everything(), `stored data after refusals to: ${name}`).toBe(before);
+    expect(await dumpAll(), `stored data after refusals to: ${name}`).toBe(before);
   }
 });

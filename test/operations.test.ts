@@ -13,9 +13,9 @@ import {
   BASE,
   call,
   callerOf,
+  dumpAll,
   eachOf,
   env,
-  everything,
   failingHalfway,
   failingWith,
   inBatches,
@@ -82,10 +82,10 @@ test('a batch that fails halfway writes nothing', async () => {
   const business = await newBusiness();
   const routes = ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined);
   const callers = await Promise.all(routes.map(async (route) => ({ route, as: await callerOf(route, business) })));
-  const before = await everything();
+  const before = await dumpAll();
   for (const { route, as } of callers)
     expect(answerOf(await ask(route, business, { as, bindings: failingHalfway() })), route.name).toEqual(SERVER_ERROR);
-  expect(await everything()).toBe(before);
+  expect(await dumpAll()).toBe(before);
 });
 
 describe('the rate limits', () => {
@@ -283,7 +283,7 @@ describe('the log', () => {
       ['token_of_inactive_business', [...inactive.map(({ token }) => token), kept]],
     ];
     const answers = new Set<string>();
-    const before = await everything();
+    const before = await dumpAll();
     for (const [reason, credentials] of causes) {
       for (const as of credentials) {
         for (const { method, path, body, headers } of ROUTES as readonly Route[]) {
@@ -308,7 +308,7 @@ describe('the log', () => {
       }
     }
     expect([...answers]).toEqual([expect.stringContaining('Unauthenticated.')]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await call('GET', active.usage)).lines).toMatchObject([{ refusal: 'unauthenticated', reason: 'missing' }]);
     const foreign = await call('GET', '/api/v1/business/999/access', { as: active.key });
     expect(foreign.lines).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);

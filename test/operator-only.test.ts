@@ -7,9 +7,9 @@ import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
 import {
   BASE,
   databases,
+  dumpAll,
   eachOf,
   env,
-  everything,
   newApp,
   newBusiness,
   newCode,
@@ -81,9 +81,9 @@ async function expectUnavailable(request: Request) {
 
 eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (route) => {
   test('is 503 without a query for all other callers', async () => {
-    const before = await everything();
+    const before = await dumpAll();
     for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test.each(OPERATOR_ROLES)('is unchanged for an operator key with the role %s', async (role) => {

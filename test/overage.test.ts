@@ -7,12 +7,12 @@ import {
   type Business,
   type CallOptions,
   call,
-  everything,
-  limited,
+  countsByDay,
+  dumpAll,
   newBusiness,
+  newLimitedBusiness,
   OPERATOR,
   setCount,
-  stored,
   TODAY,
 } from './support.ts';
 
@@ -35,19 +35,19 @@ const HALF_A_DAY = '43200';
 describe('overage', () => {
   test('is the number of uses that a key can record beyond a limit before it gets 429', async () => {
     for (const limits of [{ daily_limit: 2 }, { monthly_limit: 2 }]) {
-      const business = await limited({ ...limits, overage: 3 });
+      const business = await newLimitedBusiness({ ...limits, overage: 3 });
       const remaining: number[] = [];
       for (let count = 1; count <= 5; count++) remaining.push((await use(business)).body.data.remaining);
       expect(remaining).toEqual([1, 0, 0, 0, 0]);
       const period = 'daily_limit' in limits ? 'today' : 'this month';
       const message = `This business has used its 5 uses for ${period} (2 plus an overage of 3).`;
       expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
-      expect(await stored(business)).toEqual({ [TODAY]: 5 });
+      expect(await countsByDay(business)).toEqual({ [TODAY]: 5 });
     }
   });
 
   test('of null allows any number of uses beyond a limit', async () => {
-    const business = await limited({ daily_limit: 1, monthly_limit: 1, overage: null });
+    const business = await newLimitedBusiness({ daily_limit: 1, monthly_limit: 1, overage: null });
     await setCount(business.id, TODAY, 1_000_000);
     expect((await use(business)).body.data).toEqual({ date: TODAY, count: 1_000_001, remaining: 0 });
     expect((await report(business, idsOf(1))).body.data).toEqual({ recorded: 1, duplicates: 0 });
@@ -55,7 +55,7 @@ describe('overage', () => {
 
   test('does not apply to a token, because tokens are public', async () => {
     for (const overage of [0, 5, null]) {
-      const business = await limited({ daily_limit: 1, overage }, { sites: ['https://a.example'] });
+      const business = await newLimitedBusiness({ daily_limit: 1, overage }, { sites: ['https://a.example'] });
       const visit = () => use(business, { as: business.token, origin: 'https://a.example' });
       expect((await visit()).status).toBe(200);
       expect(answerOf(await visit())).toEqual(FULL);
@@ -65,7 +65,7 @@ describe('overage', () => {
   });
 
   test('applies to both limits, and a quantity that exceeds it is refused as a whole', async () => {
-    const business = await limited({ daily_limit: 10, monthly_limit: 15, overage: 5 });
+    const business = await newLimitedBusiness({ daily_limit: 10, monthly_limit: 15, overage: 5 });
     await setCount(business.id, '2026-03-14', 8);
     const message = 'Only 12 of 20 uses for this month (15 plus an overage of 5) are left.';
     const answer = await use(business, { body: { quantity: 13 } });
@@ -101,19 +101,19 @@ describe('overage', () => {
 
 describe('a list that a key sends', () => {
   test('is counted up to the limit plus the overage, or refused as a whole, naming the first use that does not fit', async () => {
-    const business = await limited({ daily_limit: 3, overage: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 3, overage: 1 });
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 2, duplicates: 0 });
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await report(business, idsOf(2, 3, 4, 4, 5, 6));
     expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses for today (3 plus an overage of 1) are left.', 4));
     expect(answer.headers.get('Retry-After')).toBe(HALF_A_DAY);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await report(business, idsOf(2, 3, 4))).body.data).toEqual({ recorded: 2, duplicates: 1 });
-    expect([await stored(business), await remembered(business)]).toEqual([{ [TODAY]: 4 }, 4]);
+    expect([await countsByDay(business), await remembered(business)]).toEqual([{ [TODAY]: 4 }, 4]);
   });
 
   test('passes at the limit if it contains only known ids', async () => {
-    const business = await limited({ daily_limit: 2, monthly_limit: 2 });
+    const business = await newLimitedBusiness({ daily_limit: 2, monthly_limit: 2 });
     await report(business, idsOf(1, 2));
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
     const message = 'This business has used its 2 uses for this month.';
@@ -121,7 +121,7 @@ describe('a list that a key sends', () => {
   });
 
   test('counts each use with its quantity on the day of its `at`', async () => {
-    const business = await limited({ daily_limit: 10 });
+    const business = await newLimitedBusiness({ daily_limit: 10 });
     await setCount(business.id, '2026-03-10', 9);
     const at = '2026-03-10T09:00:00Z';
     const late = [
@@ -139,7 +139,7 @@ describe('a list that a key sends', () => {
 
   test('counts each use in the month of its `at`, even if the list spans three months', async () => {
     const at = new Date('2026-03-05T12:00:00Z');
-    const business = await limited({ monthly_limit: 5, billing_day: 4 });
+    const business = await newLimitedBusiness({ monthly_limit: 5, billing_day: 4 });
     const days = ['2026-01-30', '2026-02-03', '2026-02-04', '2026-03-03', '2026-03-04', '2026-03-05'];
     const uses = days.map((day) => ({ id: day, at: `${day}T12:00:00Z`, quantity: 2 }));
     expect((await report(business, uses, { at })).body.data).toEqual({ recorded: 6, duplicates: 0 });
@@ -159,7 +159,7 @@ describe('a list that a key sends', () => {
   });
 
   test('gets no Retry-After if the first use that does not fit has an `at`, because its day cannot change', async () => {
-    const business = await limited({ daily_limit: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 1 });
     await use(business);
     const uses = [{ id: 'a', at: `${TODAY}T11:00:00Z` }];
     expect((await report(business, uses)).headers.get('Retry-After')).toBeNull();
@@ -167,20 +167,20 @@ describe('a list that a key sends', () => {
   });
 
   test('gets no Retry-After if it exceeds a whole period', async () => {
-    const business = await limited({ daily_limit: 2, overage: 1 });
+    const business = await newLimitedBusiness({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));
     expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.', 3));
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 
   test('never counts a use beyond the limit, even if 120 lists arrive concurrently', { tags: 'slow' }, async () => {
-    const business = await limited({ monthly_limit: 150, daily_limit: 130, overage: 7 });
+    const business = await newLimitedBusiness({ monthly_limit: 150, daily_limit: 130, overage: 7 });
     const lists = Array.from({ length: 120 }, (_, index) => idsOf(`${index}-a`, `${index}-b`, `${index % 15}-c`));
     const answers = await Promise.all(lists.map((uses) => report(business, uses)));
     const recorded = answers.flatMap(({ status, body }) => (status === 200 ? [body.data.recorded] : []));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
     const sum = recorded.reduce((all, count) => all + count, 0);
-    expect([await stored(business), await remembered(business)]).toEqual([{ [TODAY]: sum }, sum]);
+    expect([await countsByDay(business), await remembered(business)]).toEqual([{ [TODAY]: sum }, sum]);
     expect(sum).toBeLessThanOrEqual(137);
     expect(sum).toBeGreaterThanOrEqual(135);
   });
@@ -193,8 +193,8 @@ describe('a list that a key sends', () => {
       return [cost.round_trips, cost.rows_read, cost.rows_written];
     };
     const [trips, read, written] = await costOf(await newBusiness());
-    const limits = await costOf(await limited({ daily_limit: 1000, monthly_limit: 1000 }));
-    const free = await costOf(await limited({ daily_limit: 1000, monthly_limit: 1000, overage: null }));
+    const limits = await costOf(await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 1000 }));
+    const free = await costOf(await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 1000, overage: null }));
     expect(free).toEqual([trips, read, written]);
     expect([limits[0], limits[2]]).toEqual([trips, written]);
     expect(limits[1]).toBeLessThanOrEqual(Number(read) + 4 * 100 + 20);
@@ -204,7 +204,7 @@ describe('a list that a key sends', () => {
 describe('the operator', () => {
   test('can record lists beyond every limit with a key of either role', async () => {
     for (const as of [OPERATOR.full, OPERATOR.record]) {
-      const business = await limited({ daily_limit: 1, monthly_limit: 1 });
+      const business = await newLimitedBusiness({ daily_limit: 1, monthly_limit: 1 });
       expect((await report(business, idsOf(1, 2, 3), { as })).body.data).toEqual({ recorded: 3, duplicates: 0 });
       expect((await use(business, { as })).status).toBe(429);
     }
@@ -212,7 +212,7 @@ describe('the operator', () => {
 
   test('can record for an inactive business, unlike its owner', async () => {
     for (const status of ['suspended', 'closed']) {
-      const business = await limited({}, { status });
+      const business = await newLimitedBusiness({}, { status });
       for (const as of [OPERATOR.full, OPERATOR.record]) {
         expect((await use(business, { as })).status).toBe(200);
         expect((await use(business, { as, body: { quantity: 2 } })).status).toBe(200);

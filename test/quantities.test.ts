@@ -4,12 +4,12 @@ import {
   type Business,
   type CallOptions,
   call,
-  everything,
-  limited,
+  countsByDay,
+  dumpAll,
   newBusiness,
+  newLimitedBusiness,
   OPERATOR,
   setCount,
-  stored,
   TODAY,
 } from './support.ts';
 
@@ -39,13 +39,13 @@ describe('a quantity', () => {
   });
 
   test('counts once with an Idempotency-Key, and repeats do not change it', async () => {
-    const business = await limited({ daily_limit: 1000 });
+    const business = await newLimitedBusiness({ daily_limit: 1000 });
     const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
     expect(answerOf(await keyed(business, { quantity: 7 }, 'order-1'))).toEqual(first);
     expect(answerOf(await keyed(business, undefined, 'order-1'))).toEqual(first);
-    expect(await stored(business)).toEqual({ [TODAY]: 350 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 350 });
   });
 
   test('applies to its use in a list, and the first quantity applies to a duplicate id', async () => {
@@ -58,24 +58,24 @@ describe('a quantity', () => {
       { id: 'd', quantity: 2, at: '2026-03-14T00:00:00Z' },
     ];
     expect(answerOf(await record(business, { uses }))).toEqual(granted({ recorded: 4, duplicates: 1 }));
-    expect(await stored(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_002 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_002 });
     const again = [
       { id: 'a', quantity: 9 },
       { id: 'e', quantity: 10 },
     ];
     expect(answerOf(await record(business, { uses: again }))).toEqual(granted({ recorded: 1, duplicates: 1 }));
-    expect(await stored(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
   });
 
   test('cannot be sent with a token, whatever its value', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const body of [{ quantity: 1 }, { quantity: 0 }, { quantity: null, more: 1 }]) {
       expect(answerOf(await record(business, body, { as: business.token }))).toEqual(
         refused('A business token cannot record quantities. Use an API key.'),
       );
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test.each<[unknown, string, string]>([
@@ -96,12 +96,12 @@ describe('a quantity', () => {
   ])('is refused if the body is %j, and nothing is stored', async (body, field, rule) => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
-    const before = await everything();
+    const before = await dumpAll();
     expect(answerOf(await record(business, body))).toEqual(refusal(field, rule));
     expect(answerOf(await record(business, body, { headers: { 'Content-Type': 'text/plain' } }))).toEqual(
       refusal(field, rule),
     );
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('is refused if the body contains it twice', async () => {
@@ -132,21 +132,21 @@ describe('a limit refuses a quantity as a whole', () => {
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses for this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
   ] as const)('for %j after %i uses and a quantity of %i: %s', async (limits, used, quantity, message, after) => {
-    const business = await limited(limits);
+    const business = await newLimitedBusiness(limits);
     if (used > 0) await setCount(business.id, TODAY, used);
     await call('GET', business.usage, { as: business.key });
-    const before = await everything();
+    const before = await dumpAll();
     for (const answer of [await record(business, { quantity }), await keyed(business, { quantity }, 'order-1')]) {
       expect(answerOf(answer)).toEqual({ status: 429, body: { status: false, message } });
       expect(answer.headers.get('Retry-After')).toBe(after);
       expect(answer.headers.get('Error-Code')).toBe('limit_reached');
       expect(answer.cost.rows_written).toBe(0);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('and counts a quantity that fits exactly', async () => {
-    const business = await limited({ daily_limit: 1000, monthly_limit: 1200 });
+    const business = await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 1200 });
     await setCount(business.id, TODAY, 700);
     expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
       granted({ date: TODAY, count: 1000, remaining: 0 }),
@@ -160,10 +160,10 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     ['if it also exceeds a daily limit', { daily_limit: 10 }],
     ['if it also exceeds a monthly limit', { monthly_limit: 10 }],
   ])('%s', async (_, limits) => {
-    const business = await limited(limits);
+    const business = await newLimitedBusiness(limits);
     await setCount(business.id, TODAY, MOST - 5);
     await call('GET', business.usage, { as: business.key });
-    const before = await everything();
+    const before = await dumpAll();
     expect(answerOf(await record(business, { quantity: 6 }))).toEqual(BEYOND);
     expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(BEYOND);
     const uses = [
@@ -174,11 +174,11 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     const as = OPERATOR.record; // limits do not apply to the operator's lists
     const list = await record(business, { uses }, { as });
     expect(answerOf(list)).toEqual(BEYOND);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect(answerOf(await record(business, { uses: uses.slice(0, 2) }, { as }))).toEqual(
       granted({ recorded: 2, duplicates: 0 }),
     );
-    expect(await stored(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
+    expect(await countsByDay(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });
 
   test('if it has no quantity', async () => {
@@ -186,6 +186,6 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     await setCount(business.id, TODAY, MOST);
     for (const as of [business.key, business.token])
       expect(answerOf(await record(business, undefined, { as }))).toEqual(BEYOND);
-    expect(await stored(business)).toEqual({ [TODAY]: MOST });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: MOST });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
-import { type Business, type CallOptions, call, everything, inBatches, NOW, newBusiness, TODAY } from './support.ts';
+import { type Business, type CallOptions, call, dumpAll, inBatches, NOW, newBusiness, TODAY } from './support.ts';
 
 type Use = { id: string; at?: string };
 
@@ -151,22 +151,22 @@ describe('an Idempotency-Key', () => {
   ];
   test.each(QUOTED)('cannot be %j, because a leading quote must begin a single quoted string', async (id) => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await keyed(business, id);
     const message =
       'Idempotency-Key must be a single quoted string, such as "order-1", if it starts with a quote; ' +
       'the text inside must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test.each(['a'.repeat(256), 'two words', 'a, b', 'tab\there', ''])('cannot be %j', async (id) => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await keyed(business, id);
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test.each([
@@ -257,7 +257,7 @@ describe('a bulk report', () => {
 
   test('records all entries or none, and reports each malformed entry', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);
     const id = 'must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual({
@@ -272,7 +272,7 @@ describe('a bulk report', () => {
         },
       },
     });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   const AT = 'must be a timestamp such as 2026-01-31T12:00:00Z, at most 35 days in the past or 5 minutes in the future';
@@ -311,10 +311,10 @@ describe('a bulk report', () => {
     ['a list of 1001 uses', `{"uses":[${'{"id":"a"},'.repeat(1000)}{"id":"a"}]}`, 'application/json', 'uses', USES],
   ])('is refused and not counted as a single use if the body is %s', async (_, body, type, field, message) => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await use(business, { body, headers: { 'Content-Type': type } });
     expect(answerOf(answer)).toEqual(invalid(field, message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('cannot include an Idempotency-Key', async () => {
@@ -327,12 +327,12 @@ describe('a bulk report', () => {
 
   test('requires an API key, whatever the body contains', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     for (const body of [good, 'nonsense', '{"uses":']) {
       const answer = await use(business, { as: business.token, body });
       expect(answerOf(answer)).toEqual(refused('A business token cannot record lists of uses. Use an API key.'));
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 

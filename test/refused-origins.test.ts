@@ -9,8 +9,8 @@ import {
   type Business,
   type CallOptions,
   call,
+  dumpAll,
   env,
-  everything,
   inBatches,
   later,
   NOW,
@@ -110,9 +110,9 @@ describe('a refused origin', () => {
 
   test('changes no other stored data, and its requests count no use', async () => {
     const business = await restricted();
-    const before = await everything();
+    const before = await dumpAll();
     for (let index = 0; index < 3; index++) await call('POST', business.usage, { as: business.token, origin: EVIL });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 3 }]);
   });
 });

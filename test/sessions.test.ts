@@ -20,9 +20,9 @@ import {
   type CallOptions,
   call,
   databases,
+  dumpAll,
   eachOf,
   env,
-  everything,
   failingHalfway,
   failingWith,
   homes,
@@ -114,7 +114,7 @@ describe('a session started with an API key', () => {
   test('cannot start with a non-empty body, which is 422 after the guard and does not spend a code', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
-    const before = await everything();
+    const before = await dumpAll();
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '[]', 'x', '0', { code }]) {
       const answer = await start(business.key, { body });
@@ -122,7 +122,7 @@ describe('a session started with an API key', () => {
       expect(answerOf(await start(`bua_sk_0${'x'.repeat(33)}`, { body }))).toEqual(UNAUTHENTICATED);
       expect(answerOf(await call('POST', PATH, { body, headers: { 'X-API-Key': 'x' } }))).toEqual(UNAUTHENTICATED);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await redeem(code)).status).toBe(200);
   });
 
@@ -197,13 +197,13 @@ describe('a session', () => {
     const business = await newBusiness({ sites: [SHOP] });
     const session = await sessionOf(business.key);
     await end(session);
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await ask(route, business, { as: session });
     expect(answerOf(answer)).toEqual(UNAUTHENTICATED);
     expect(answer.headers.get('Error-Code')).toBe('unauthenticated');
     expect(answer.lines).toMatchObject([{ reason: 'ended_session' }]);
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('costs the same as its key, whatever the number of sessions', async () => {
@@ -466,13 +466,13 @@ describe('a console link’s code', () => {
     const business = await newBusiness();
     const code = await newCode(business);
     expect((await redeem(code)).status).toBe(200);
-    const before = await everything();
+    const before = await dumpAll();
     const again = await redeem(code);
     expect(answerOf(again)).toEqual(UNAUTHENTICATED);
     expect(again.lines).toMatchObject([
       { operation: 'start_session', refusal: 'unauthenticated', reason: 'unknown_code' },
     ]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect(await running(business), 'running sessions').toBe(1);
   });
 
@@ -488,9 +488,9 @@ describe('a console link’s code', () => {
     const business = await newBusiness();
     const [used, late] = [await newCode(business), await newCode(business)];
     expect((await redeem(used, { at: later(2 * MINUTE_MS - 1) })).status).toBe(200);
-    const before = await everything();
+    const before = await dumpAll();
     expect(answerOf(await redeem(late, { at: later(2 * MINUTE_MS) }))).toEqual(UNAUTHENTICATED);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('does not work if the request begins within two minutes but its body arrives later', async () => {
@@ -563,7 +563,7 @@ describe('a caller without a credential or a working code', () => {
     const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: formatTimestamp(NOW) })];
     await redeem(spent);
     const unknown = ALPHABET[business.home.number] + CODE.slice(1);
-    const before = await everything();
+    const before = await dumpAll();
     const responses = new Set<string>();
     for (const code of [unknown, spent, expired]) {
       const digest = vi.spyOn(crypto.subtle, 'digest');
@@ -577,18 +577,18 @@ describe('a caller without a credential or a working code', () => {
       expect(answer.lines).toMatchObject([{ reason: 'unknown_code', database: business.home.binding }]);
     }
     expect([...responses]).toEqual([expect.stringContaining('Unauthenticated.')]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('can neither redeem nor spend a code in a query string or with a parameter', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
-    const before = await everything();
+    const before = await dumpAll();
     for (const query of [`?code=${code}`, '?_=1', '?a']) {
       expect(answerOf(await call('POST', PATH + query))).toEqual(UNAUTHENTICATED);
       expect(answerOf(await call('POST', PATH + query, { body: { code } }))).toEqual(UNAUTHENTICATED);
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
   });
 
@@ -596,7 +596,7 @@ describe('a caller without a credential or a working code', () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const unknown = await newCode(business, { expires_at: formatTimestamp(NOW) });
-    const before = await everything();
+    const before = await dumpAll();
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
     const refusal = invalid('Idempotency-Key', message);
     const headers = { 'Idempotency-Key': 'sign-in-1' };
@@ -606,7 +606,7 @@ describe('a caller without a credential or a working code', () => {
     expect(answerOf(await start(business.key, { headers }))).toEqual(refusal);
     for (const body of [{ code: unknown }, { code: 'x' }, {}])
       expect(answerOf(await call('POST', PATH, { body, headers }))).toEqual(UNAUTHENTICATED);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await call('POST', PATH, { body: { code } })).status).toBe(200);
   });
 
@@ -655,16 +655,16 @@ describe('if the database fails, a code', () => {
   test('starts no session and remains unspent if its batch fails halfway', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
-    const before = await everything();
+    const before = await dumpAll();
     expect(await send(code, failingHalfway())).toEqual(SERVER_ERROR);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('times out after ten seconds, and a batch that begins later does not spend it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
     try {
       const code = await newCode(await newBusiness());
-      const before = await everything();
+      const before = await dumpAll();
       let answer: object | null = null;
       const hanging = databases((d1) => withBatch(d1, () => new Promise(() => {})));
       const sent = send(code, hanging).then((answered) => {
@@ -677,7 +677,7 @@ describe('if the database fails, a code', () => {
       expect(answer).toEqual(SERVER_ERROR);
       vi.setSystemTime(Date.now() - 60_000); // the database's clock continues
       expect(await send(code, databases())).toEqual(UNAVAILABLE);
-      expect(await everything()).toBe(before);
+      expect(await dumpAll()).toBe(before);
     } finally {
       vi.useRealTimers();
     }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
 import { answerOf, invalid } from './answers.ts';
 import { HOSTILE_SITES, legible } from './hostile/sites.ts';
-import { call, everything, newBusiness } from './support.ts';
+import { call, dumpAll, newBusiness } from './support.ts';
 
 const LONGEST_HOST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
@@ -109,9 +109,9 @@ describe.each(Object.entries(HOSTILE_SITES))('a site %s is rejected', (_, sites)
   let before: string;
   beforeAll(async () => {
     business = await newBusiness({ sites: ['https://old.example'] });
-    before = await everything();
+    before = await dumpAll();
   });
-  afterAll(async () => expect(await everything()).toBe(before));
+  afterAll(async () => expect(await dumpAll()).toBe(before));
 
   test.each(sites.map((row) => [legible(row[0]), ...row] as const))('%s', async (_name, site, told) => {
     const body = { sites: ['https://good.example', site, 'https://fine.example'] };

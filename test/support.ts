@@ -78,7 +78,7 @@ export type Home = (typeof bound)[number];
 /** The databases of this run: three, or one for the fuzzer (vitest.config.ts). Users are assigned round-robin. */
 export const homes = bound as [Home, ...Home[]];
 /** The database that stores the business, key or entry with this id. */
-export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
+export const homeOfId = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
 /** Deletes all data. `reset` skips databases that were idle for ten seconds, because they are no longer in memory, so this queries each
@@ -347,7 +347,7 @@ export async function newCode(
 export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
-  const [made] = await homeWith(business_id).db.insert(access).values(row).returning({ id: access.id });
+  const [made] = await homeOfId(business_id).db.insert(access).values(row).returning({ id: access.id });
   return made?.id ?? 0;
 }
 
@@ -363,11 +363,11 @@ export async function addFormerToken(
 }
 
 export async function setCount(business_id: number, day: string, count: number) {
-  await homeWith(business_id).db.insert(dailyUsage).values({ business_id, day, count });
+  await homeOfId(business_id).db.insert(dailyUsage).values({ business_id, day, count });
 }
 
 /** Creates a business with these columns, such as limits. */
-export async function limited(
+export async function newLimitedBusiness(
   limits: Partial<typeof businesses.$inferInsert>,
   fields: Parameters<typeof newBusiness>[0] = {},
 ): Promise<Business> {
@@ -377,7 +377,7 @@ export async function limited(
   return business;
 }
 /** A business's stored counts by day. */
-export async function stored({ db, id }: Business): Promise<Record<string, number>> {
+export async function countsByDay({ db, id }: Business): Promise<Record<string, number>> {
   const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
   return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
 }
@@ -398,7 +398,7 @@ const DUMPS = `
 let statements: Promise<string[]> | undefined;
 
 /** Dumps all stored data, except writes after responses and the times of home claims. A refused request must not change it. */
-export async function everything(): Promise<string> {
+export async function dumpAll(): Promise<string> {
   statements ??= env.DB.prepare(DUMPS)
     .all<{ dump: string }>()
     .then(({ results }) => results.map(({ dump }) => dump));

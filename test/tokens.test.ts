@@ -3,17 +3,7 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, formerTokens } from '../src/db/schema.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
-import {
-  type Business,
-  type CallOptions,
-  call,
-  everything,
-  homes,
-  later,
-  NOW,
-  newBusiness,
-  newKey,
-} from './support.ts';
+import { type Business, type CallOptions, call, dumpAll, homes, later, NOW, newBusiness, newKey } from './support.ts';
 
 const HOUR = 3_600_000;
 const rotate = ({ id, key }: Business, options: CallOptions = {}) =>
@@ -115,21 +105,21 @@ describe('a rotation is 422 and does not change the token for', () => {
   ];
   test.each(refused)('an invalid %s: %j', async (field, body, message) => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const answer = await rotate(business, { body });
     expect(answerOf(answer)).toEqual(invalid(field, message));
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('keep_old as a query parameter', async () => {
     const business = await newBusiness();
-    const before = await everything();
+    const before = await dumpAll();
     const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
     const { status, body } = await call('POST', path, { as: business.key });
     const message = 'keep_old is not a parameter of this operation, which accepts none';
     expect({ status, body }).toEqual(invalid('keep_old', message));
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 });
 

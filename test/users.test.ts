@@ -9,7 +9,7 @@ import { alerts, messages } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
-import { call, databases, env, everything, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
+import { call, databases, dumpAll, env, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
 
 // A message contains the alerts of every business, so each test starts with none.
 beforeEach(async () => {
@@ -374,12 +374,12 @@ describe('an erasure', () => {
 
   test('is refused with the first business’s id if the user has businesses, and changes nothing', async () => {
     const { user_id, id } = await newUser(770_077_030, 0);
-    const before = await everything();
+    const before = await dumpAll();
     const rule = `user_id must be a user without a business: delete business ${id} first, or transfer it to another user`;
     const answer = await erase(user_id);
     expect(answerOf(answer)).toEqual(invalid('user_id', rule));
     expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test.each([0, 1, 2])('is 503 if batch %i fails, and a retry completes it', async (failing) => {
@@ -404,12 +404,12 @@ describe('an erasure', () => {
   });
 
   test('has no effect if the user is unknown or already erased', async () => {
-    const before = await everything();
+    const before = await dumpAll();
     for (let time = 0; time < 2; time++) {
       const { status, cost } = await erase(770_077_099);
       expect({ status, cost }).toMatchObject({ status: 200, cost: { round_trips: 2 + homes.length, rows_written: 0 } });
     }
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
   });
 
   test('covers every database if the user has no home, for example after a restore of only DB', async () => {
@@ -438,9 +438,9 @@ describe('an erasure', () => {
     await done('POST', `/user/${user_id}/keys`);
     // Simulates a creation between the read of the home and the erasing batch.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
-    const before = await everything();
+    const before = await dumpAll();
     expect((await erase(user_id, later(59_000))).status).toBe(422);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await erase(user_id, later(61_000))).status).toBe(200);
   });
 
@@ -459,10 +459,10 @@ describe('an erasure', () => {
     ],
   ])('is refused for a minute after %s, because the batch may be in flight', async (_, user_id, create) => {
     await create(user_id);
-    const before = await everything();
+    const before = await dumpAll();
     const refused = await erase(user_id, later(59_999));
     expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
-    expect(await everything()).toBe(before);
+    expect(await dumpAll()).toBe(before);
     expect((await erase(user_id, later(60_000))).status).toBe(200);
     expect(await found(new RegExp(`${user_id}`))).toEqual([]);
   });
