@@ -1,4 +1,4 @@
-// The changes of a business in the console: who did what, narrowed and in pages.
+// The Changes view of a business in the console: entries, filters and paging.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -14,19 +14,19 @@ const titles = () => page.locator('.entry b').allInnerTexts();
 const kind = () => page.getByLabel('Type');
 const search = () => page.getByLabel('Domain or text');
 const hash = () => page.evaluate<string>('location.hash');
-/** What has the focus: its entry, its label, or its words. */
+/** Returns the text of the focused element. For an entry, only its title. */
 const focused = () =>
   page.evaluate<string>(`(document.activeElement.querySelector('b') ?? document.activeElement).innerText`);
-/** What the service is asked for changes, from now on. */
+/** Returns the query strings of requests for changes, and appends each later one. */
 function watch(): string[] {
-  const asked: string[] = [];
+  const requested: string[] = [];
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.pathname.endsWith('/changes')) asked.push(decodeURIComponent(url.search));
+    if (url.pathname.endsWith('/changes')) requested.push(decodeURIComponent(url.search));
   });
-  return asked;
+  return requested;
 }
-/** Adds and removes a domain as often as it takes for this many changes. */
+/** Adds and removes domains until the business has `times` more changes. */
 async function change({ id }: Spare, times: number): Promise<void> {
   for (let n = 0; n < times / 2; n++) {
     const { access_list } = await world.call('POST', `${id}/access`, { sites: [`https://n${n}.example`] });
@@ -34,8 +34,8 @@ async function change({ id }: Spare, times: number): Promise<void> {
   }
 }
 
-describe('a change', () => {
-  test('says who made it, when and what, under its day', async () => {
+describe('an entry in the change list', () => {
+  test('shows who made the change, when, and what changed, under a heading for the day', async () => {
     const business = await world.spare('https://a.example');
     await world.call('POST', `${business.id}/token`, { keep_old: '24h' });
     page = await openTab(world, business, 'changes');
@@ -53,7 +53,7 @@ describe('a change', () => {
     await expectAccessible(page);
   });
 
-  test('folds a long list, which opens with the keyboard and stays open when the page is read again', async () => {
+  test('collapses a long list of domains, which opens by keyboard and stays open after a refresh', async () => {
     const sites = Array.from({ length: 100 }, (_, n) => `https://n${n}.example`);
     const business = await world.spare(...sites);
     page = await openTab(world, business, 'changes');
@@ -70,7 +70,7 @@ describe('a change', () => {
   });
 });
 
-describe('narrowed', () => {
+describe('a filter on changes', () => {
   const narrow = async (): Promise<Spare> => {
     const business = await world.spare('https://a.example', 'https://b.example');
     const { access_list } = await business.stored();
@@ -85,7 +85,7 @@ describe('narrowed', () => {
     return business;
   }
 
-  test('by kind: the choice is in the address, and Back takes it back', async () => {
+  test('by type is stored in the URL, and Back undoes it', async () => {
     const business = await open();
     await kind().selectOption('Removing domains');
     await eventually(titles).toEqual(['Domains removed']);
@@ -99,37 +99,37 @@ describe('narrowed', () => {
     expect(await kind().inputValue()).toBe('remove_sites');
   });
 
-  test('by the last of two choices, if there was no frame between them', async () => {
+  test('applies the last of two types that are chosen within one frame', async () => {
     const business = await open();
-    const asked = watch();
+    const requested = watch();
     const frames = await holdFrames(page);
     await kind().selectOption('Adding domains');
-    await eventually(() => entries().count()).toBe(0); // a list of its own, which was not read yet
+    await eventually(() => entries().count()).toBe(0); // the filtered list is not loaded yet
     await kind().selectOption('Removing domains');
     await eventually(hash).toBe(`#/${business.id}/changes?action=remove_sites`);
     await frames.release();
     await eventually(titles).toEqual(['Domains removed']);
     await armed();
     expect(await titles()).toEqual(['Domains removed']);
-    expect(asked.at(-1)).toBe('?action=remove_sites');
+    expect(requested.at(-1)).toBe('?action=remove_sites');
   });
 
-  test('by text: one request after the typing, and no entry in the history', async () => {
+  test('by text sends one request when typing stops, and adds no history entry', async () => {
     const business = await open();
     const before = await page.evaluate('history.length');
-    const asked = watch();
+    const requested = watch();
     await search().pressSequentially('b.exam', { delay: 30 });
     await eventually(titles).toEqual(['Domains added']);
-    expect(asked).toEqual(['?search=b.exam']);
+    expect(requested).toEqual(['?search=b.exam']);
     expect(await hash()).toBe(`#/${business.id}/changes?search=b.exam`);
     expect(await page.evaluate('history.length')).toBe(before);
     await search().fill('a.example');
     await page.keyboard.press('Enter');
     await eventually(titles).toEqual(['Domains removed', 'Domains added']);
-    expect(asked).toEqual(['?search=b.exam', '?search=a.example']);
+    expect(requested).toEqual(['?search=b.exam', '?search=a.example']);
   });
 
-  test('by days, as a link has them: with all that is narrowed in the fields', async () => {
+  test('from a URL fills in its fields, and can be cleared', async () => {
     const business = await narrow();
     page = await world.enter(`#/${business.id}/changes?action=rotate_token&search=token&from=2026-01-01&to=9999-12-31`);
     await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('9999-12-31');
@@ -143,7 +143,7 @@ describe('narrowed', () => {
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('changes-action');
   });
 
-  test('to nothing: it says so, with a way back', async () => {
+  test('without matches says so, and offers to show all changes', async () => {
     await open();
     await search().fill('nobody has ever added this');
     await page.getByText('No changes match.').waitFor();
@@ -153,9 +153,9 @@ describe('narrowed', () => {
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('changes-action');
   });
 
-  test('by days that cannot be: the service is not asked, and it is said beside the field', async () => {
+  test('with an invalid date or type sends no request, and explains the problem beside the field', async () => {
     const business = await open();
-    const asked = watch();
+    const requested = watch();
     await page.getByLabel('From').fill('2026-11-02');
     await page.getByLabel('To', { exact: true }).fill('2026-11-01');
     await page.getByText('The last day is before the first day.').waitFor();
@@ -165,10 +165,10 @@ describe('narrowed', () => {
     await page.evaluate(`location.hash = '#/${business.id}/changes?action=toString'`);
     await page.getByText('There is no such type of change.').waitFor();
     await expectAccessible(page);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
-  test('what is typed does not reach another view that is opened meanwhile', async () => {
+  test('is discarded if the user opens another view while it is debounced', async () => {
     const business = await open();
     await search().fill('b.example');
     await page.getByRole('link', { name: 'Token', exact: true }).click();
@@ -177,7 +177,7 @@ describe('narrowed', () => {
     expect(await hash()).toBe(`#/${business.id}/token`);
   });
 
-  test('when two answers arrive in the wrong order, the one that was asked for last stays', async () => {
+  test('shows the result of the latest request when responses arrive out of order', async () => {
     await open();
     const late = Promise.withResolvers<void>();
     await page.route(/search=b/, async (route) => {
@@ -185,10 +185,10 @@ describe('narrowed', () => {
       await late.promise;
       await route.fulfill({ response }).catch(() => {});
     });
-    const asked = page.waitForRequest(/search=b/);
+    const requested = page.waitForRequest(/search=b/);
     await search().fill('b.example');
-    await asked;
-    expect(await titles()).toEqual([]); // what was shown before does not answer this search
+    await requested;
+    expect(await titles()).toEqual([]); // the earlier list does not match this search
     await search().fill('a.example');
     await eventually(titles).toEqual(['Domains removed', 'Domains added']);
     late.resolve();
@@ -198,7 +198,7 @@ describe('narrowed', () => {
 });
 
 describe('older changes', () => {
-  test('are shown on request, and the focus goes on with them', async () => {
+  test('are appended by Older, and the focus moves to the first new entry on the last page', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 44);
     page = await openTab(world, business, 'changes');
@@ -218,11 +218,11 @@ describe('older changes', () => {
     await world.call('POST', `${business.id}/access`, { sites: ['https://new.example'] });
     await button('Refresh').click();
     await page.getByText('https://new.example').waitFor();
-    expect(await entries().count()).toBe(47); // what was loaded stays
+    expect(await entries().count()).toBe(47); // the loaded pages remain
     await expectAccessible(page);
   });
 
-  test('are read once by a double click, and again after a failure', async () => {
+  test('are requested once by a double click, and can be retried after a failure', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 22);
     page = await openTab(world, business, 'changes');
@@ -239,15 +239,15 @@ describe('older changes', () => {
     expect(await entries().count()).toBe(24);
   });
 
-  test('when two answers arrive in the wrong order, the newer one stays', async () => {
+  test('a late response to an earlier refresh does not replace a newer one', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await entries().first().waitFor();
     const late = Promise.withResolvers<void>();
-    let asked = 0;
+    let requested = 0;
     await page.route(/\/changes/, async (route) => {
-      asked += 1;
-      const isFirst = asked === 1;
+      requested += 1;
+      const isFirst = requested === 1;
       const response = await route.fetch();
       if (isFirst) await late.promise;
       await route.fulfill({ response });
@@ -255,8 +255,8 @@ describe('older changes', () => {
     for (const [index, site] of ['https://b.example', 'https://c.example'].entries()) {
       await world.call('POST', `${business.id}/access`, { sites: [site] });
       await page.clock.fastForward(61_000);
-      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`); // the return to the tab
-      await eventually(() => asked).toBe(index + 1);
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`); // the user returns to the tab
+      await eventually(() => requested).toBe(index + 1);
     }
     const newest = page.locator('.entry', { hasText: 'https://c.example' });
     await newest.waitFor();

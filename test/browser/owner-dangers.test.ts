@@ -1,5 +1,5 @@
-// The dialog before what cannot be undone, which all such places share (confirm.tsx). A double click, a held key, and slow or failing
-// answers change nothing that was not confirmed. Each place is pressed in owner-presses.test.ts.
+// The dialog that confirms actions that cannot be undone (confirm.tsx). Double clicks, held keys, and slow or failed responses change
+// nothing that was not confirmed. owner-presses.test.ts tests each button that opens it.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -14,27 +14,27 @@ const A = 'https://a.example';
 const OPENER = `Remove ${A}`;
 const ACTION = 'Let the token work everywhere';
 
-describe('what cannot be undone', () => {
-  /** A business whose last domain can be removed. */
+describe('the confirmation dialog', () => {
+  /** Opens a business with one domain. Removing its last domain needs confirmation. */
   async function open(): Promise<Spare> {
     const business = await world.spare(A);
     page = await openTab(world, business, 'domains');
     await armed();
     return business;
   }
-  /** Opens the dialog, and presses its button once that is armed. */
+  /** Opens the dialog, and presses its button when it is armed. */
   async function confirm(): Promise<void> {
     await button(OPENER).click();
     await armed();
     await button(ACTION).click();
   }
 
-  test('is not done by a double click, nor before the button is armed', async () => {
+  test('does nothing on a double click or before its button is armed', async () => {
     const business = await open();
     await page.clock.pauseAt(Date.now() + 60_000);
     const held = await hold('DELETE');
     await button(OPENER).dblclick();
-    await page.clock.runFor(20); // a frame
+    await page.clock.runFor(20); // one frame
     await dialog().waitFor();
     await button(ACTION).click({ force: true });
     await page.clock.runFor(450);
@@ -50,7 +50,7 @@ describe('what cannot be undone', () => {
   test.each([
     ['domains', OPENER, ACTION],
     ['token', 'Replace the token…', /^Replace, /],
-  ] as const)('has its button elsewhere than the one that opened it: %s', async (room, opener, action) => {
+  ] as const)('does not place its button over the button that opened it: %s', async (room, opener, action) => {
     page = await openTab(world, await world.spare(A), room);
     for (const height of [420, 600, 900]) {
       await page.setViewportSize({ width: 700, height });
@@ -67,11 +67,11 @@ describe('what cannot be undone', () => {
     }
   });
 
-  test('is not done by a held Enter on the button that opens the dialog', async () => {
+  test('does nothing while Enter is held on the button that opens it', async () => {
     const business = await open();
     await button(OPENER).focus();
     for (let times = 0; times < 40; times++) {
-      await page.keyboard.down('Enter'); // pressing it again without a release repeats it
+      await page.keyboard.down('Enter'); // without a release, each further press is a repeat
       await page.clock.runFor(30);
     }
     await page.keyboard.up('Enter');
@@ -80,12 +80,12 @@ describe('what cannot be undone', () => {
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('is shown as done only when the service says so', async () => {
+  test('reports the change as done only after the service confirms it', async () => {
     await open();
     const held = await hold('DELETE');
     await confirm();
     await eventually(() => held.calls).toBe(1);
-    await button('Removing…').click({ force: true }); // it looks disabled
+    await button('Removing…').click({ force: true }); // force, because it is disabled
     for (let times = 0; times < 4; times++) {
       await page.keyboard.press('Escape');
       await page.clock.runFor(50);
@@ -99,7 +99,7 @@ describe('what cannot be undone', () => {
     await done('The token now works on every site.');
   });
 
-  test('says what failed, stays as it was, and can be tried again', async () => {
+  test('reports a failure, leaves the data unchanged, and can be retried', async () => {
     const business = await open();
     const held = await hold('DELETE');
     held.release(failWith(503, 'Service Unavailable'));
@@ -113,7 +113,7 @@ describe('what cannot be undone', () => {
     await done(/./);
   });
 
-  test('says that it may have been done if the answer is lost, and shows the current state', async () => {
+  test('warns that the change may have succeeded when the response is lost, and shows the current state', async () => {
     await open();
     const held = await hold('DELETE');
     held.release(loseResponse);
@@ -125,7 +125,7 @@ describe('what cannot be undone', () => {
     await page.getByText('No domains are registered, so').waitFor();
   });
 
-  test('the last domain of a list that was shortened elsewhere is not removed without a dialog', async () => {
+  test('is required for a domain that became the last one in another session', async () => {
     const business = await world.spare('https://a.example', 'https://b.example');
     page = await openTab(world, business, 'domains');
     const { access_list } = await business.stored();

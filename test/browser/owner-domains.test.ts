@@ -1,5 +1,5 @@
-// The domains of a business in the console: added, tried, removed, and refused origins. Nothing moves under the pointer, and nothing is
-// done twice.
+// The Domains view of a business in the console: adding, removing and testing domains, and refused origins. Nothing moves under the
+// pointer, and no press acts twice.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -15,13 +15,13 @@ const B = 'https://b.example';
 const C = 'https://c.example';
 const field = () => page.getByLabel('Add one or more domains');
 const tried = () => page.getByLabel('Would this origin pass?');
-/** A business of its own with these sites, whose view is open. */
+/** Creates a business with these sites, and opens its Domains view. */
 async function open(...sites: string[]): Promise<Spare> {
   const business = await world.spare(...sites);
   page = await openTab(world, business, 'domains');
   return business;
 }
-/** The same, with origins that were refused before. */
+/** Creates a business with these sites and refused origins, and opens its Domains view. */
 async function openRefused(sites: string[], ...origins: string[]): Promise<Spare> {
   const business = await world.spare(...sites);
   await world.refuse(business, ...origins);
@@ -34,18 +34,18 @@ async function enter(text: string, into = field()): Promise<void> {
 }
 const verdict = () => page.locator('.verdict');
 const undo = (site: string) => button(`Undo: add ${site} again`);
-/** What has the focus: the name of a button, or the id of anything else. */
+/** Returns the label, ID or text of the focused element, whichever it has first. */
 const focused = () =>
   page.evaluate<string>(
     'document.activeElement.getAttribute("aria-label") || document.activeElement.id || document.activeElement.textContent',
   );
-/** Where the rows of the refused origins are in the window. */
+/** Returns the vertical positions of the refused origins in the window. */
 const tops = () =>
   page.evaluate<number[]>(
     `Array.from(document.querySelectorAll('.refused .item'), (row) => Math.round(row.getBoundingClientRect().top))`,
   );
-describe('a domain that is removed', () => {
-  test('stays in its place, so that a second click at the same point removes no other', async () => {
+describe('removing a domain', () => {
+  test('keeps its row in position: a second click at the same point does not remove another domain', async () => {
     const business = await open(A, B, C);
     await armed();
     const point = await middleOf(`Remove ${A}`);
@@ -56,14 +56,14 @@ describe('a domain that is removed', () => {
     await eventually(focused).toBe(`Undo: add ${A} again`);
     expect(await business.sites()).toEqual([B, C]);
     await page.clock.runFor(1200);
-    await clickAt(point); // on Undo
+    await clickAt(point); // clicks Undo
     await button(`Remove ${A}`).waitFor();
     expect(await shownSites()).toEqual([A, B, C]);
     await eventually(focused).toBe(`Remove ${A}`);
     expect((await business.sites()).sort()).toEqual([A, B, C]);
   });
 
-  test('is shown as removed only when the service says so, and nothing else is done meanwhile', async () => {
+  test('is shown only after the service confirms it, and blocks other removals meanwhile', async () => {
     const business = await open(A, B, C);
     await armed();
     const held = await hold('DELETE');
@@ -82,7 +82,7 @@ describe('a domain that is removed', () => {
   test.each([
     [failWith(503, 'Service Unavailable'), 'The service cannot reach its database right now.', true],
     [loseResponse, 'The change may have been made anyway', false],
-  ])('says in its row what failed, and what is registered now', async (answer, words, isRegistered) => {
+  ])('reports a failure in the row, and shows what is registered now', async (answer, words, isRegistered) => {
     await open(A, B);
     const held = await hold('DELETE');
     held.release(answer);
@@ -94,7 +94,7 @@ describe('a domain that is removed', () => {
     await eventually(focused).toBe(label);
   });
 
-  test('by somebody else disappears when the business is read again, and is said to be removed already', async () => {
+  test('in another session is shown after a refresh, and removing the domain again says that it was already removed', async () => {
     const business = await open(A, B);
     const { access_list } = await business.stored();
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
@@ -110,7 +110,7 @@ describe('a domain that is removed', () => {
     await undo(B).waitFor();
   });
 
-  test('is confirmed if it is the last one, and stays with Undo and with what it means', async () => {
+  test('needs confirmation for the last domain, and its row offers Undo and explains the effect', async () => {
     const business = await open(A);
     await button(`Remove ${A}`).click();
     await armed();
@@ -126,7 +126,7 @@ describe('a domain that is removed', () => {
   });
 });
 
-test('all domains that were removed at once come back by one Undo', async () => {
+test('one Undo restores all domains after Remove all', async () => {
   const business = await open(A, B, C);
   await button('Remove all domains…').click();
   await dialog().getByText('It removes 3 domains').waitFor();
@@ -147,8 +147,8 @@ test('all domains that were removed at once come back by one Undo', async () => 
   expect(await business.sites()).toEqual([A, B, C]);
 });
 
-describe('a domain is added', () => {
-  test('with https:// completed, after a warning before the first one, and Undo asks before it removes the last', async () => {
+describe('adding domains', () => {
+  test('adds https://, warns before the first domain, and confirms an Undo that removes the last', async () => {
     const business = await open();
     await page.getByText('Before you add the first domain:').waitFor();
     expect(await page.getByText('Servers that use the token stop working immediately').isVisible()).toBe(true);
@@ -168,7 +168,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual([]);
   });
 
-  test('and Undo beside it removes it', async () => {
+  test('can be undone', async () => {
     const business = await open(A);
     await enter('localhost:3000');
     await done('Added http://localhost:3000.');
@@ -178,7 +178,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('together with others that are pasted, line by line, in one call', async () => {
+  test('sends one request for several lines that are pasted', async () => {
     const business = await open(A);
     const held = await hold('POST');
     held.release(goOn);
@@ -195,7 +195,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('only if all are valid: each that is not is named, with what would be right', async () => {
+  test('adds nothing if any domain is invalid, and explains how to correct each one', async () => {
     await open(A);
     const held = await hold('POST');
     await enter('b.example, ftp://shop.example sh');
@@ -212,7 +212,7 @@ describe('a domain is added', () => {
     await page.getByText('Enter a domain, such as shop.example.').waitFor();
   });
 
-  test('only if the service finds them valid, too: it is named by its field', async () => {
+  test('adds nothing if the service rejects a domain, and shows its reason below the field', async () => {
     const business = await open(A);
     await enter('b.example https://*.co.uk');
     await page.getByText('https://*.co.uk must not cover co.uk: its subdomains belong to different owners.').waitFor();
@@ -221,7 +221,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('not if it is registered: its row is shown', async () => {
+  test('sends no request for a registered domain, and scrolls to its row', async () => {
     await open(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
     const held = await hold('POST');
     await enter('S1.example');
@@ -233,7 +233,7 @@ describe('a domain is added', () => {
     await eventually(focused).toBe('site');
   });
 
-  test('although a wildcard covers it, if that is what is meant', async () => {
+  test('asks before it adds a domain that a wildcard covers', async () => {
     const business = await open('https://*.shop.example');
     await enter('www.shop.example');
     await page.getByText('https://www.shop.example already passes: https://*.shop.example covers it.').waitFor();
@@ -244,13 +244,13 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
   });
 
-  test('only when the service says so, and once', async () => {
+  test('is shown only after the service confirms it, and is sent once', async () => {
     const business = await open(A);
     const held = await hold('POST');
     await enter('b.example');
     await page.keyboard.press('Enter');
     await page.locator('.add button[type=submit]').dblclick({ force: true }); // it looks disabled
-    await field().fill('c.example'); // the next one is typed meanwhile
+    await field().fill('c.example'); // typed while the first request is pending
     expect(held.calls).toBe(1);
     expect(await shownSites()).toEqual([A]);
     held.release(goOn);
@@ -259,7 +259,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual([A, B]);
   });
 
-  test('with what failed beside the field, and what is registered after a lost answer', async () => {
+  test('reports a lost response beside the field, and shows what is registered', async () => {
     await open(A);
     const held = await hold('POST');
     held.release(loseResponse);
@@ -270,7 +270,7 @@ describe('a domain is added', () => {
     expect(await page.locator('.add .done', { hasText: /\w/ }).count()).toBe(0);
   });
 
-  test('without anything moving under the pointer', async () => {
+  test('moves nothing under the pointer', async () => {
     const business = await open(A, B);
     await page.setViewportSize({ width: 700, height: 500 });
     await armed();
@@ -280,12 +280,12 @@ describe('a domain is added', () => {
     await done(`Added ${C}.`);
     await page.clock.runFor(1200);
     await clickAt(point);
-    await page.getByText('Enter a domain').waitFor(); // the same button, with the field empty
+    await page.getByText('Enter a domain').waitFor(); // the same button, but the field is empty
     expect(await business.sites()).toEqual([A, B, C]);
   });
 });
 
-test('names in other scripts stand beside their punycode', async () => {
+test('a name in another script is shown beside its punycode, unless it imitates Latin letters', async () => {
   await open('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
   expect(await page.locator('.box .site').allInnerTexts()).toEqual([
     expect.stringMatching(/^https:\/\/xn--bcher-kva\.example\s*bücher\.example$/),
@@ -293,8 +293,8 @@ test('names in other scripts stand beside their punycode', async () => {
   ]);
 });
 
-describe('an origin that is tried', () => {
-  test('gets its verdict when typing has ended', async () => {
+describe('testing an origin', () => {
+  test('shows the verdict when typing stops', async () => {
     await open('https://*.tulip.example');
     await tried().pressSequentially('www.tulip.example/page', { delay: 30 });
     expect(await verdict().count()).toBe(0);
@@ -312,7 +312,7 @@ describe('an origin that is tried', () => {
     expect(await button(/^Register it/).count()).toBe(0);
   });
 
-  test('is registered by one press, with Undo at the same place', async () => {
+  test('offers to register the origin, and then Undo at the same position', async () => {
     const business = await open(A);
     await enter('localhost:3000', tried());
     await armed();
@@ -330,8 +330,8 @@ describe('an origin that is tried', () => {
   });
 });
 
-describe('origins that were refused', () => {
-  test('come with a reason, and stay in their place when they are added', async () => {
+describe('refused origins', () => {
+  test('are listed with a reason, and keep their positions when they are added', async () => {
     const business = await openRefused(
       ['https://shop.example'],
       'https://copycat.example',
@@ -360,13 +360,13 @@ describe('origins that were refused', () => {
     expect(await business.sites()).toEqual(['https://shop.example']);
   });
 
-  test('stay in their place, too, while the list is read again after an Undo', async () => {
+  test('keep their positions while the list is refreshed after an Undo', async () => {
     await openRefused([A], B, 'https://x.example');
     const items = page.locator('.refused .item');
     await armed();
     await button(`Add ${B}`).click();
     await button(`Undo: remove ${B}`).waitFor();
-    await eventually(() => page.locator('.refresh [aria-disabled]').count()).toBe(0); // the list is without it now
+    await eventually(() => page.locator('.refresh [aria-disabled]').count()).toBe(0); // the refreshed list no longer includes it
     await armed();
     const held = await hold('GET');
     await eventually(focused).toBe(`Undo: remove ${B}`);
@@ -382,7 +382,7 @@ describe('origins that were refused', () => {
     expect(await focused()).toBe(`Add ${B}`);
   });
 
-  test('are added one by one: a second click at the same point adds no other, at any width', async () => {
+  test('are added one by one: a second click at the same point does not add another, at any width', async () => {
     const business = await openRefused(
       ['https://shop.example'],
       'https://x.example',
@@ -401,7 +401,7 @@ describe('origins that were refused', () => {
         await button(`Undo: remove ${origin}`).waitFor();
         await armed();
         const moved = (await tops()).map((top, row) => Math.abs(top - (before[row] ?? Number.NaN)));
-        expect(Math.max(...moved)).toBeLessThan(2); // the window scrolls by whole pixels
+        expect(Math.max(...moved)).toBeLessThan(2); // the window scrolls in whole pixels
         expect((await business.sites()).toSorted()).toEqual(['https://shop.example', origin].toSorted());
         await button(`Undo: remove ${origin}`).click();
         await button(`Add ${origin}`).waitFor();
@@ -410,7 +410,7 @@ describe('origins that were refused', () => {
     }
   });
 
-  test('are dismissed one by one, and shown again', async () => {
+  test('are dismissed one by one, and can be shown again', async () => {
     await openRefused([A], 'https://x.example', 'https://y.example', 'https://z.example');
     await armed();
     const labels = `Array.from(document.querySelectorAll('.refused [aria-label^=Dismiss]'), (button) => button.ariaLabel)`;
@@ -418,7 +418,7 @@ describe('origins that were refused', () => {
     await button(first).dblclick();
     await page.getByText('1 dismissed until you close this page.').waitFor();
     await armed();
-    await button(second).focus(); // the second press may have taken the focus away
+    await button(second).focus(); // the double click may have moved the focus
     await page.keyboard.press('Enter');
     await page.getByText('2 dismissed until you close this page.').waitFor();
     await eventually(focused).toBe(third);
@@ -432,7 +432,7 @@ describe('origins that were refused', () => {
     await eventually(focused).toMatch(/^Dismiss /);
   });
 
-  test('if there are none, a suspended business is not told that nothing is refused', async () => {
+  test('are reported as impossible for an active business without domains, but not for a suspended one', async () => {
     page = await openTab(world, world.closed, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
     await world.leave();
@@ -442,7 +442,7 @@ describe('origins that were refused', () => {
     );
   });
 
-  test('are all forgotten only after a confirmation', async () => {
+  test('are forgotten only after confirmation', async () => {
     const business = await openRefused([A], 'https://x.example');
     await button('Forget all…').click();
     await armed();
@@ -458,7 +458,7 @@ describe('origins that were refused', () => {
   });
 });
 
-test('500 domains are filtered, by what the address says', async () => {
+test('500 domains can be filtered, and the URL contains the filter', async () => {
   const business = await world.spare();
   for (let part = 0; part < 5; part++) {
     const sites = Array.from({ length: 100 }, (_, n) => `https://s${part * 100 + n}.example`);

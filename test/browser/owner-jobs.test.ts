@@ -1,5 +1,5 @@
-// What owners come to the console for, by keyboard alone: eight jobs in a row, of an owner with 35 businesses and two years of history.
-// The presses and requests of each are counted, and printed.
+// Eight jobs that owners do in the console, by keyboard alone, for an owner with 35 businesses and two years of history. Counts and
+// prints the key presses and requests of each job.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const world = consoleOfFile();
 let page: Page;
 const { armed, done } = stepsOn(() => page);
 
-/** At most so many presses and requests. */
+/** The maximum number of key presses and requests for each job. */
 const MOST: Record<string, [presses: number, requests: number]> = {
   'sign in': [2, 2],
   'find a business': [3, 3],
@@ -24,9 +24,9 @@ const MOST: Record<string, [presses: number, requests: number]> = {
   'who removed a domain last week?': [6, 2],
 };
 
-test('eight jobs take few presses and requests, by keyboard alone', async () => {
+test('each of eight jobs stays within its maximum of key presses and requests, by keyboard alone', async () => {
   page = await world.visit();
-  await page.clock.install(); // what is pressed once it is armed need not be waited for
+  await page.clock.install(); // the test advances the clock until buttons are armed
   await page.getByLabel('API key').waitFor();
   await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
   const { press, type, goTo, quiet, counted } = keyboardOn(page);

@@ -1,4 +1,4 @@
-// The businesses of a session in the console: all of them are read, ordered and searched, and a visit to one does not lose the place.
+// The list of businesses in the console: loading, sorting and searching it, and returning to it from a business.
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
@@ -7,7 +7,7 @@ import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
 import { holdFrames, stepsOn } from './steps.ts';
 
-// The service does not have the businesses of `serve`, so their charts log errors, which are allowed here.
+// The businesses of `visitServed` do not exist in the service, so their charts log errors, which are allowed here.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
 let page: Page;
 const { button, armed } = stepsOn(() => page);
@@ -39,7 +39,7 @@ function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness 
 }
 
 type Answer = (route: Route, json: object) => Promise<void>;
-/** Pages of a list that is longer than the service of these tests has. Each call is answered by `answer`, which may hold or refuse it. */
+/** Signs in with a stubbed list of businesses. `answer` responds to each request for a page, and may delay or abort it. */
 async function visitServed(
   businesses: number | ListedBusiness[],
   answer: Answer = (route, json) => route.fulfill({ json }),
@@ -47,12 +47,12 @@ async function visitServed(
 ) {
   const all =
     typeof businesses === 'number' ? Array.from({ length: businesses }, (_, index) => listed(index + 1)) : businesses;
-  const served = { all, answer, asked: [] as number[] };
+  const served = { all, answer, requested: [] as number[] };
   const before = (of: Page) =>
     of.route(/\/api\/v1\/business\?/, async (route) => {
       const { searchParams } = new URL(route.request().url());
       const [after, limit] = ['after', 'limit'].map((name) => Number(searchParams.get(name) ?? 0)) as [number, number];
-      served.asked.push(after);
+      served.requested.push(after);
       const rest = served.all.filter(({ id }) => id > after);
       const businesses = rest.slice(0, limit);
       const next = rest.length > limit ? (businesses.at(-1)?.id ?? null) : null;
@@ -62,7 +62,7 @@ async function visitServed(
   await button('Sign out').waitFor();
   return served;
 }
-/** Holds back what it is told to, until `release`. */
+/** Delays the responses to URLs that match `isHeld` until `release`, and then sends them through `how`. */
 function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) => route.fulfill({ json })) {
   const released = Promise.withResolvers<void>();
   const answer: Answer = async (route, json) => {
@@ -73,8 +73,8 @@ function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) =
   return { answer, release: released.resolve };
 }
 
-describe('the first view', () => {
-  test('of whoever has one business is that business, without a glimpse of the list; the way back leads to the list', async () => {
+describe('signing in with a single business', () => {
+  test('opens the only business without showing the list, and its back link leads to the list', async () => {
     page = await world.visit();
     await page.evaluate(`globalThis.glimpses = 0;
       new MutationObserver(() => { glimpses += document.querySelectorAll('.row, .total:not(:empty)').length })
@@ -89,8 +89,8 @@ describe('the first view', () => {
   });
 });
 
-describe('the order', () => {
-  test('is by name at first, is chosen with the keyboard, and stays in the address', async () => {
+describe('sorting', () => {
+  test('is by name by default, can be changed by keyboard, and is stored in the URL', async () => {
     await visitMany();
     expect((await names()).slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, n) => `Shop number ${n + 1}`));
     await world.leave();
@@ -112,7 +112,7 @@ describe('the order', () => {
     expect(await order().inputValue()).toBe('name');
   });
 
-  test('by last change says when that was', async () => {
+  test('by last change shows the date of that change', async () => {
     await visitServed([listed(1), listed(2, { updated_at: '2026-02-03T00:00:00.000Z' }), listed(3)]);
     await order().selectOption('Last changed');
     await eventually(names).toEqual(['Store 2', 'Store 1', 'Store 3']);
@@ -120,7 +120,7 @@ describe('the order', () => {
   });
 });
 
-test('a row has the growth and the uses in words, and a mark for what needs attention only', async () => {
+test('a row describes growth and uses in words, and shows a mark only if the business needs attention', async () => {
   const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
   const uses = (...counts: number[]) =>
     Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: counts[index] ?? 0 }));
@@ -165,8 +165,8 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
   await eventually(names).toEqual(['B', 'F', 'A', 'D', 'C', 'E']);
 });
 
-describe('the search', () => {
-  test('forgives accents, case and the order of words, and is in the address while somebody types', async () => {
+describe('the list search', () => {
+  test('ignores accents, case and word order, and updates the URL while the user types', async () => {
     const cafe = listed(4, { name: 'Zürich Café', main_domain: 'xn--bcher-kva.example' });
     await visitServed([listed(1), listed(2), listed(3), cafe]);
     await total('4 businesses');
@@ -185,7 +185,7 @@ describe('the search', () => {
     await eventually(focused).toBe('businesses-search');
   });
 
-  test('that finds nothing says so, and is cleared by a button that leaves the focus in the field', async () => {
+  test('without matches says so, and Clear search returns the focus to the field', async () => {
     await visitMany();
     await search().fill('nothing like it');
     await page.getByText('No businesses match “nothing like it”.').waitFor();
@@ -194,7 +194,7 @@ describe('the search', () => {
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
   });
 
-  test('opens the only match with Enter, and otherwise says why not', async () => {
+  test('opens the only match on Enter, and otherwise explains why it does not', async () => {
     await visitMany();
     await search().fill('NUMBER 4');
     await total(`7 of ${world.many} businesses`);
@@ -211,7 +211,7 @@ describe('the search', () => {
     expect(await search().inputValue()).toBe('example shop-44');
   });
 
-  test('does not open the only match while there may be others that were not read yet', async () => {
+  test('does not open the only match on Enter while more businesses are loading', async () => {
     const { answer, release } = holding((url) => url.includes('after='));
     await visitServed(60, answer);
     await search().fill('store 7');
@@ -224,7 +224,7 @@ describe('the search', () => {
     expect(await hash()).toBe('#/?q=store+7');
   });
 
-  test('has the focus after “/”, from the list and from a business, but not from a field or with a modifier', async () => {
+  test('is focused by “/” in the list and in a business, but not in a field or with a modifier', async () => {
     await visitMany();
     await page.keyboard.press('/');
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
@@ -236,7 +236,7 @@ describe('the search', () => {
     await page.keyboard.press('Control+/');
     expect(await page.evaluate('location.hash.includes("q=")')).toBe(false);
     await page.keyboard.down('/');
-    await page.keyboard.down('/'); // as it repeats while it is held
+    await page.keyboard.down('/'); // a held key repeats
     await total(`1 of ${world.many} businesses`);
     await page.keyboard.down('/');
     await page.keyboard.up('/');
@@ -245,8 +245,8 @@ describe('the search', () => {
   });
 });
 
-describe('the way back', () => {
-  test('shows the list at once as it was: the rows, the place, and the focus on the business that was opened', async () => {
+describe('returning to the list', () => {
+  test('restores the rows, the scroll position and the focus before the service responds', async () => {
     await visitMany();
     const last = page.getByRole('link', { name: 'Shop number 40', exact: true });
     for (const goBack of [
@@ -259,7 +259,7 @@ describe('the way back', () => {
       expect(before).toBeGreaterThan(0);
       await last.click();
       await opened('Shop number 40');
-      await page.route(/\/business\?/, () => {}); // never answered
+      await page.route(/\/business\?/, () => {}); // never responds
       await goBack();
       await last.waitFor();
       await eventually(top).toBe(before);
@@ -269,7 +269,7 @@ describe('the way back', () => {
     }
   });
 
-  test('reads the list once, also if it is drawn again before the first frame', async () => {
+  test('requests the list once, even if it is rendered twice before the first frame', async () => {
     const served = await visitServed(3);
     await total('3 businesses');
     await page.getByRole('link', { name: 'Store 2' }).click();
@@ -280,12 +280,12 @@ describe('the way back', () => {
     await order().selectOption('Most uses');
     await eventually(async () => (await names())[0]).toBe('Store 3');
     await frames.release();
-    await eventually(() => served.asked).toEqual([0, 0]);
+    await eventually(() => served.requested).toEqual([0, 0]);
     await armed();
-    expect(served.asked).toEqual([0, 0]);
+    expect(served.requested).toEqual([0, 0]);
   });
 
-  test('keeps the search and the order, and reads the list again', async () => {
+  test('keeps the search and the sort order, and refreshes the list', async () => {
     const served = await visitServed(30);
     await order().selectOption('Most uses');
     await search().fill('store 2');
@@ -302,7 +302,7 @@ describe('the way back', () => {
     await eventually(focused).toBe('Store 2500');
   });
 
-  test('is forgotten by the next session', async () => {
+  test('does not restore the scroll position or the focus in the next session', async () => {
     await visitMany();
     await page.getByRole('link', { name: 'Shop number 40', exact: true }).click();
     await opened('Shop number 40');
@@ -314,8 +314,8 @@ describe('the way back', () => {
   });
 });
 
-describe('a refresh', () => {
-  test('says when the list was read, and keeps the rows, the place and the focus', async () => {
+describe('refreshing the list', () => {
+  test('updates the rows in place, keeps the scroll position and the focus, and sends one request', async () => {
     const served = await visitServed(30);
     await total('30 businesses');
     await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
@@ -331,10 +331,10 @@ describe('a refresh', () => {
     expect(await element?.evaluate((node: { isConnected: boolean }) => node.isConnected)).toBe(true);
     await eventually(focused).toBe('Store 20');
     expect(await top()).toBe(before);
-    expect(served.asked).toEqual([0, 0]);
+    expect(served.requested).toEqual([0, 0]);
   });
 
-  test('that takes away the row with the focus leaves it beside, not nowhere', async () => {
+  test('moves the focus to the total when it removes the focused row', async () => {
     const served = await visitServed(3);
     await page.getByRole('link', { name: 'Store 2' }).focus();
     served.all = [listed(1), listed(3)];
@@ -344,7 +344,7 @@ describe('a refresh', () => {
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
-  test('that fails keeps what is there, says from when it is, and goes on', async () => {
+  test('keeps the rows after a failure, says how old they are, and can be continued', async () => {
     const served = await visitServed(3);
     await total('3 businesses');
     served.answer = (route) => route.abort();
@@ -359,8 +359,8 @@ describe('a refresh', () => {
   });
 });
 
-describe('many businesses', () => {
-  test('are shown from the first page on while the others are read, and goes on where it broke off', async () => {
+describe('a long list of businesses', () => {
+  test('is shown from the first page, and continues after the last loaded page when a request fails', async () => {
     const { answer, release } = holding(
       (url) => url.includes('after=50'),
       (route) => route.abort(),
@@ -374,11 +374,11 @@ describe('many businesses', () => {
     served.answer = (route, json) => route.fulfill({ json });
     await button('Continue').click();
     await total(/^120 businesses · 217,800 uses in 30 days/);
-    expect(served.asked).toEqual([0, 50, 50, 100]);
+    expect(served.requested).toEqual([0, 50, 50, 100]);
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });
 
-  test('are shown by 100, and the first of those that come has the focus', async () => {
+  test('shows 100 rows at first, and Show more focuses the first new row', async () => {
     await visitServed(120);
     await total('120 businesses');
     expect(await names()).toHaveLength(100);
@@ -397,11 +397,11 @@ describe('many businesses', () => {
     expect(await top()).toBeGreaterThanOrEqual(before);
   });
 
-  test('beyond 500 are read on request', async () => {
+  test('loads more than 500 only on request', async () => {
     const served = await visitServed(600);
     await page.getByText('The first 500 businesses are loaded.').waitFor();
     await total('The first 500 businesses');
-    expect(served.asked).toHaveLength(10);
+    expect(served.requested).toHaveLength(10);
     await search().fill('store 7');
     await total('11 of the first 500 businesses');
     await search().fill('store 77 77');
@@ -411,12 +411,12 @@ describe('many businesses', () => {
     await button('Load more').focus();
     await page.keyboard.press('Enter');
     await total('600 businesses');
-    expect(served.asked).toHaveLength(12);
+    expect(served.requested).toHaveLength(12);
     expect(await button('Load more').count()).toBe(0);
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
-  /** Reads again while the time stands still, and presses where a row was as soon as another one is there: then, and half a second later. */
+  /** Refreshes with the clock paused, and clicks where a row was: nothing opens when another row appears there, until it is armed. */
   async function pressWhere(name: string, isThere: () => Promise<void>): Promise<void> {
     const { x = 0, y = 0 } = (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -430,14 +430,14 @@ describe('many businesses', () => {
     await page.getByRole('link', { name: '← Businesses' }).waitFor();
   }
 
-  test('that appear where somebody presses are not opened', async () => {
+  test('does not open a new row that appears under the pointer', async () => {
     const served = await visitServed(120);
     await total('120 businesses');
     served.all = [listed(1, { name: 'A' }), listed(2, { name: 'B' }), ...served.all];
     await pressWhere('Store 3', () => page.getByRole('link', { name: 'B', exact: true }).waitFor());
   });
 
-  test('that a notice has moved to where somebody presses are not opened', async () => {
+  test('does not open a row that a notice moved under the pointer', async () => {
     const served = await visitServed(30);
     await total('30 businesses');
     served.answer = (route) => route.abort();
@@ -445,7 +445,7 @@ describe('many businesses', () => {
   });
 });
 
-test('the list with marks, the hint and the notice of more is accessible and fits', async () => {
+test('the list with marks, the search hint and Load more is accessible and fits', async () => {
   const limits = {
     daily: 100,
     today: 85,
@@ -475,7 +475,7 @@ test('the list with marks, the hint and the notice of more is accessible and fit
     '#/?sort=changed',
   );
   await button('Load more').waitFor();
-  const look = async (name: string) => {
+  const checkAndShoot = async (name: string) => {
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -487,9 +487,9 @@ test('the list with marks, the hint and the notice of more is accessible and fit
       }
     }
   };
-  await look('list-many');
+  await checkAndShoot('list-many');
   await search().fill('store 1');
   await search().press('Enter');
   await page.getByText('Keep typing').waitFor();
-  await look('list-search');
+  await checkAndShoot('list-search');
 });

@@ -1,6 +1,6 @@
-// What changes something in the console, pressed again: at the same point, by a held key, and while the answer is late or lost.
-// Nothing is done that was not meant, and the focus never falls out of the page. How a press is taken is in parts that all places share
-// (parts.tsx, confirm.tsx, query.ts), so it is tested once; each place is pressed while its answer is late, and with a lost one.
+// Repeated presses of the console's buttons: at the same point, by a held key, and while the response is late or lost. No press acts twice,
+// and the page keeps the focus. The buttons share their code (parts.tsx, confirm.tsx, query.ts), so most of this is tested on one of them.
+// Late and lost responses are tested on each.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -22,33 +22,33 @@ async function press(name: string): Promise<void> {
   await button(name).click();
 }
 
-type Place = {
-  place: string;
+type Action = {
+  action: string;
   room?: 'domains' | 'token';
   sites: string[];
-  /** What the service has before the page is opened. */
+  /** Prepares the business before its page opens. */
   before?: (business: Spare) => Promise<unknown>;
-  /** What is done on the page before the press. */
+  /** Brings the page to the button. */
   reach?: () => Promise<unknown>;
   button: string;
-  /** The requests of one press. */
+  /** The requests that one press sends. */
   writes: string[];
 };
 
 const ADD = 'POST access';
 const REMOVE = 'DELETE access/#';
-const REMOVING: Place = { place: 'removing', sites: [A, B, C], button: `Remove ${A}`, writes: [REMOVE] };
-const REMOVING_ALL: Place = {
-  place: 'removing all domains',
+const REMOVING: Action = { action: 'removing a domain', sites: [A, B, C], button: `Remove ${A}`, writes: [REMOVE] };
+const REMOVING_ALL: Action = {
+  action: 'removing all domains',
   sites: [A, B, C],
   reach: () => press('Remove all domains…'),
   button: 'Let the token work everywhere',
   writes: ['DELETE access'],
 };
-const PLACES: Place[] = [
-  { place: 'adding a domain', sites: [A], reach: () => type('b.example'), button: 'Add', writes: [ADD] },
+const ACTIONS: Action[] = [
+  { action: 'adding a domain', sites: [A], reach: () => type('b.example'), button: 'Add', writes: [ADD] },
   {
-    place: 'adding anyway',
+    action: 'adding a domain that a wildcard covers',
     sites: [WILD],
     reach: async () => {
       await type('a.shop.example');
@@ -58,7 +58,7 @@ const PLACES: Place[] = [
     writes: [ADD],
   },
   {
-    place: 'undoing what was added',
+    action: 'undoing an addition',
     sites: [A],
     reach: async () => {
       await type('b.example c.example');
@@ -69,14 +69,14 @@ const PLACES: Place[] = [
   },
   REMOVING,
   {
-    place: 'undoing a removal',
+    action: 'undoing a removal',
     sites: [A, B, C],
     reach: () => press(`Remove ${A}`),
     button: `Undo: add ${A} again`,
     writes: [ADD],
   },
   {
-    place: 'removing the last domain',
+    action: 'removing the last domain',
     sites: [A],
     reach: () => press(`Remove ${A}`),
     button: 'Let the token work everywhere',
@@ -84,7 +84,7 @@ const PLACES: Place[] = [
   },
   REMOVING_ALL,
   {
-    place: 'undoing the removal of all',
+    action: 'undoing the removal of all domains',
     sites: [A, B],
     reach: async () => {
       await press('Remove all domains…');
@@ -94,21 +94,21 @@ const PLACES: Place[] = [
     writes: [ADD],
   },
   {
-    place: 'registering an origin that was tried',
+    action: 'registering a tested origin',
     sites: [A],
     reach: () => page.getByLabel('Would this origin pass?').fill(B),
     button: `Register it: ${B}`,
     writes: [ADD],
   },
   {
-    place: 'adding a refused origin',
+    action: 'adding a refused origin',
     sites: [A],
     before: (business) => world.refuse(business, B, C),
     button: `Add ${B}`,
     writes: [ADD],
   },
   {
-    place: 'forgetting the refused ones',
+    action: 'forgetting the refused origins',
     sites: [A, B],
     before: (business) => world.refuse(business, C),
     reach: () => press('Forget all…'),
@@ -116,7 +116,7 @@ const PLACES: Place[] = [
     writes: ['DELETE access/refused'],
   },
   {
-    place: 'replacing the token',
+    action: 'replacing the token',
     room: 'token',
     sites: [A],
     reach: () => press('Replace the token…'),
@@ -124,7 +124,7 @@ const PLACES: Place[] = [
     writes: ['POST token'],
   },
   {
-    place: 'stopping the old tokens',
+    action: 'revoking the old tokens',
     room: 'token',
     sites: [A],
     before: ({ id }) => world.call('POST', `${id}/token`, { keep_old: '24h' }),
@@ -134,7 +134,7 @@ const PLACES: Place[] = [
   },
 ];
 
-/** The requests that change something, since the call. */
+/** Returns a list that records each later request other than GET. */
 function watchWrites({ id }: Spare): string[] {
   const writes: string[] = [];
   page.on('request', (request) => {
@@ -144,7 +144,7 @@ function watchWrites({ id }: Spare): string[] {
   });
   return writes;
 }
-async function reach({ room = 'domains', sites, before, reach, button: name }: Place): Promise<[Spare, string[]]> {
+async function reach({ room = 'domains', sites, before, reach, button: name }: Action): Promise<[Spare, string[]]> {
   const business = await world.spare(...sites);
   await before?.(business);
   page = await openTab(world, business, room);
@@ -153,9 +153,9 @@ async function reach({ room = 'domains', sites, before, reach, button: name }: P
   await armed();
   return [business, watchWrites(business)];
 }
-const methodOf = ({ writes }: Place): string => writes[0]?.split(' ')[0] ?? '';
+const methodOf = ({ writes }: Action): string => writes[0]?.split(' ')[0] ?? '';
 const isFocusLost = () => page.evaluate<boolean>('document.activeElement === document.body');
-/** Counts from now on the frames that begin while nothing has the focus. Returns how to read the count. */
+/** Counts the frames that begin while nothing is focused. Returns a function that reads the count. */
 async function watchFocus(): Promise<() => Promise<number>> {
   await page.evaluate(`(function look() {
     window.lost = (window.lost ?? 0) + (document.activeElement === document.body);
@@ -163,7 +163,7 @@ async function watchFocus(): Promise<() => Promise<number>> {
   })()`);
   return () => page.evaluate<number>('window.lost');
 }
-/** Holds Enter for longer than a button takes to be armed: pressing it again without a release repeats it. */
+/** Holds Enter for longer than a button takes to be armed. Without a release, each further press is a repeat. */
 async function holdEnter(): Promise<void> {
   for (let times = 0; times < 30; times++) {
     await page.keyboard.down('Enter');
@@ -172,37 +172,37 @@ async function holdEnter(): Promise<void> {
   await page.keyboard.up('Enter');
 }
 
-describe.each(PLACES)('$place', (place) => {
-  test('is done once while its answer is late, and the answer does not show in another view', async () => {
-    const [{ id }, writes] = await reach(place);
-    const held = await hold(methodOf(place));
-    const at = await middleOf(place.button);
+describe.each(ACTIONS)('$action', (action) => {
+  test('sends its requests once while the response is late, and shows no result in another view', async () => {
+    const [{ id }, writes] = await reach(action);
+    const held = await hold(methodOf(action));
+    const at = await middleOf(action.button);
     for (let times = 0; times < 3; times++) {
       await clickAt(at);
       await page.clock.runFor(350);
     }
     await page.keyboard.press('Enter');
     await eventually(() => held.calls).toBe(1);
-    expect(writes).toEqual(place.writes.slice(0, 1));
+    expect(writes).toEqual(action.writes.slice(0, 1));
     await page.evaluate(`location.hash = '#/${id}/changes'`);
     const headings = () => page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts();
     await eventually(headings).toEqual(['Changes']);
-    const reads = page.waitForResponse((answer) => answer.request().method() === methodOf(place));
+    const reads = page.waitForResponse((answer) => answer.request().method() === methodOf(action));
     held.release(goOn);
     await (await reads).finished();
-    await eventually(() => writes).toEqual(place.writes);
+    await eventually(() => writes).toEqual(action.writes);
     await armed();
     expect(await headings()).toEqual(['Changes']);
     expect(await dialog().count()).toBe(0);
     expect(await isFocusLost()).toBe(false);
-    expect(writes).toEqual(place.writes);
+    expect(writes).toEqual(action.writes);
   });
 
-  test('keeps the focus on the page when the response is lost', async () => {
-    await reach(place);
-    const held = await hold(methodOf(place));
+  test('keeps the focus in the page when the response is lost', async () => {
+    await reach(action);
+    const held = await hold(methodOf(action));
     held.release(loseResponse);
-    await button(place.button).press('Enter');
+    await button(action.button).press('Enter');
     await page.getByText('The change may have been made anyway').first().waitFor();
     await page.locator('.refresh [aria-disabled]').waitFor({ state: 'detached' });
     await armed();
@@ -215,8 +215,8 @@ describe.each(PLACES)('$place', (place) => {
   });
 });
 
-test('signing out is done once while its answer is late', async () => {
-  const [, writes] = await reach({ place: '', sites: [A], button: 'Sign out', writes: [] });
+test('signing out sends one request while the response is late', async () => {
+  const [, writes] = await reach({ action: '', sites: [A], button: 'Sign out', writes: [] });
   const held = await hold('DELETE');
   await button('Sign out').focus();
   await holdEnter();
@@ -230,42 +230,42 @@ test('signing out is done once while its answer is late', async () => {
 describe.each([
   { ...REMOVING, back: `Undo: add ${A} again` },
   { ...REMOVING_ALL, back: 'Undo: add 3 domains again' },
-])('$place', ({ back, ...place }) => {
-  test('is done once by a second click at the same point, and taken back by one after half a second', async () => {
-    const [business, writes] = await reach(place);
-    const at = await middleOf(place.button);
-    await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine, the half second would pass between the clicks
+])('$action', ({ back, ...action }) => {
+  test('acts once when clicked again at the same point, and is undone by a click after half a second', async () => {
+    const [business, writes] = await reach(action);
+    const at = await middleOf(action.button);
+    await page.clock.pauseAt(Date.now() + 60_000); // half a second could pass between the clicks on a slow machine
     await clickAt(at);
     const undo = button(back);
     await eventually(async () => {
-      await page.clock.runFor(20); // a frame
+      await page.clock.runFor(20); // one frame
       return undo.isVisible();
     }).toBe(true);
     await page.clock.runFor(300);
     await clickAt(at);
     await page.mouse.dblclick(...at);
     await page.clock.runFor(100);
-    expect(writes).toEqual(place.writes);
+    expect(writes).toEqual(action.writes);
     await page.clock.resume();
     await armed();
     await undo.dblclick();
     await undo.waitFor({ state: 'detached' });
-    expect(writes).toEqual([...place.writes, ADD]);
-    expect((await business.sites()).toSorted()).toEqual(place.sites);
+    expect(writes).toEqual([...action.writes, ADD]);
+    expect((await business.sites()).toSorted()).toEqual(action.sites);
   });
 
-  test('is done once by a held Enter, and the focus stays in the page', async () => {
-    const [, writes] = await reach(place);
-    await button(place.button).focus();
+  test('acts once while Enter is held, and keeps the focus in the page', async () => {
+    const [, writes] = await reach(action);
+    await button(action.button).focus();
     await holdEnter();
     await button(back).waitFor();
     await armed();
-    expect(writes).toEqual(place.writes);
+    expect(writes).toEqual(action.writes);
     expect(await isFocusLost()).toBe(false);
   });
 });
 
-test('all domains can be added again that were removed, also after a second attempt', async () => {
+test('Undo restores all removed domains after the removal was retried', async () => {
   const [business] = await reach(REMOVING_ALL);
   const held = await hold('DELETE');
   held.release(loseResponse);
@@ -278,7 +278,7 @@ test('all domains can be added again that were removed, also after a second atte
   await eventually(() => business.sites()).toEqual([A, B, C]);
 });
 
-test('a button does not take the second click of a double click that began elsewhere', async () => {
+test('a button ignores the second click of a double click that began elsewhere', async () => {
   const [business, writes] = await reach(REMOVING);
   await button(REMOVING.button).dispatchEvent('click', { detail: 2 });
   await armed();
@@ -286,7 +286,7 @@ test('a button does not take the second click of a double click that began elsew
   expect(await business.sites()).toEqual(REMOVING.sites);
 });
 
-test('what takes the place of a button is not armed before the next frame', async () => {
+test('a button that replaces another is not armed before the next frame', async () => {
   const [, writes] = await reach(REMOVING);
   const at = await middleOf(REMOVING.button);
   await holdFrames(page);
@@ -297,8 +297,8 @@ test('what takes the place of a button is not armed before the next frame', asyn
   expect(writes).toEqual([REMOVE]);
 });
 
-describe('the focus is not lost for a frame', () => {
-  test('when the row that has it was removed elsewhere', async () => {
+describe('the page keeps the focus in every frame', () => {
+  test('when a refresh removes the focused row', async () => {
     const business = await world.spare(A, B);
     page = await openTab(world, business, 'domains');
     await button(`Remove ${A}`).focus();
@@ -311,7 +311,7 @@ describe('the focus is not lost for a frame', () => {
     expect(await lost()).toBe(0);
   });
 
-  test('when the old tokens that its button stops were stopped elsewhere', async () => {
+  test('when a refresh removes the focused Stop button because another session revoked the old tokens', async () => {
     const business = await world.spare();
     await world.call('POST', `${business.id}/token`, { keep_old: '1h' });
     page = await openTab(world, business, 'token');

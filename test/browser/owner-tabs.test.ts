@@ -1,5 +1,5 @@
-// The views of a business in the console: their addresses, the focus, what stands above them, reading again, and how many requests in a
-// row it takes until a view is there.
+// The views of a business in the console: their URLs, the focus, the header above them, refreshing, and the number of sequential requests
+// until a view is complete.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { TABS } from '../../src/page/owner/tabs.ts';
@@ -14,7 +14,7 @@ const { button } = stepsOn(() => page);
 const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
 const title = (room: string) => `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
 
-test('each view has an address, which a reload, Back and a copied link find', async () => {
+test('each view has a URL that a reload, Back and a link restore', async () => {
   page = await openTab(world, world.tulip, 'usage', world.keys.owner);
   const address = () => page.evaluate('location.hash');
   expect(await address()).toBe(`#/${world.tulip.id}/usage`);
@@ -33,11 +33,11 @@ test('each view has an address, which a reload, Back and a copied link find', as
   await page.getByRole('heading', { name: 'Usage' }).waitFor();
 });
 
-test('the first Tab offers to skip to what is shown', async () => {
+test('the first Tab focuses the link that skips to the content', async () => {
   page = await openTab(world, world.tulip, 'domains', world.keys.owner);
   await page.reload();
   await page.getByText('Would this origin pass?').waitFor();
-  await page.mouse.click(2, 2); // where Tab begins
+  await page.mouse.click(2, 2); // so that Tab starts at the top
   await page.keyboard.press('Tab');
   await eventually(focused).toBe('Skip to content');
   expect(await page.evaluate(`getComputedStyle(document.activeElement).clipPath`)).toBe('none');
@@ -45,8 +45,8 @@ test('the first Tab offers to skip to what is shown', async () => {
   await eventually(focused).toBe('Domains');
 });
 
-describe('the head of a business', () => {
-  test('counts the refused origins that were not dismissed, and what was dismissed belongs to the session', async () => {
+describe('the header of a business', () => {
+  test('counts the refused origins that were not dismissed in this session', async () => {
     const business = await world.spare('https://a.example');
     await world.refuse(business, 'https://b.example', 'https://c.example');
     page = await openTab(world, business, 'token');
@@ -64,7 +64,7 @@ describe('the head of a business', () => {
     await page.getByRole('link', { name: '2 refused origins' }).waitFor();
   });
 
-  test('says that a limit is reached, or how much of it is used', async () => {
+  test('shows how much of a limit is used when it is near, and when it is reached', async () => {
     page = await openTab(world, world.limited, 'token', world.keys.owner);
     const mark = page.locator('.business-name .mark');
     const answer = async (fields: object) => {
@@ -86,36 +86,36 @@ describe('the head of a business', () => {
   });
 });
 
-describe('what is shown is read again', () => {
-  test('by Refresh, and on the return to the tab after a minute', async () => {
+describe('the open view', () => {
+  test('is refreshed by Refresh, and when the user returns to the tab after a minute', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await page.locator('.entry').first().waitFor();
     await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/^.*\/business\/\d+/, '')));
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname.replace(/^.*\/business\/\d+/, '')));
     const all = ['', '/access/refused', '/changes'];
-    const reads = () => eventually(() => asked.toSorted()).toEqual(all);
+    const reads = () => eventually(() => requested.toSorted()).toEqual(all);
     await world.call('POST', `${business.id}/access`, { sites: ['https://b.example'] });
     await button('Refresh').click();
     await reads();
     await page.getByText('https://b.example').first().waitFor();
-    asked.length = 0;
+    requested.length = 0;
     const comeBack = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await page.clock.fastForward(45_000);
     await comeBack();
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     await page.clock.fastForward(15_000);
     await comeBack();
     await reads();
   });
 
-  test('also if a change is answered meanwhile, which does not make the rest of what is shown newer', async () => {
+  test('is refreshed after a change, even during another refresh, and its update time changes only then', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/domains`, world.keys.spare, { before: startClock });
     const updated = page.getByText(/^Updated \d\d:\d\d$/);
     const readAt = await updated.innerText();
-    await button('Refresh').and(page.locator(':not([aria-disabled])')).waitFor(); // nothing is on its way
+    await button('Refresh').and(page.locator(':not([aria-disabled])')).waitFor(); // no request is pending
     await page.clock.fastForward(5 * 60_000);
     const add = async (name: string) => {
       await page.getByLabel('Add one or more domains').fill(name);
@@ -139,7 +139,7 @@ describe('what is shown is read again', () => {
   });
 });
 
-describe('after Enter, the first view takes two round trips in a row, and no request twice', () => {
+describe('after sign-in, the first view takes two sequential round trips and repeats no request', () => {
   const expected = {
     list: ['/business'],
     usage: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],
@@ -163,7 +163,7 @@ describe('after Enter, the first view takes two round trips in a row, and no req
     await signIn(page, view === 'list' ? world.keys.many : world.keys.owner);
     const last = expected[view].at(-1);
     await eventually(() => calls.find(({ path }) => path === last)?.to).toBeLessThan(Infinity);
-    await page.clock.runFor(1000); // what would come after the last answer
+    await page.clock.runFor(1000); // catches requests after the last response
     const [session, ...others] = calls;
     expect(session?.path).toBe('/session');
     expect(others.map(({ path }) => path).toSorted()).toEqual(expected[view]);

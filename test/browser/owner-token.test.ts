@@ -1,4 +1,4 @@
-// The token of a business in the console: copied, replaced, and the old ones that still work.
+// The Token view of a business in the console: copying and replacing the token, and old tokens in their grace period.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -12,7 +12,7 @@ const { button, dialog, done, armed, hold } = stepsOn(() => page);
 const OPENER = 'Replace the token…';
 const KEEP = 'Replace, and keep the old one for 24 hours';
 const tail = (token: string) => `…${token.slice(-4)}`;
-/** What has the focus, in its words. */
+/** Returns the text of the focused element. */
 const focused = () => page.evaluate<string>('document.activeElement.innerText');
 const statusWith = async ({ id }: { id: number }, token: string) =>
   (await fetch(`${world.url}/api/v1/business/usage/${id}`, { headers: { Authorization: `Bearer ${token}` } })).status;
@@ -35,7 +35,7 @@ describe('the tag and the token', () => {
     `<script type="module" src="${world.url}/v1/usage-chart.js"></script>\n` +
     `<usage-chart business="${id}" token="${token}"></usage-chart>`;
 
-  test('are copied', async () => {
+  test('are copied to the clipboard', async () => {
     const business = await open();
     for (const [label, text] of [
       ['Copy the tag', tagOf(business)],
@@ -51,14 +51,14 @@ describe('the tag and the token', () => {
 
   test.each([
     [
-      'there is no clipboard, as over plain http',
+      'the page has no clipboard, as over plain http',
       `Object.defineProperty(navigator, 'clipboard', { value: undefined })`,
     ],
     [
-      'the browser refuses',
+      'the browser denies access to the clipboard',
       `navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
     ],
-  ])('are selected if %s', async (_, script) => {
+  ])('are selected instead of copied if %s', async (_, script) => {
     const business = await open();
     await page.evaluate(script);
     await button('Copy the tag').click();
@@ -69,7 +69,7 @@ describe('the tag and the token', () => {
     expect(await page.evaluate('getSelection().toString().trim()')).toBe(business.token);
   });
 
-  test('stand by how many domains restrict the token, with a link to them', async () => {
+  test('are shown with the number of domains that restrict the token, and a link to them', async () => {
     const business = await open();
     await page.getByText('The token works on every site, because no domains are registered.').waitFor();
     await world.call('POST', `${business.id}/access`, { sites: ['https://a.example', 'https://b.example'] });
@@ -80,7 +80,7 @@ describe('the tag and the token', () => {
   });
 });
 
-describe('the token is replaced', () => {
+describe('replacing the token', () => {
   test.each([
     ['Keep the old token for 24 hours', KEEP, 200],
     ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
@@ -118,7 +118,7 @@ describe('the token is replaced', () => {
     await page.getByText('Token replaced').waitFor();
   });
 
-  test('by default the old one is kept, and that choice does not look dangerous', async () => {
+  test('keeps the old token for 24 hours by default, and styles only the choice to stop it as dangerous', async () => {
     const business = await open();
     await button(OPENER).click();
     expect(await page.getByLabel('Keep the old token for 24 hours').isChecked()).toBe(true);
@@ -138,7 +138,7 @@ describe('the token is replaced', () => {
     expect((await business.stored()).token).toBe(business.token);
   });
 
-  test('what works is known from the answer until the business has been read again', async () => {
+  test('lists the old token from the response, before and after the business is refreshed', async () => {
     const business = await open();
     await openDialog();
     const held = await hold('GET');
@@ -153,7 +153,7 @@ describe('the token is replaced', () => {
     expect(await working()).toEqual(known);
   });
 
-  test('if its answer was lost, the dialog says what is stored, and offers to replace it again', async () => {
+  test('shows the stored token when the response is lost, and offers to replace it again', async () => {
     const business = await open();
     await openDialog();
     const held = await hold('POST');
@@ -172,7 +172,7 @@ describe('the token is replaced', () => {
     expect((await business.stored()).token).toBe(token);
   });
 
-  test('what was said is taken back when somebody else replaces it', async () => {
+  test('clears its confirmation after another session replaces the token', async () => {
     const business = await open();
     await openDialog();
     await button(KEEP).click();
@@ -185,7 +185,7 @@ describe('the token is replaced', () => {
     expect(await working()).toHaveLength(2);
   });
 
-  test('the dialog says which old token stops when there would be six', async () => {
+  test('names the old token that it revokes to keep at most five', async () => {
     const business = await world.spare();
     for (let times = 0; times < 5; times++) await rotate(business, '2h');
     page = await openTab(world, business, 'token');
@@ -206,7 +206,7 @@ describe('the token is replaced', () => {
 describe('old tokens', () => {
   const STOP = 'Stop the old tokens now';
 
-  test('are stopped, and the new one works on', async () => {
+  test('are revoked together, and the current token still works', async () => {
     const business = await world.spare();
     const second = await rotate(business, '1h');
     const third = await rotate(business, '30d');
@@ -228,7 +228,7 @@ describe('old tokens', () => {
     const held = await hold('DELETE');
     await button(STOP).click();
     await eventually(() => held.calls).toBe(1);
-    expect(await working()).toHaveLength(2); // until the service has said so
+    expect(await working()).toHaveLength(2); // the service has not confirmed it
     held.release(goOn);
     await done(`The old tokens no longer work. The token ${tail(third)} keeps working.`);
     await dialog().waitFor({ state: 'detached' });
@@ -239,7 +239,7 @@ describe('old tokens', () => {
     ]);
   });
 
-  test('that were stopped by a request whose answer was lost are gone, and the focus is not', async () => {
+  test('disappear when they were revoked but the response was lost, and the page keeps the focus', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openTab(world, business, 'token');
@@ -256,7 +256,7 @@ describe('old tokens', () => {
     await eventually(focused).toBe(OPENER);
   });
 
-  test('are not shown as working once their end has passed, by the clock of the service', async () => {
+  test('disappear when they expire by the service’s clock', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openTab(world, business, 'token');
@@ -270,7 +270,7 @@ describe('old tokens', () => {
     await eventually(() => page.getByText('still work').count()).toBe(0);
   });
 
-  test('are shown to whoever can only read, without a button and without the token', async () => {
+  test('are listed for a read-only key, without buttons or the whole token', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openTab(world, business, 'token', world.keys.spareReader);

@@ -1,4 +1,4 @@
-// The usage of a business in the console: which days, the figures, the file and the limits.
+// The Usage view of a business in the console: its days, figures, CSV file and limits.
 import { readFileSync } from 'node:fs';
 import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
@@ -13,11 +13,11 @@ const { button, hold } = stepsOn(() => page);
 const today = () => dayOf(new Date());
 const until = (check: () => Promise<void>) => vi.waitFor(check, 20_000);
 
-/** The days and the counts that somebody has reported, as the number of days before today and the uses. */
+/** Recorded uses, by the number of days before today. */
 type History = [daysAgo: number, uses: number][];
 const HISTORY: History = Array.from({ length: 34 }, (_, index) => [index, 10 + ((index * 7) % 13)]);
 
-/** A business of its own with such a history, within the days that a use may lie in the past. */
+/** Creates a business with this history. Its days are recent enough to record uses for. */
 async function used(history = HISTORY) {
   const business = await world.spare();
   const uses = history.map(([ago, quantity]) => {
@@ -35,7 +35,7 @@ const figure = (name: string) =>
   page.locator('.figures > div', { has: page.locator('dt', { hasText: name }) }).locator('dd');
 const chart = () => page.locator('usage-chart');
 const query = async () => (await page.evaluate<string>('location.hash')).split('?')[1] ?? '';
-/** The report is there, and so is what it is compared with. */
+/** Waits until the report and its comparison are shown. */
 const settled = () =>
   page.locator('.drawing[aria-busy="false"] usage-chart .bar').first().waitFor({ state: 'attached' });
 const shows = async (from: string, to: string) => {
@@ -44,42 +44,42 @@ const shows = async (from: string, to: string) => {
 };
 const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.tagName');
 
-/** The days of each report that the page asks for, in order. */
+/** Returns the first and last day of each report that the page requests, and appends later ones. */
 function watchReports(accept: string, of = page): string[] {
-  const asked: string[] = [];
+  const requested: string[] = [];
   of.on('request', (request: Request) => {
     const { pathname, searchParams } = new URL(request.url());
     if (!pathname.includes('/business/usage/') || request.headers().accept !== accept) return;
-    asked.push(`${searchParams.get('from')} ${searchParams.get('to')}`);
+    requested.push(`${searchParams.get('from')} ${searchParams.get('to')}`);
   });
-  return asked;
+  return requested;
 }
 
-/** Holds back the reports of ranges that end on `to`. */
+/** Holds requests for reports whose range ends on `to`. */
 const holdReports = (to: string) => hold('GET', new RegExp(`/business/usage/.*to=${to}`));
 
-/** Opens the view, with what its address says. Returns the days of each report that it asks for. */
+/** Opens the view with a query string. Returns the days of each report that it requests. */
 async function open({ id }: { id: number }, chosen = '', entry: Entry = {}, key = world.keys.spare): Promise<string[]> {
-  let asked: string[] = [];
+  let requested: string[] = [];
   page = await world.enter(`#/${id}${chosen}`, key, {
     before: async (of) => {
-      asked = watchReports('application/json', of);
+      requested = watchReports('application/json', of);
       await entry.before?.(of);
     },
     ...(entry.lasts !== undefined && { lasts: entry.lasts }),
   });
-  return asked;
+  return requested;
 }
 
-describe('the days', () => {
-  test('are the last 28, compared with the 28 before, in one request', async () => {
-    const asked = await open(await used());
+describe('the selected days', () => {
+  test('are the last 28 by default, compared with the previous 28 in one request', async () => {
+    const requested = await open(await used());
     await settled();
     const [from, to] = [addDays(today(), -27), today()];
     expect(await rangeIn()).toEqual([from, to]);
     expect(await days().inputValue()).toBe('28');
     expect(await query()).toBe('');
-    expect(asked).toEqual([`${addDays(from, -28)} ${to}`]);
+    expect(requested).toEqual([`${addDays(from, -28)} ${to}`]);
     const ago = (first: number, last: number) =>
       HISTORY.filter(([day]) => day >= first && day <= last).reduce((total, [, uses]) => total + uses, 0);
     const [now, before] = [ago(1, 27), ago(29, 55)];
@@ -90,23 +90,23 @@ describe('the days', () => {
     await expectAccessible(page);
   });
 
-  test('are chosen by name, and found again by Back, Forward and a copied link', async () => {
+  test('can be chosen by name, and are restored by Back, Forward and a link', async () => {
     const business = await used();
-    const asked = await open(business);
+    const requested = await open(business);
     await settled();
     await days().selectOption('Last 91 days');
     await shows(addDays(today(), -90), today());
     expect(await query()).toBe('range=91');
     await page.getByText('Previous year').click();
     await eventually(query).toBe('range=91&compare=year');
-    await eventually(() => asked.length).toBe(3);
+    await eventually(() => requested.length).toBe(3);
     await settled();
-    await figure('Change').getByText('New').waitFor(); // a year before, there was no use
+    await figure('Change').getByText('New').waitFor(); // no uses a year earlier
     await days().selectOption('Last month');
     const [first, last] = [`${today().slice(0, 8)}01`, addDays(`${today().slice(0, 8)}01`, -1)];
     await shows(`${last.slice(0, 8)}01`, last);
     expect(await query()).toBe('range=last-month&compare=year');
-    expect(asked.length).toBe(3); // what the last month needs had just been read
+    expect(requested.length).toBe(3); // the loaded report includes last month
     await page.goBack();
     await shows(addDays(today(), -90), today());
     expect(await page.getByRole('radio', { name: 'Previous year' }).isChecked()).toBe(true);
@@ -127,7 +127,7 @@ describe('the days', () => {
     expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
   });
 
-  test('move by the arrows, one step for a double click, and not beyond today', async () => {
+  test('move one step per arrow or double click, and never past today', async () => {
     await open(await used());
     await settled();
     expect(await button('Later days').getAttribute('aria-disabled')).toBe('true');
@@ -145,15 +145,15 @@ describe('the days', () => {
     await eventually(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('Later days');
   });
 
-  test('that are typed make one request after the typing, and no entry in the history', async () => {
-    const asked = await open(await used(), '?compare=off', { before: startClock });
+  test('send one request when typing stops, and add no history entry', async () => {
+    const requested = await open(await used(), '?compare=off', { before: startClock });
     await settled();
-    asked.length = 0;
+    requested.length = 0;
     const entries = await page.evaluate('history.length');
     await dateOf('From').focus();
-    await page.clock.pauseAt(Date.parse(today()) - DAY_MS / 4); // so that it does not matter how fast the keys come
+    await page.clock.pauseAt(Date.parse(today()) - DAY_MS / 4); // makes the typing speed irrelevant
     await page.keyboard.type('03022026'); // the year passes through 0002, 0020 and 0202
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     await page.clock.runFor(499);
     expect(await query()).toBe('compare=off');
     await page.clock.runFor(1);
@@ -161,21 +161,21 @@ describe('the days', () => {
     expect(await query()).toBe(`compare=off&from=2026-03-02&to=${yesterday}`);
     await page.clock.resume();
     await shows('2026-03-02', yesterday);
-    expect(asked).toEqual([`2026-03-02 ${yesterday}`]);
+    expect(requested).toEqual([`2026-03-02 ${yesterday}`]);
     await dateOf('To').fill('2026-03-29');
     await dateOf('To').press('Enter');
     expect(await query()).toBe('compare=off&from=2026-03-02&to=2026-03-29');
     await shows('2026-03-02', '2026-03-29');
-    expect(asked).toEqual([`2026-03-02 ${yesterday}`]); // fewer days, which have just been read
+    expect(requested).toEqual([`2026-03-02 ${yesterday}`]); // the loaded report includes these days
     await dateOf('From').fill('2026-03-09');
-    await days().focus(); // the field is left
+    await days().focus(); // the field loses the focus
     expect(await query()).toBe('compare=off&from=2026-03-09&to=2026-03-29');
     await settled();
     expect(await page.evaluate('history.length')).toBe(entries);
   });
 
-  test('that cannot be reported never reach the service: the chart stays, and a notice says what would be right', async () => {
-    const asked = await open(await used());
+  test('send no request if they are invalid: the chart stays, and an alert explains how to correct them', async () => {
+    const requested = await open(await used());
     await settled();
     const shown = await rangeIn();
     for (const [from, words] of [
@@ -195,46 +195,46 @@ describe('the days', () => {
     await days().selectOption('Custom range');
     await shows(shown[0] as string, shown[1] as string);
     expect(await page.getByRole('alert').allInnerTexts()).not.toContain(expect.stringMatching(/./));
-    expect(asked.length).toBe(1);
+    expect(requested.length).toBe(1);
   });
 
-  test('of an address that cannot be reported are the last 28, and a notice says why', async () => {
-    const asked = await open(await used(), '?from=2026-03-09&to=2026-03-01');
+  test('fall back to the last 28 if the URL is invalid, and a notice explains why', async () => {
+    const requested = await open(await used(), '?from=2026-03-09&to=2026-03-01');
     await page.getByText('is after the last day, Mar 1, 2026.').waitFor();
     await page.getByText('Showing the last 28 days instead.').waitFor();
     await shows(addDays(today(), -27), today());
-    expect(asked).toEqual([`${addDays(today(), -55)} ${today()}`]);
+    expect(requested).toEqual([`${addDays(today(), -55)} ${today()}`]);
   });
 
-  test('are not compared if one report cannot have both, and the view says so', async () => {
-    const asked = await open(await used(), '?from=2022-01-01&to=2025-01-01');
+  test('are not compared if both ranges exceed one report, and the view explains why', async () => {
+    const requested = await open(await used(), '?from=2022-01-01&to=2025-01-01');
     await settled();
     await page.getByText('Not compared: with the earlier days, the report would exceed 1,830 days').waitFor();
     expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
-    expect(asked).toEqual(['2022-01-01 2025-01-01']);
+    expect(requested).toEqual(['2022-01-01 2025-01-01']);
   });
 
-  test('are compared by keys, and switching that off asks nothing', async () => {
-    const asked = await open(await used());
+  test('are compared as chosen by keyboard, and turning the comparison off sends no request', async () => {
+    const requested = await open(await used());
     await settled();
     await page.getByRole('radio', { name: 'Previous period' }).focus();
     await page.keyboard.press('ArrowRight');
     await until(async () => expect(await query()).toBe('compare=year'));
     const ranges = [`${addDays(today(), -55)} ${today()}`, `${addDays(today(), -391)} ${today()}`];
-    await until(async () => expect(asked).toEqual(ranges)); // the view asks after the address has changed
+    await until(async () => expect(requested).toEqual(ranges)); // the request follows the change of the URL
     await settled();
     expect(await figure('Change').locator('.value').innerText()).toBe('New');
     await page.keyboard.press('ArrowRight');
     await until(async () => expect(await page.locator('.figures dt').count()).toBe(2));
     await settled();
-    expect(asked.length).toBe(2);
+    expect(requested.length).toBe(2);
     expect(await page.getByRole('radio', { name: 'Off' }).isChecked()).toBe(true);
     await expectAccessible(page);
   });
 });
 
-describe('while a report is on its way', () => {
-  test('no figure of other days is shown, and a late answer is dropped', async () => {
+describe('while a report is loading', () => {
+  test('the view shows no figures of other days, and ignores a late response', async () => {
     await open(await used());
     await settled();
     const late = await holdReports('2025-03-31');
@@ -255,7 +255,7 @@ describe('while a report is on its way', () => {
     expect(await figure('Mean').innerText()).toBe(mean);
   });
 
-  test('the chart of the list is shown, without figures', async () => {
+  test('the view shows the list’s data in the chart, but no figures', async () => {
     page = await world.enter('#/', world.keys.owner);
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     const held = await holdReports(today());
@@ -270,7 +270,7 @@ describe('while a report is on its way', () => {
     expect(await figure('Change').innerText()).toContain(' vs. ');
   });
 
-  test('a failure takes the place of the chart, and trying again keeps the focus', async () => {
+  test('a failure replaces the chart, and Try again moves the focus to the title', async () => {
     const business = await used();
     await open(business);
     await settled();
@@ -294,40 +294,40 @@ describe('while a report is on its way', () => {
   });
 });
 
-/** Shortly before the last midnight. By the next one, the session could have ended. */
+/** Installs a clock 30 seconds before the last midnight. At the next one, the session could have expired. */
 const beforeMidnight = (of: Page) => of.clock.install({ time: Date.parse(today()) - 30_000 });
 
-test('a refresh reads again, and knows the day: at midnight yesterday is not today', async () => {
-  const asked = await open(await used(), '?compare=off', { before: beforeMidnight });
+test('a refresh after midnight shows the days up to the new day', async () => {
+  const requested = await open(await used(), '?compare=off', { before: beforeMidnight });
   await settled();
   await page.clock.fastForward(60_000);
   await button('Refresh').click();
   await shows(addDays(today(), -27), today());
   const yesterday = addDays(today(), -1);
-  expect([...new Set(asked)]).toEqual([
+  expect([...new Set(requested)]).toEqual([
     `${addDays(yesterday, -27)} ${yesterday}`,
     `${addDays(today(), -27)} ${today()}`,
   ]);
   expect(await figure('Mean').innerText()).toContain('over 27 full days');
 });
 
-test('a new day is shown without a refresh, and a day that was read before its end is no whole day', async () => {
+test('after midnight the view reloads without a press, and until then yesterday’s count is partial', async () => {
   const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
-  const asked = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
+  const requested = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
   await settled();
   await page.clock.fastForward(32_000); // two seconds into the new day
   const downloading = page.waitForEvent('download');
-  await button('Download CSV').click(); // draws the view anew
+  await button('Download CSV').click(); // renders the view again
   await downloading;
   expect(await figure('Mean').innerText()).toContain('over 6 full days');
-  const before = asked.length;
+  const before = requested.length;
   await page.clock.fastForward(10_000);
-  await eventually(() => asked.length).toBeGreaterThan(before);
+  await eventually(() => requested.length).toBeGreaterThan(before);
   await eventually(() => figure('Mean').innerText()).toContain('over 7 full days');
 });
 
 test.each([1, -1])(
-  'the days and limits are those of the service, on a computer whose clock is %i days off',
+  'the days and limits follow the service’s clock when the computer’s is off by %i days',
   async (off) => {
     const before = async (of: Page) => {
       await of.clock.install({ time: Date.now() + off * DAY_MS });
@@ -345,8 +345,8 @@ test.each([1, -1])(
   },
 );
 
-describe('the file', () => {
-  test('has the days that are shown, and their name', async () => {
+describe('the CSV file', () => {
+  test('contains the selected days, is named after them, and is requested once by a double click', async () => {
     const business = await used();
     await open(business, '?range=7');
     await settled();
@@ -361,7 +361,7 @@ describe('the file', () => {
     expect(files.length).toBe(1);
   });
 
-  test('is not saved if the service refuses, or if other days were chosen meanwhile', async () => {
+  test('is not saved if the request fails or other days are selected meanwhile', async () => {
     const business = await used();
     await open(business, '?range=7');
     await settled();
@@ -389,12 +389,12 @@ describe('the file', () => {
     await days().selectOption('Last 7 days');
     await shows(first ?? '', today());
     const downloading = page.waitForEvent('download');
-    await button('Download CSV').click(); // which does not go on "Downloading…"
+    await button('Download CSV').click();
     await downloading;
     expect(saved).toEqual([`usage-${business.id}-${first}-${today()}.csv`]);
   });
 
-  test('is saved even if no frame was drawn since its days were chosen', async () => {
+  test('is saved even if no frame was painted since its days were selected', async () => {
     const business = await used();
     await open(business, '?range=7');
     await settled();
@@ -409,7 +409,7 @@ describe('the file', () => {
 });
 
 describe('the limits', () => {
-  /** What the service says about the limits of a business, to its owner. */
+  /** Returns a business's limits as its owner reads them. */
   async function limitsOf(id: number) {
     const answer = await fetch(`${world.url}/api/v1/business/${id}`, {
       headers: { Authorization: `Bearer ${world.keys.owner}` },
@@ -418,8 +418,8 @@ describe('the limits', () => {
     return data.limits;
   }
 
-  test('say what is used, what is left, when they start again, and where the month is going', async () => {
-    const asked = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
+  test('show the used and remaining uses, the next reset, and the pace of the month', async () => {
+    const requested = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
     await page.locator('.pace').waitFor();
     const { today: uses, month } = await limitsOf(world.limited.id);
     const meters = await page.locator('.meter').allInnerTexts();
@@ -434,27 +434,27 @@ describe('the limits', () => {
         return { left, width, top, height };
       });
     const [bar, tick] = [await box('progress'), await box('i[title="Alert at 80%"]')];
-    expect(await meter.locator('i').count()).toBe(1); // the other threshold is the end
+    expect(await meter.locator('i').count()).toBe(1); // the threshold at 100% has no tick
     expect((tick.left - bar.left) / bar.width).toBeCloseTo(0.8, 2);
     expect(tick).toMatchObject({ top: bar.top, height: bar.height });
     expect(meters[1]).toMatch(/Resets on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
     expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven full days, /);
     await settled();
-    // The last quarter does not have the seven days, so they are a request of their own.
-    expect(asked.length).toBe(2);
-    expect(asked).toContain(`${addDays(today(), -7)} ${addDays(today(), -1)}`);
+    // The last quarter does not include the seven days of the pace, so the view requests them separately.
+    expect(requested.length).toBe(2);
+    expect(requested).toContain(`${addDays(today(), -7)} ${addDays(today(), -1)}`);
     await days().selectOption('Last 28 days');
     await settled();
     await days().selectOption('Last quarter');
     await settled();
-    expect(asked.filter((range) => range.startsWith(addDays(today(), -7))).length).toBe(1);
+    expect(requested.filter((range) => range.startsWith(addDays(today(), -7))).length).toBe(1);
     await expectAccessible(page);
   });
 
-  test('are not there for a business without any, and nothing more is asked', async () => {
-    const asked = await open(await used([]), '?range=last-quarter&compare=off');
+  test('are absent for a business without limits, and need no second request', async () => {
+    const requested = await open(await used([]), '?range=last-quarter&compare=off');
     await settled();
     expect(await page.locator('.limits').count()).toBe(0);
-    expect(asked.length).toBe(1);
+    expect(requested.length).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// Signing in to the console at /owner, going through it by keyboard alone, and how much script it takes.
+// Signing in to the console at /owner, read-only access, and the console's script time.
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -15,12 +15,12 @@ describe('signing in', () => {
     return ((await answer.json()) as { data: { session_key: string } }).data.session_key;
   }
 
-  test('says in words why a key is refused, and keeps the focus in its field', async () => {
+  test('explains why a key is refused, and keeps the focus in the field', async () => {
     page = await world.visit();
     for (const [key, words] of [
       [`bua_sk_0${'x'.repeat(33)}`, 'This key does not work. It may be mistyped, expired or revoked.'],
       [world.tulip.token, 'This is a business token, which is public.'],
-      ['schlüssel', 'This key does not work.'], // which no header can carry
+      ['schlüssel', 'This key does not work.'], // not valid in a header
       [world.keys.recorder, 'This key can only record uses, so it does not work here.'],
       [await newSessionKey(), 'This is a session key, which works only where the session began.'],
     ] as const) {
@@ -31,7 +31,7 @@ describe('signing in', () => {
     }
   });
 
-  test('says what a refusal or a failure means', async () => {
+  test('explains errors of the service', async () => {
     page = await world.visit();
     let answer = failWith(429, 'x');
     await page.route(/\/api\//, (route) => answer(route));
@@ -53,7 +53,7 @@ describe('signing in', () => {
   });
 });
 
-test('a key that can only read sees everything but the token, and nothing that changes', async () => {
+test('a read-only key sees every view, but neither the whole token nor buttons that change data', async () => {
   page = await openTab(world, world.tulip, 'usage', world.keys.reader);
   await page.getByText('Read-only', { exact: true }).waitFor();
   const names = () => page.locator('.room').getByRole('button').allInnerTexts();
@@ -71,7 +71,7 @@ test('a key that can only read sees everything but the token, and nothing that c
   expect(await names()).toEqual(['Clear']);
 });
 
-test('the first view takes at most 100 ms of script, and so does the list after signing in', async () => {
+test('the sign-in page takes less than 100 ms of script, and so does the list after it', async () => {
   page = await world.visit();
   const cdp = await page.context().newCDPSession(page);
   const scripted = async () => {
