@@ -1,5 +1,5 @@
-// <usage-chart> on other people's pages: in every state, language, direction and width, and in React and Vue. Its pure functions are
-// tested in test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts.
+// <usage-chart> on other sites' pages: in every state, language, direction and width, and in React and Vue.
+// test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts test its pure functions.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -16,7 +16,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const TODAY = dayOf(new Date());
 
 const { url: service, made } = inject('owners');
-/** On day n of March 2026 the shop has n uses, except none on the 7th. On each day of February it has 10. */
+/** In March 2026 the shop has n uses on day n, except none on the 7th. In February it has 10 a day. */
 const { shop, silent: quiet, lively: busy } = made;
 const MARCH_TOTAL = (31 * 32) / 2 - 7;
 const MARCH = 'from="2026-03-01" to="2026-03-31"';
@@ -42,7 +42,7 @@ afterAll(() => {
 });
 
 let page: Page;
-/** What the page has requested from the service: the queries of reports, and the paths of everything else but the module. */
+/** The page's GET requests to the service: query strings of reports, and paths of everything else except the module. */
 const requests: string[] = [];
 const { complaints, newPage } = visitsOfFile();
 const forget = (what: RegExp) => {
@@ -53,7 +53,7 @@ type Setup = BrowserContextOptions & {
   site?: Pick<Site, 'url'>;
   /** The attributes of the root element. */
   root?: string;
-  /** The state to wait for. Null: none. */
+  /** The state to wait for, or null to not wait. */
   until?: string | null;
   /** Runs before the page loads. */
   before?: () => unknown;
@@ -91,13 +91,13 @@ async function hold(url: string): Promise<() => void> {
   return resolve;
 }
 
-/** Returns what the chart has logged since the last call. Drops what Chromium logs about failed requests. */
+/** Returns the chart's log messages since the last call. Drops Chromium's own messages about failed requests. */
 function logged(): string[] {
   const own = complaints.filter((text) => text.startsWith('<usage-chart'));
   forget(/^<usage-chart|^Failed to load resource/);
   return own;
 }
-const lineOf = (message: string, business = `${shop.id}`) => `<usage-chart business="${business}">: ${message}`;
+const logLine = (message: string, business = `${shop.id}`) => `<usage-chart business="${business}">: ${message}`;
 
 const tag = (business: BusinessRow, more = '') =>
   `<usage-chart business="${business.id}" token="${business.token}" ${more}></usage-chart>`;
@@ -134,11 +134,11 @@ const setData = (first: string, counts: number[], earlier?: string, before: numb
   const data = { used: days(first, counts), ...(earlier && { before: days(earlier, before) }) };
   return inFrame(`chart.data = ${JSON.stringify(data)}`);
 };
-/** Replaces what the page shows. */
+/** Replaces the content of the page. */
 const replaceWith = (html: string) =>
   page.evaluate(`void (document.querySelector('main').innerHTML = ${JSON.stringify(html)})`);
 
-/** Resizes the window, and waits until the chart is drawn for that. */
+/** Resizes the window, and waits until the chart is drawn at that width. */
 async function resize(width: number, height = 900): Promise<void> {
   await page.setViewportSize({ width, height });
   const isDrawn =
@@ -165,7 +165,7 @@ async function expectNoOverlap(): Promise<void> {
   }
 }
 
-describe('on a registered origin, the chart', () => {
+describe('a chart on a registered origin', () => {
   test('draws one bar per day, as high as its count, and a table of the same numbers', async () => {
     await open(tag(shop, MARCH));
     expect(await bars().count()).toBe(31);
@@ -192,7 +192,7 @@ describe('on a registered origin, the chart', () => {
     expect(requests).toEqual(['?from=2026-03-05&to=2026-03-08']);
   });
 
-  test('shows the day under the pointer, or the day that the keyboard selects', async () => {
+  test('shows a tooltip for the day under the pointer or selected by keyboard', async () => {
     await open(tag(shop, MARCH));
     const tip = part('tooltip');
     expect(await tip.isVisible()).toBe(false);
@@ -228,7 +228,7 @@ describe('on a registered origin, the chart', () => {
     await expectAccessible(page);
   });
 
-  test('uses the words of the page, and follows their changes', async () => {
+  test('uses the words that the page sets, and updates when they change', async () => {
     await open(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
     expect(await text('total')).toBe('3 orders');
     await press('Tab', 'Home');
@@ -244,7 +244,7 @@ describe('on a registered origin, the chart', () => {
 describe('a comparison', () => {
   const PREVIOUS = '?from=2026-02-01&to=2026-02-28';
 
-  test('is a faint line with the change in percent and in words, for one more request', async () => {
+  test('draws a second line, shows the change in percent, and sends one more request', async () => {
     await open(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
     requests.length = 0;
     await inChart('chart.compare = true;');
@@ -268,7 +268,7 @@ describe('a comparison', () => {
     ['previous', [PREVIOUS]],
     ['year', ['?from=2025-03-02&to=2025-03-29']],
     ['off', []],
-  ])('of "%s" requests those days', async (compare, compared) => {
+  ])('set to "%s" requests the days that it compares with', async (compare, compared) => {
     await open(tag(shop, `${MARCH_28} compare="${compare}"`));
     await eventually(events).toHaveLength(1 + compared.length);
     expect(requests).toEqual(['?from=2026-03-01&to=2026-03-28', ...compared]);
@@ -279,7 +279,7 @@ describe('a comparison', () => {
     await open('', { until: null });
     await eventually(() => page.evaluate(`customElements.get('usage-chart') !== undefined`)).toBe(true);
     const cases: [code: string, compare: string | null, attribute: string | null][] = [
-      ['chart.setAttribute("compare", "")', 'previous', ''], // as Vue sets an attribute without a value
+      ['chart.setAttribute("compare", "")', 'previous', ''], // what Vue sets for an attribute without a value
       ['chart.setAttribute("compare", "true")', 'previous', 'true'],
       ['chart.setAttribute("compare", "previous")', 'previous', 'previous'],
       ['chart.setAttribute("compare", "year")', 'year', 'year'],
@@ -290,7 +290,7 @@ describe('a comparison', () => {
       ['chart.compare = "previous"', 'previous', 'previous'],
       ['chart.compare = "year"', 'year', 'year'],
       ['chart.compare = ""', 'previous', ''],
-      ['chart.compare = "false"', null, 'false'], // as frameworks pass it on
+      ['chart.compare = "false"', null, 'false'], // what frameworks pass
       ['chart.compare = "off"', null, 'off'],
       ['chart.compare = false', null, null],
       ['chart.compare = null', null, null],
@@ -303,7 +303,7 @@ describe('a comparison', () => {
     }
   });
 
-  test('does not delay the current period: load fires again, then with before', async () => {
+  test('does not delay the current period, and fires a second load event that includes its data', async () => {
     let release = () => {};
     await open(tag(shop, `${MARCH_28} compare`), {
       before: async () => {
@@ -320,9 +320,9 @@ describe('a comparison', () => {
     expect(await events()).toEqual([current, { ...current, before }]);
   });
 
-  test('that fails to load leaves the chart as it is, with one load event', async () => {
+  test('that fails to load leaves the chart unchanged, with one load event', async () => {
     await open(tag(shop, `${MARCH_28} compare`), { before: () => abort('**/api/**from=2026-02-01**') });
-    await eventually(logged).toEqual([lineOf(`no response from ${service}`)]);
+    await eventually(logged).toEqual([logLine(`no response from ${service}`)]);
     expect(await bars().count()).toBe(28);
     expect(await events()).toMatchObject([{ type: 'load', total: 399 }]);
   });
@@ -351,7 +351,7 @@ describe('data set by a script', () => {
     expect([await events(), requests]).toEqual([[], []]);
   });
 
-  test('can be replaced and compared, and null requests the report again', async () => {
+  test('can be replaced and compared, and setting null requests the report again', async () => {
     await open(tag(shop, MARCH));
     requests.length = 0;
     await setData('1970-01-01', Array(100_000).fill(1));
@@ -386,7 +386,7 @@ describe('data set by a script', () => {
   });
 
   test.each(['{ used: [] }', '{}', '{ used: [{ date: "2026-03-01", count: 3 }], before: [] }'])(
-    'is reported to the developer if it cannot be drawn, and can be corrected: %s',
+    'is rejected with a message to the developer if it is invalid, and can be corrected: %s',
     async (data) => {
       await open(tag(shop, MARCH));
       await takeEvents();
@@ -394,7 +394,7 @@ describe('data set by a script', () => {
       await state('refused');
       expect(await text('message')).toBe(NOT_HERE);
       const message = 'data: used and before must be lists of { date, count }';
-      expect(logged()).toEqual([lineOf(message)]);
+      expect(logged()).toEqual([logLine(message)]);
       expect(await events()).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
       await setData('2026-03-01', [1, 2, 3]);
       expect(await text('total')).toBe('6 uses');
@@ -402,8 +402,8 @@ describe('data set by a script', () => {
   );
 });
 
-describe('the drawing', () => {
-  /** Counts the replacements of the image, by frame, and of the table. */
+describe('the chart’s image', () => {
+  /** Records the frames in which the image is replaced, and counts replacements of the table. */
   const COUNT = `window.frame = 0; window.images = []; window.tables = 0;
     const tick = () => { frame += 1; requestAnimationFrame(tick); };
     requestAnimationFrame(tick);
@@ -414,7 +414,7 @@ describe('the drawing', () => {
       }
     }).observe(root, { subtree: true, childList: true });`;
 
-  test('is replaced at most once per frame, whatever changes', async () => {
+  test('is replaced at most once per frame, however many attributes change', async () => {
     await open(tag(shop, MARCH), { viewport: { width: 1000, height: 700 } });
     await inFrame(COUNT);
     await inFrame(`for (const unit of ['order|orders', 'sale|sales', 'visit|visits']) {
@@ -430,11 +430,11 @@ describe('the drawing', () => {
     await inFrame('');
     const [images, tables] = (await page.evaluate('[images, tables]')) as [number[], number];
     expect(new Set(images).size).toBe(images.length);
-    expect(images.length).toBeLessThanOrEqual(3); // once for the words, and once more for the size
+    expect(images.length).toBeLessThanOrEqual(3); // one for the words, and up to two for the size
     expect(tables).toBe(2);
   });
 
-  test('groups days by week or month on narrower screens, and replaces the table only then', async () => {
+  test('groups days by week or month at narrower widths, and only then replaces the table', async () => {
     await open(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
     await inFrame(COUNT);
     for (const width of [1910, 1900, 1890]) await resize(width);
@@ -454,7 +454,7 @@ describe('the drawing', () => {
     }
   });
 
-  test('marks the bar of today as incomplete', async () => {
+  test('marks today’s bar as incomplete', async () => {
     await open(tag(busy));
     const partial = `return [...root.querySelectorAll('.bar')].flatMap(({ classList }, index) =>
       classList.contains('part') ? [index] : []);`;
@@ -463,9 +463,9 @@ describe('the drawing', () => {
     expect(await text('tooltip')).toContain('(so far)');
   });
 
-  test('shows incomplete bars as pale in forced colors and in print', async () => {
+  test('draws incomplete bars paler in forced colors and in print', async () => {
     await open('<usage-chart></usage-chart>', { until: 'loading', viewport: { width: 320, height: 700 } });
-    const look = () =>
+    const styles = () =>
       inChart<Record<string, string>>(`
       const [canvas, part, whole] = ['body', '.part', '.bar:not(.part)'].map((name) =>
         getComputedStyle((name === 'body' ? document : root).querySelector(name)));
@@ -478,7 +478,7 @@ describe('the drawing', () => {
         ['print', 'none'],
       ] as const) {
         await page.emulateMedia({ media, forcedColors, colorScheme });
-        const { fill, ink, ...others } = await look();
+        const { fill, ink, ...others } = await styles();
         expect(others).toEqual({ fillOpacity: '0.35', strokeDasharray: '3px, 2px', stroke: fill, whole: fill });
         if (forcedColors === 'active') expect(fill).toBe(ink);
         await shoot(page, `chart-part-${media}-${colorScheme}`);
@@ -487,32 +487,32 @@ describe('the drawing', () => {
   });
 });
 
-describe('without a chart', () => {
-  test('visitors read plain words, and the service’s own message goes to the browser console and into the event', async () => {
+describe('when the chart cannot be shown', () => {
+  test('visitors see a plain message, and the log and the error event contain the service’s message', async () => {
     await open(tag(shop, MARCH), { site: stranger, until: 'refused' });
     const refusal = `Origin ${stranger.url} is not authorized for this business.`;
     expect(await text('message')).toBe(NOT_HERE);
     expect(await events()).toEqual([{ type: 'error', status: 403, message: refusal, reason: 'service' }]);
-    expect(logged()).toEqual([lineOf(`403 ${refusal}`)]);
+    expect(logged()).toEqual([logLine(`403 ${refusal}`)]);
     expect(await bars().count()).toBe(0);
   });
 
-  test('a range that is not valid is reported to the developer, and can be corrected', async () => {
+  test('an invalid range is reported to the developer, and can be corrected', async () => {
     await open(tag(shop, 'from="2026-02-30" to="2026-03-31"'), { until: 'refused' });
     expect(logged()).toEqual([
-      lineOf('422 from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'),
+      logLine('422 from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'),
     ]);
     await change('from', '2026-03-01');
     await state('loaded');
     expect(await text('message')).toBe('');
   });
 
-  test('a visitor can try again if the service is unreachable, also by keyboard', async () => {
+  test('a visitor can retry by keyboard after the service was unreachable', async () => {
     await open(tag(shop, MARCH), { until: 'refused', before: () => abort(API) });
     const again = page.getByRole('button', { name: 'Try again' });
     await again.waitFor();
     expect(await text('message')).toContain('This chart could not be loaded.');
-    expect(logged()).toEqual([lineOf(`no response from ${service}`)]);
+    expect(logged()).toEqual([logLine(`no response from ${service}`)]);
     await page.unroute(API);
     await again.focus();
     await page.setViewportSize({ width: 400, height: 700 });
@@ -525,13 +525,13 @@ describe('without a chart', () => {
     expect(await text('tooltip')).toContain('31 uses');
   });
 
-  test('visitors read that they are offline, and the chart loads once they are online', async () => {
+  test('visitors see that they are offline, and the chart loads when they are online again', async () => {
     await open(tag(shop, MARCH));
     await page.context().setOffline(true);
     await inChart('chart.reload();');
     await state('refused');
     expect(await text('message')).toContain('You are offline.');
-    expect(logged()).toEqual([lineOf('the browser is offline')]);
+    expect(logged()).toEqual([logLine('the browser is offline')]);
     await page.context().setOffline(false);
     await state('loaded');
   });
@@ -542,7 +542,7 @@ describe('without a chart', () => {
     await open(tag(shop, MARCH), { until: 'refused' });
     registered.policy = policy;
     expect(await text('message')).toBe(NOT_HERE);
-    expect(logged()).toEqual([lineOf(`the Content-Security-Policy of this page needs connect-src ${service}`)]);
+    expect(logged()).toEqual([logLine(`the Content-Security-Policy of this page needs connect-src ${service}`)]);
     forget(/Content Security Policy/);
   });
 
@@ -560,12 +560,12 @@ describe('without a chart', () => {
       await state('refused');
       expect(await text('message'), attributes).toBe(NOT_HERE);
       expect(await takeEvents(), attributes).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
-      expect(logged(), attributes).toEqual([lineOf(message, business)]);
+      expect(logged(), attributes).toEqual([logLine(message, business)]);
     }
     expect(requests).toEqual([]);
   });
 
-  test('an element without business, token and data waits for them in silence', async () => {
+  test('an element without business, token and data waits without logging or firing an event', async () => {
     await open('<usage-chart></usage-chart>', { until: 'loading' });
     await inFrame('');
     expect([logged(), await events()]).toEqual([[], []]);
@@ -574,7 +574,7 @@ describe('without a chart', () => {
   });
 });
 
-test('base-url is the origin of the API, with or without a trailing slash, and defaults to that of the module', async () => {
+test('base-url accepts the API’s origin with or without a trailing slash, and defaults to the module’s origin', async () => {
   await open('', { until: null });
   for (const url of ['', service, `${service}/`, service.toUpperCase()]) {
     await replaceWith(tag(shop, `${MARCH} base-url="${url}"`));
@@ -584,7 +584,7 @@ test('base-url is the origin of the API, with or without a trailing slash, and d
 });
 
 describe('the language', () => {
-  test('can be any that has words, which each chart requests at most once, and no labels overlap', async () => {
+  test('can be any translated one, whose words each chart requests at most once, without overlapping labels', async () => {
     await open(`${tag(shop, `${MARCH} compare`)} ${tag(quiet, MARCH)}`, {
       until: 'empty',
       viewport: { width: 320, height: 900 },
@@ -600,7 +600,7 @@ describe('the language', () => {
     expect(words.length).toBeLessThanOrEqual(2 * Object.keys(TABLES).length);
   });
 
-  test('is that of the nearest lang attribute, or else of the browser, and follows a change', async () => {
+  test('is taken from the nearest lang attribute or else from the browser, and follows changes', async () => {
     await open(tag(quiet, `${MARCH} lang="fr-CA"`), { until: 'empty', locale: 'pl-PL', root: 'lang="de"' });
     expect(await text('message')).toBe(TABLES.fr.empty);
     await inChart('chart.lang = "";');
@@ -614,7 +614,7 @@ describe('the language', () => {
     }
   });
 
-  test('falls back to English words if its own cannot be loaded or it is not valid', async () => {
+  test('falls back to English words if it is invalid or its words cannot be loaded', async () => {
     await open(tag(quiet, MARCH), { until: 'empty', before: () => abort('**/v1/words/**'), root: 'lang="de"' });
     expect(await text('message')).toBe('Nothing in this period.');
     logged();
@@ -624,22 +624,25 @@ describe('the language', () => {
     await eventually(range).toBe('Mar 1 – 31, 2026');
   });
 
-  test.each(['lang="he" dir="rtl"', 'lang="ar"'])('reverses the axis and the arrow keys: %s', async (root) => {
-    await open(tag(shop, MARCH), { root });
-    const lefts = await inChart<number[]>(
-      `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
-    );
-    expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
-    const numbers = (await labels()).filter(({ text }) => /^[\d٠-٩]+$/.test(text));
-    expect(numbers.length).toBeGreaterThan(1);
-    for (const { left } of numbers) expect(left).toBeGreaterThan(lefts[0] as number);
-    await press('Tab', 'ArrowRight'); // from the left edge: the last day
-    expect(await aria('valuenow')).toBe('31');
-    await press('ArrowRight');
-    expect(await aria('valuenow')).toBe('30');
-    await bars().nth(4).hover();
-    expect(await aria('valuenow')).toBe('5');
-  });
+  test.each(['lang="he" dir="rtl"', 'lang="ar"'])(
+    'reverses the axis and the arrow keys if it is written from right to left: %s',
+    async (root) => {
+      await open(tag(shop, MARCH), { root });
+      const lefts = await inChart<number[]>(
+        `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
+      );
+      expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+      const numbers = (await labels()).filter(({ text }) => /^[\d٠-٩]+$/.test(text));
+      expect(numbers.length).toBeGreaterThan(1);
+      for (const { left } of numbers) expect(left).toBeGreaterThan(lefts[0] as number);
+      await press('Tab', 'ArrowRight'); // at the left edge, the last day
+      expect(await aria('valuenow')).toBe('31');
+      await press('ArrowRight');
+      expect(await aria('valuenow')).toBe('30');
+      await bars().nth(4).hover();
+      expect(await aria('valuenow')).toBe('5');
+    },
+  );
 });
 
 const STATES: Record<string, [body: string, state: string, setup?: Setup]> = {
@@ -671,7 +674,7 @@ const STATES: Record<string, [body: string, state: string, setup?: Setup]> = {
 };
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützen und anderes';
-/** Returns what exceeds the card, and what is wider than its own box. */
+/** Returns the elements that exceed the card or overflow their own box. */
 const outside = () =>
   inChart<string[]>(`
     const card = root.querySelector('.card');
@@ -684,12 +687,12 @@ const outside = () =>
       return isIn && fits ? [] : [part.nodeName + '.' + part.getAttribute('class') + ' ' + part.textContent];
     });`);
 
-describe('in every state', () => {
-  /** By width and state. */
+describe('the chart in every state', () => {
+  /** The height of the chart, by width and state. */
   const heights: Record<string, Record<string, number>> = {};
 
   test.each(Object.entries(STATES))(
-    'the chart is accessible and fits, at any size and in any theme: %s',
+    'is accessible and fits, at any size and in any theme: %s',
     async (name, [body, until, setup]) => {
       const isComparing = body.includes('compare');
       const settle = async () => {
@@ -736,7 +739,7 @@ describe('in every state', () => {
     },
   );
 
-  test('the chart has the same height, plus one line if it has a label', () => {
+  test('has the same height, plus one line for a label', () => {
     expect(Object.keys(heights)).toHaveLength(3);
     for (const [width, byState] of Object.entries(heights)) {
       const { 'long-label': a, 'right-to-left': b, german: c, ...plain } = byState;
@@ -746,7 +749,7 @@ describe('in every state', () => {
   });
 });
 
-test('at 160 px, tooltips with trillions fit into the card, in both directions', async () => {
+test('tooltips with trillions fit into a card of 160 px in both directions', async () => {
   const body = '<style>usage-chart { width: 160px }</style><usage-chart></usage-chart>';
   await open(body, { until: 'loading', viewport: { width: 400, height: 700 } });
   await change('label', LONG);
@@ -786,11 +789,11 @@ test('the card keeps its height while a chart with every feature loads', async (
   });
   await part('change').waitFor();
   const heights = (await page.evaluate('heights')) as number[];
-  expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 before the module has run
+  expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 until the module has run
 });
 
-describe('a page', () => {
-  /** Serves HTML, and the bundle of a program, which may import React or Vue. */
+describe('a page with the chart', () => {
+  /** Serves an HTML page and a bundled program, which may import React or Vue. */
   async function startPage(html: string, program = '', headers: Record<string, string> = {}) {
     const { outputFiles } = await build({
       stdin: { contents: program, resolveDir: ROOT },
@@ -836,7 +839,7 @@ describe('a page', () => {
       app.config.compilerOptions.isCustomElement = (name) => name === 'usage-chart';
       app.mount('#app');`,
     ],
-  ])('of %s sets properties, listens to events and changes the chart', async (_, program) => {
+  ])('in %s sets properties, receives events and updates the chart', async (_, program) => {
     const site = await startPage(
       `<script type="module" src="${service}/v1/usage-chart.js"></script>
       <script type="module" src="/app.js"></script><main id="app"></main><output></output>`,
@@ -853,7 +856,7 @@ describe('a page', () => {
     site.stop();
   });
 
-  test('with the strictest policy runs exactly the bytes that its tag pins', async () => {
+  test('with the strictest Content-Security-Policy runs exactly the bytes that its tag pins', async () => {
     const pinned = chartTag(service, readFileSync(join(ROOT, 'dist/assets/v1/usage-chart.js')));
     const hash = pinned.match(/integrity="([^"]+)"/)?.[1] ?? '';
     const policy = `default-src 'none'; script-src '${hash}'; connect-src ${service}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -866,7 +869,7 @@ describe('a page', () => {
     site.stop();
   });
 
-  test('whose tag pins other bytes shows the fallback content of the element', async () => {
+  test('shows the element’s fallback content if its tag pins other bytes', async () => {
     const pinned = chartTag(service, Buffer.from('other'));
     const site = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`);
     await open('', { site, until: null });
@@ -878,7 +881,7 @@ describe('a page', () => {
   });
 });
 
-test.runIf(wantsPictures)('the pictures of the README', async () => {
+test.runIf(wantsPictures)('retakes the pictures in the README', async () => {
   await open(`<style>main { width: 860px; margin: 0 } h1 { display: none }</style>${tag(busy)}`, {
     viewport: { width: 900, height: 400 },
     deviceScaleFactor: 2,

@@ -61,7 +61,7 @@ async function visit(url: string, options: BrowserContextOptions = {}): Promise<
 const bars = () => page.locator('usage-chart .bar');
 
 describe('the page at /', () => {
-  test('shows the demo business without any input, and a tag that works when pasted', async () => {
+  test('shows the demo business without input, and a tag that works when pasted', async () => {
     await visit(service);
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     expect(await page.locator('#live .bar').count()).toBe(30);
@@ -89,7 +89,7 @@ describe('the page at /', () => {
     await page.getByLabel('API key').waitFor();
   });
 
-  test('draws any business once its token is entered, as on a deployment without the demo', async () => {
+  test('shows the chart of a business whose token is entered, on a deployment without the demo', async () => {
     await visit('about:blank');
     await page.route(`${service}/`, async (route) => {
       const answer = await route.fetch();
@@ -105,7 +105,7 @@ describe('the page at /', () => {
     await expectAccessible(page);
   });
 
-  test('works without JavaScript, except for the chart', async () => {
+  test('shows everything but the chart and the forms without JavaScript', async () => {
     await visit(service, { javaScriptEnabled: false });
     expect(await page.locator('noscript').first().innerText()).toContain('The chart needs JavaScript.');
     expect(await page.locator('form:visible').count()).toBe(0);

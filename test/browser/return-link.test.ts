@@ -69,10 +69,10 @@ describe('a console link with a return URL', () => {
   });
 });
 
-describe('the return link outlasts the session', () => {
+describe('the return link stays after the session ends', () => {
   const IN_TAB = { returnUrl: PRODUCT };
 
-  test('when it expires', async () => {
+  test('by expiring', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: HOUR_MS });
     await list();
     await page.clock.runFor(HOUR_MS);
@@ -81,13 +81,13 @@ describe('the return link outlasts the session', () => {
     expect(await storedSession(page)).toBeNull();
   });
 
-  test('when it expired before the browser restored the tab', async () => {
+  test('by expiring before the browser restores the tab', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('when the service has ended it', async () => {
+  test('by a sign-out elsewhere', async () => {
     await openLink(PRODUCT);
     const headers = { Authorization: `Bearer ${(await storedSession(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('the return link outlasts the session', () => {
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('after signing out, until a reload, because nothing stays stored', async () => {
+  test('by signing out, until a reload, because nothing remains stored', async () => {
     await openLink(PRODUCT);
     await button('Sign out').click();
     await page.getByText('You are signed out, and the session has ended.').waitFor();
@@ -109,7 +109,7 @@ describe('the return link outlasts the session', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('until a session without a return URL begins', async () => {
+  test('until a session without a return URL starts', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     await signIn(page, world.keys.owner);
@@ -118,7 +118,7 @@ describe('the return link outlasts the session', () => {
   });
 });
 
-describe('there is no return link', () => {
+describe('the console shows no return link', () => {
   test('for a console link without a return URL, or after signing in with an API key', async () => {
     await openLink();
     expect(await links()).toEqual([]);

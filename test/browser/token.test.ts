@@ -1,4 +1,4 @@
-// What pages in a real browser can do with a token, and what they are told.
+// Calls from pages in a real browser: which origins the service accepts with a token, and which responses a page can read.
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
@@ -26,7 +26,7 @@ const DAY = '?from=2026-01-01&to=2026-01-01';
 const REPORT = { status: 200, body: { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } } };
 const JSON_BODY = { 'Content-Type': 'application/json' };
 
-/** What the page hears when it asks for the report of the business with its token. */
+/** Requests the business's report from the page with its token. */
 const report = (page: Page | Frame, { usage, token }: Owned) => ask(page, service + usage + DAY, token);
 
 test('a registered page reads its report', async () => {
@@ -34,7 +34,7 @@ test('a registered page reads its report', async () => {
   expect(await report(await visit(origins.a), business)).toEqual(REPORT);
 });
 
-test('a page of another port, host or address is refused, and can read why', async () => {
+test('a page on another port, hostname or IP address is refused, and can read why', async () => {
   const business = await newBusiness(origins.a, 'https://shop.example');
   const hosts = ['127.0.0.1', 'app.localhost', 'shop.example', 'localhost.example'];
   for (const origin of [origins.b, ...hosts.map((host) => `http://${host}:${ports.a}`)]) {
@@ -42,7 +42,7 @@ test('a page of another port, host or address is refused, and can read why', asy
   }
 });
 
-test('a page of any port of localhost passes once that is registered, and no other host', async () => {
+test('http://localhost:* accepts pages on any port of localhost, and no other host', async () => {
   const business = await newBusiness('http://localhost:*');
   for (const origin of [origins.a, origins.b]) expect(await report(await visit(origin), business)).toEqual(REPORT);
   for (const origin of [`http://127.0.0.1:${ports.a}`, `http://app.localhost:${ports.a}`]) {
@@ -50,7 +50,7 @@ test('a page of any port of localhost passes once that is registered, and no oth
   }
 });
 
-test('pages of any subdomain pass once they are registered, and neither the domain nor its namesakes', async () => {
+test('a wildcard accepts pages on any subdomain, but not on the domain itself or on lookalikes', async () => {
   const business = await newBusiness(`http://*.shop.example:${ports.a}`);
   for (const host of ['www.shop.example', 'pr-12.preview.shop.example']) {
     expect(await report(await visit(`http://${host}:${ports.a}`), business)).toEqual(REPORT);
@@ -64,7 +64,7 @@ test('pages of any subdomain pass once they are registered, and neither the doma
   }
 });
 
-test('a page is identified by the origin that its browser serializes, however its address was written', async () => {
+test('a page is identified by the origin that its browser serializes, however its URL is written', async () => {
   const business = await newBusiness(`http://B\u00fccher.example:${ports.a}/shop`, `http://LOCALHOST:${ports.a}`);
   for (const host of ['b\u00fccher.example', 'XN--BCHER-KVA.example', 'user:secret@LocalHost']) {
     expect(await report(await visit(`http://${host}:${ports.a}/`), business)).toEqual(REPORT);
@@ -79,14 +79,14 @@ test('a page that hides its referrer is still identified', async () => {
   expect(call?.headers.referer).toBeUndefined();
 });
 
-test('a sandboxed frame of a registered page (origin null) is refused, and can read why', async () => {
+test('a sandboxed frame in a registered page (origin null) is refused, and can read why', async () => {
   const business = await newBusiness(origins.a);
   for (const path of ['/sandboxed', '/sandboxed-srcdoc', '/data']) {
     expect(await report(frameIn(await visit(origins.a + path)), business)).toEqual(refused('null'));
   }
 });
 
-test('a frame that keeps the origin of its registered page reads its report', async () => {
+test('a frame with the origin of its registered page reads its report', async () => {
   const business = await newBusiness(origins.a);
   for (const path of ['/sandboxed-same-origin', '/srcdoc']) {
     expect(await report(frameIn(await visit(origins.a + path)), business)).toEqual(REPORT);
@@ -97,7 +97,7 @@ test('a file: page is refused, and can read why', async () => {
   expect(await report(await visit(file), await newBusiness(origins.a))).toEqual(refused('null'));
 });
 
-test('a page can read every other refusal too', async () => {
+test('a registered page can read every error response', async () => {
   const { usage, access, token } = await newBusiness(origins.a);
   const page = await visit(origins.a);
   const add = (body: string): Init => ({ method: 'POST', headers: JSON_BODY, body });
@@ -111,12 +111,12 @@ test('a page can read every other refusal too', async () => {
     [422, access, api_key, add('{"sites":["null"]}')],
   ];
   for (const [status, path, credential, init] of refusals) {
-    const heard = await ask(page, service + path, credential, init);
-    expect(heard).toEqual({ status, body: expect.objectContaining({ message: expect.any(String) }) });
+    const response = await ask(page, service + path, credential, init);
+    expect(response).toEqual({ status, body: expect.objectContaining({ message: expect.any(String) }) });
   }
 });
 
-test('the preflight is sent without the token, answered with 204, and then cached', async () => {
+test('a preflight carries no token, returns 204, and is cached by the browser', async () => {
   const business = await newBusiness(origins.a);
   const page = await visit(origins.a);
   expect(await report(page, business)).toEqual(REPORT);
@@ -124,19 +124,19 @@ test('the preflight is sent without the token, answered with 204, and then cache
   const preflight = passed.find(({ method, path }) => method === 'OPTIONS' && path.startsWith(business.usage));
   expect(preflight?.headers).not.toHaveProperty('authorization');
   expect(preflight?.headers).toHaveProperty('access-control-request-headers', 'authorization');
-  // Chromium keeps it for two hours, however long it is told to.
+  // Chromium caches it for at most two hours.
   for (let again = 0; again < 3; again++) expect(await report(page, business)).toEqual(REPORT);
   expect(exchanges(business.usage)).toEqual(['OPTIONS 204', 'GET 200', 'GET 200', 'GET 200', 'GET 200']);
 });
 
-test('the preflight needs no database; a failure of the database is a status that a page can read', async () => {
-  const broken = await startRecorded(newFolder(), closing); // it has no tables
-  const heard = await ask(await visit(origins.a), `${broken.origin}/api/v1/business/usage/1`, 'x'.repeat(24));
-  expect(heard).toEqual({ status: 500, body: { message: 'Server Error' } });
+test('a preflight needs no database, and a page can read the status of a database failure', async () => {
+  const broken = await startRecorded(newFolder(), closing); // its database has no tables
+  const response = await ask(await visit(origins.a), `${broken.origin}/api/v1/business/usage/1`, 'x'.repeat(24));
+  expect(response).toEqual({ status: 500, body: { message: 'Server Error' } });
   expect(broken.exchanges('/')).toEqual(['OPTIONS 204', 'GET 500']);
 });
 
-test('a page may send headers of its own, and an Idempotency-Key', async () => {
+test('a page may send custom headers and an Idempotency-Key', async () => {
   const { usage, token } = await newBusiness(origins.a);
   const page = await visit(origins.a);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -147,10 +147,10 @@ test('a page may send headers of its own, and an Idempotency-Key', async () => {
   }
 });
 
-test('a page that insists on sending cookies cannot read the answer', async () => {
+test('a page that sends credentials such as cookies cannot read the response', async () => {
   const { usage, token } = await newBusiness(origins.a);
-  const heard = await ask(await visit(origins.a), service + usage + DAY, token, { credentials: 'include' });
-  expect(heard).toEqual({ failure: 'TypeError' });
+  const response = await ask(await visit(origins.a), service + usage + DAY, token, { credentials: 'include' });
+  expect(response).toEqual({ failure: 'TypeError' });
 });
 
 test('adding and removing a domain takes effect with the next request', async () => {
@@ -165,7 +165,7 @@ test('adding and removing a domain takes effect with the next request', async ()
   expect(await report(page, business)).toEqual(REPORT);
 });
 
-test('a page can manage domains with an API key where it is registered, and is told to register where it is not', async () => {
+test('a page with an API key manages domains if its origin is registered, and otherwise reads how to register it', async () => {
   const business = await newBusiness(origins.a);
   const stranger = await visit(origins.b);
   expect(await ask(stranger, service + business.access, api_key)).toEqual(refused(origins.b, ADVICE));
@@ -174,7 +174,7 @@ test('a page can manage domains with an API key where it is registered, and is t
   expect(await report(stranger, business)).toEqual(REPORT);
 });
 
-test("a page of the service's own host sends no Origin with a GET: an API key passes, a token only once it is registered", async () => {
+test("a page on the service's own host sends no Origin with a GET, and its token works only after that origin is registered", async () => {
   const { usage, access, token } = await newBusiness('https://shop.example');
   const page = await visit(service + OWN_PAGE);
   expect(await ask(page, usage + DAY, api_key)).toEqual(REPORT);

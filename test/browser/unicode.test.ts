@@ -115,13 +115,13 @@ test('every stored site equals the origin that Chromium sends', () => {
   expect(report(accepted.filter(({ site, origin }) => origin !== null && origin !== site))).toEqual([0]);
 });
 
-/** workerd knows fewer of these letters, and checks the direction of each label separately. Such a site never matches a request. */
+/** workerd's table has fewer of these letters, and it checks each label's direction separately. Such a site never matches a request. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-test('every stored host is valid in Chromium, except some with right-to-left letters', () => {
+test('Chromium accepts every stored host, except some with right-to-left letters', () => {
   expect(report(accepted.filter(({ text, origin }) => origin === null && !RIGHT_TO_LEFT.test(text)))).toEqual([0]);
 });
 
-test('more than 100,000 characters are accepted', () => {
+test('the service accepts more than 100,000 characters in a host', () => {
   expect(accepted.filter(({ text }) => /^https:\/\/a.b\.example$/u.test(text)).length).toBeGreaterThan(100_000);
 });

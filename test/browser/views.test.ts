@@ -1,6 +1,6 @@
-// Every view of the console in every state: accessible, not wider than its window, and large enough for a finger. A visit goes through the
-// sizes and themes without loading the page again. PICTURES=1 takes a picture of each, too (dist/screenshots), and those of the
-// documentation (docs/images).
+// Every view of the console in every state: accessible, no wider than its window, and with large enough touch targets. A test loads the
+// page once for all sizes and themes. PICTURES=1 also takes a screenshot of each (dist/screenshots) and retakes the documentation's
+// pictures (docs/images).
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
@@ -15,12 +15,12 @@ import {
 } from './console.ts';
 import { awaitTab, failWith, holdFrames, loseResponse, stepsOn } from './steps.ts';
 
-// A chart says in the log of the browser, too, that there is no report.
+// The chart also logs that its report failed.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
 let page: Page;
 const { button, dialog, done, armed } = stepsOn(() => page);
 
-/** The view is complete: no skeleton is left, nothing is being read, and the chart is drawn. */
+/** Waits until the view is complete: it shows no skeleton, no request is pending, and the chart is drawn. */
 async function settle(): Promise<void> {
   await page.locator('.refresh [aria-disabled]').waitFor({ state: 'detached' });
   await page.locator('.loading').first().waitFor({ state: 'detached' });
@@ -48,22 +48,22 @@ const TWO_LOOKS: Look[] = [
   [1280, 'light'],
 ];
 
-/** What is too small for a finger: WCAG 2.2, 2.5.5. */
+/** Returns the touch targets smaller than 44 by 44 px (WCAG 2.2, 2.5.5). */
 const SMALL = `[...document.querySelectorAll('a, button, input, select, label:has(input)')]
   .filter((element) => element.checkVisibility() && !(element.matches('input') && element.closest('label.radio')))
   .map((element) => ({ element, box: element.getBoundingClientRect() }))
   .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
   .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`;
 
-/** What is shown is accessible and fits, in each of these looks. The narrowest window is that of a phone. */
-async function look(name: string, looks = TWO_LOOKS): Promise<void> {
+/** Expects the page to be accessible and to fit at each of these widths and themes. The narrowest emulates a phone. */
+async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
   const debug = await page.context().newCDPSession(page);
   const isOver = (await page.locator('dialog, .near-end').count()) > 0;
   for (const [width, scheme] of looks) {
     await debug.send('Emulation.setTouchEmulationEnabled', { enabled: width === 320 });
     await page.emulateMedia(MEDIA[scheme]);
     await page.setViewportSize({ width, height: 900 });
-    // Forced colors are those of the user, and axe sees those of the style sheet.
+    // Not in forced colors: axe sees the style sheet's colors instead.
     if (looks === TWO_LOOKS || scheme === 'light') await expectAccessible(page);
     else if (scheme === 'dark') await expectContrast(page);
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
@@ -85,7 +85,7 @@ async function openDialog(opener: string): Promise<void> {
   await armed();
 }
 
-/** The views, and the dialogs that they open. */
+/** The views and their dialogs. */
 const VIEWS: Record<string, () => Promise<unknown>> = {
   'sign-in': async () => {
     page = await world.visit();
@@ -95,7 +95,7 @@ const VIEWS: Record<string, () => Promise<unknown>> = {
   usage: () => open(owned('tulip')),
   changes: () => open(owned('tulip', '/changes')),
   token: () => open(owned('tulip', '/token')),
-  replace: async () => {
+  'replace-token-dialog': async () => {
     await open(owned('tulip', '/token'));
     await openDialog('Replace the token…');
   },
@@ -106,32 +106,32 @@ const VIEWS: Record<string, () => Promise<unknown>> = {
     await page.getByLabel('Would this origin pass?').press('Enter');
     await page.locator('.verdict').waitFor();
   },
-  lift: async () => {
+  'remove-all-dialog': async () => {
     await open(owned('tulip', '/domains'));
     await openDialog('Remove all domains…');
   },
 };
 
 test.each(Object.entries(VIEWS))(
-  '%s is accessible and fits: at every width, light, dark, in forced colors, and on paper',
+  '%s is accessible and fits at every width, in every theme, and in print',
   async (name, open) => {
     await open();
-    await look(name, LOOKS);
+    await expectLooks(name, LOOKS);
     if (await dialog().isVisible()) return;
     await page.setViewportSize({ width: 768, height: 900 });
-    await page.clock.runFor(100); // the chart is drawn for that
+    await page.clock.runFor(100); // draws the chart at this width
     await page.emulateMedia({ ...MEDIA.light, media: 'print' });
     await expectFits(page);
     await shoot(page, `${name}-print`, { fullPage: true });
   },
 );
 
-/** What has the focus, if it does not show that, or if something else covers it. */
+/** Returns what is wrong with the focused element, an empty string if nothing is, or null if nothing is focused. */
 const FAULT = `(() => {
   let element = document.activeElement;
   while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
   if (element === document.body) return null;
-  if (element.matches('[type=date]:not(:focus-visible)')) return ''; // its icon has the focus, and the browser draws that
+  if (element.matches('[type=date]:not(:focus-visible)')) return ''; // its icon has the focus, and the browser draws its outline
   const name = element.outerHTML.slice(0, 90);
   const label = element.matches('input[type=radio]') ? (element.closest('label') ?? element) : element;
   const marked = [element, ...label.children, ...label.querySelectorAll('input + span')].flatMap((one) =>
@@ -147,8 +147,8 @@ const FAULT = `(() => {
   return label.contains(top) || top?.contains(label) || top === element.getRootNode().host ? '' : 'is covered: ' + name + ' by ' + top?.outerHTML.slice(0, 90);
 })()`;
 
-test('whatever Tab reaches shows that it has the focus, and nothing covers it', async () => {
-  const FOUR_MINUTES = 4 * 60_000; // so that its end is said at the lower edge of the window, all the time
+test('every element that Tab reaches shows a focus outline and is not covered', async () => {
+  const FOUR_MINUTES = 4 * 60_000; // short enough to show the expiry warning at the lower edge throughout
   page = await world.enter('#/', world.keys.owner, { lasts: FOUR_MINUTES });
   await page.getByText('Your session ends at').waitFor();
   const faults: unknown[] = [];
@@ -177,48 +177,48 @@ test('whatever Tab reaches shows that it has the focus, and nothing covers it', 
 
 const unreachable = () => page.getByText('The service cannot be reached.').first().waitFor();
 const abort = (path: RegExp, of = page) => of.route(path, (route) => route.abort());
-/** Whatever the page asks for from now on gets no answer until the visit ends. */
+/** Leaves later requests without a response until the page closes. */
 const hang = (path: RegExp, of = page) => of.route(path, () => {});
 const OF_BUSINESS = /\/business\/(usage\/)?\d/;
 const LIST = /\/api\/v1\/business\?/;
 
 const rotate = ({ id }: Spare, keep_old: string) => world.call('POST', `${id}/token`, { keep_old });
 
-/** The address of a view, and a key for it. */
-type Place = [hash: string, key: string];
+/** A view's URL hash, and a key to sign in with. */
+type Target = [hash: string, key: string];
 const owned = (
   which: 'tulip' | 'quiet' | 'oneDay' | 'long' | 'huge' | 'closed' | 'near' | 'full',
   rest = '',
-): Place => [`#/${world[which].id}${rest}`, world.keys.owner];
+): Target => [`#/${world[which].id}${rest}`, world.keys.owner];
 async function spare(room: string, ...sites: string[]): Promise<void> {
   const business = await world.spare(...sites);
   await open([`#/${business.id}/${room}`, world.keys.spare]);
 }
-async function open(place: Place): Promise<void> {
-  await begin(place);
+async function open(target: Target): Promise<void> {
+  await begin(target);
   await settle();
 }
-/** Does not wait for anything that the page asks for. */
-async function begin([hash, key]: Place, before?: (page: Page) => Promise<unknown>): Promise<void> {
+/** Opens a view without waiting for its requests. */
+async function begin([hash, key]: Target, before?: (page: Page) => Promise<unknown>): Promise<void> {
   page = await world.enter(hash, key, before && { before });
   await button('Sign out').waitFor();
 }
-async function loading(place: Place, path: RegExp): Promise<void> {
-  await begin(place, (of) => hang(path, of));
-  await page.clock.runFor(900); // the placeholders of what is awaited are shown
+async function loading(target: Target, path: RegExp): Promise<void> {
+  await begin(target, (of) => hang(path, of));
+  await page.clock.runFor(900); // long enough to show the loading placeholders
 }
-async function offline(place: Place, path: RegExp): Promise<void> {
-  await begin(place, (of) => abort(path, of));
+async function offline(target: Target, path: RegExp): Promise<void> {
+  await begin(target, (of) => abort(path, of));
   await unreachable();
 }
-async function brokenOff(place: Place, path: RegExp): Promise<void> {
-  await open(place);
+async function failRefresh(target: Target, path: RegExp): Promise<void> {
+  await open(target);
   await abort(path);
   await button('Refresh').click();
   await unreachable();
 }
-/** Asks whether a link is to be opened, in a tab that is signed in. */
-async function asked(code?: string): Promise<void> {
+/** Opens a link in a signed-in tab, and waits for the question whether to open it. */
+async function askToOpenLink(code?: string): Promise<void> {
   await page.evaluate(`location.hash = '#code=${code ?? (await world.newCode())}'`);
   await page.getByText('This link opens another session.').waitFor();
 }
@@ -231,7 +231,7 @@ async function add(text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** States of the views. Each leaves the page as it is to be looked at. */
+/** States of the views. Each function brings the page to that state. */
 const STATES: Record<string, () => Promise<unknown>> = {
   'sign-in-refused': async () => {
     page = await world.visit();
@@ -256,7 +256,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
 
   'list-loading': () => loading(['#/', world.keys.owner], LIST),
   'list-offline': () => offline(['#/', world.keys.owner], LIST),
-  'list-broken-off': () => brokenOff(['#/', world.keys.owner], LIST),
+  'list-refresh-failed': () => failRefresh(['#/', world.keys.owner], LIST),
   'list-empty': async () => {
     await begin(['#/', world.keys.nobody]);
     await page.getByText('You have no businesses yet.').waitFor();
@@ -268,7 +268,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.getByRole('searchbox').press('Enter');
     await page.getByText('Keep typing, or choose one.').waitFor();
   },
-  'list-not-found': async () => {
+  'list-no-match': async () => {
     await open(['#/', world.keys.many]);
     await page.getByRole('searchbox').fill('nothing like it');
     await page.getByText('No businesses match').waitFor();
@@ -282,10 +282,10 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'usage-near-limit': () => open(owned('near')),
   'usage-limit-reached': () => open(owned('full')),
   'usage-not-compared': () => open(owned('tulip', '?range=this-year&compare=off')),
-  'usage-range-not-valid': () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01')),
+  'usage-range-invalid': () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01')),
   'usage-loading': () => loading(owned('tulip'), OF_BUSINESS),
   'usage-offline': () => offline(owned('tulip'), OF_BUSINESS),
-  'usage-read-again-in-vain': () => brokenOff(owned('tulip'), OF_BUSINESS),
+  'usage-refresh-failed': () => failRefresh(owned('tulip'), OF_BUSINESS),
   'business-unknown': async () => {
     await begin(['#/99999', world.keys.owner]);
     await page.getByText('Business 99999 does not exist, or you do not have access to it.').waitFor();
@@ -321,7 +321,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await add('b.example c.example, localhost:5173');
     await done('Added 3 domains');
   },
-  'domains-not-valid': async () => {
+  'domains-invalid': async () => {
     await spare('domains', A);
     await add('b.example, ftp://shop.example sh');
     await page.getByText('Nothing was added:').waitFor();
@@ -353,7 +353,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await button('Add https://*.shop.example').click();
     await page.getByText('Now passes.').waitFor();
   },
-  'refused-forget': async () => {
+  'refused-forget-dialog': async () => {
     const business = await world.spare(A);
     await world.refuse(business, 'https://copycat.example');
     await open([`#/${business.id}/domains`, world.keys.spare]);
@@ -362,13 +362,13 @@ const STATES: Record<string, () => Promise<unknown>> = {
 
   'token-read-only': () => open([`#/${world.tulip.id}/token`, world.keys.reader]),
   'token-suspended': () => open(owned('closed', '/token')),
-  'token-old-ones': async () => {
+  'token-with-old-tokens': async () => {
     const business = await world.spare();
     for (const keep of ['1h', '24h', '30d']) await rotate(business, keep);
     await open([`#/${business.id}/token`, world.keys.spare]);
     await page.getByText('3 old tokens still work').waitFor();
   },
-  'token-stop': async () => {
+  'token-stop-dialog': async () => {
     const business = await world.spare();
     for (const keep of ['1h', '24h']) await rotate(business, keep);
     await open([`#/${business.id}/token`, world.keys.spare]);
@@ -402,17 +402,17 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await open([`#/${world.busy.id}/changes?action=remove_sites`, world.keys.busy]);
     await page.locator('.entry').first().waitFor();
   },
-  'changes-none-found': async () => {
+  'changes-no-match': async () => {
     await open([`#/${world.busy.id}/changes?search=nobody`, world.keys.busy]);
     await page.getByText('No changes match.').waitFor();
   },
-  'changes-range-not-valid': async () => {
+  'changes-range-invalid': async () => {
     await open([`#/${world.busy.id}/changes?from=2026-11-02&to=2026-11-01`, world.keys.busy]);
     await page.getByText('The last day is before the first day.').waitFor();
   },
   'changes-loading': () => loading([`#/${world.busy.id}/changes`, world.keys.busy], /\/changes/),
   'changes-offline': () => offline([`#/${world.busy.id}/changes`, world.keys.busy], /\/changes/),
-  'near-end': async () => {
+  'session-near-expiry': async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.getByText('Your session ends at').waitFor();
@@ -426,11 +426,11 @@ const STATES: Record<string, () => Promise<unknown>> = {
     page = await world.enter(`#/${world.tulip.id}/token`, world.keys.reader, { returnUrl });
     await settle();
   },
-  'return-link-over': async () => {
+  'return-link-session-expired': async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: -1, returnUrl: 'https://product.example/' });
     await page.getByText('Your session has expired.').waitFor();
   },
-  'link-over': async () => {
+  'link-session-expired': async () => {
     page = await world.visit(`#code=${await world.newCode({ minutes: 1 })}`);
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.clock.install({ time: ((await storedSession(page))?.endsAt ?? 0) - 30_000 });
@@ -439,22 +439,22 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.clock.fastForward(30_000);
     await page.getByText('Your session has expired.').waitFor();
   },
-  'link-asks-at-first': async () => {
+  'link-question-before-armed': async () => {
     await open(['#/', world.keys.owner]);
-    await holdFrames(page); // the button that opens it is not armed
-    await asked();
+    await holdFrames(page); // so that its button is not armed
+    await askToOpenLink();
   },
   'link-lost': async () => {
     await open(['#/', world.keys.owner]);
     await abort(/\/session$/);
-    await asked();
+    await askToOpenLink();
     await armed();
     await button('Open the link').click();
     await unreachable();
   },
   'link-refused': async () => {
     await open(['#/', world.keys.owner]);
-    await asked(world.lateCode);
+    await askToOpenLink(world.lateCode);
     await armed();
     await button('Open the link').click();
     await page.getByText('This link has expired or has already been used.').waitFor();
@@ -469,17 +469,17 @@ const STATES: Record<string, () => Promise<unknown>> = {
 
 test.each(Object.entries(STATES))('%s is accessible and fits', async (name, reach) => {
   await reach();
-  await look(name);
+  await expectLooks(name);
 });
 
-test.runIf(wantsPictures)('the pictures of the documentation', async () => {
+test.runIf(wantsPictures)('retakes the pictures in the documentation', async () => {
   page = await world.enter(`#/${world.tulip.id}`, world.keys.owner, {
     viewport: { width: 1040, height: 1010 },
     deviceScaleFactor: 2,
   });
   await awaitTab(page, 'usage');
   await settle();
-  await page.mouse.click(2, 2); // takes the focus away from the title
+  await page.mouse.click(2, 2); // removes the focus from the title
   for (const [scheme, name] of [
     ['light', 'console'],
     ['dark', 'console-dark'],

@@ -15,7 +15,7 @@ const USER = 7;
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
 /** What a page's script receives: a readable response, or a failure without a visible cause. */
-export type Heard = { status: number; body: unknown } | { failure: string };
+export type Received = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>
   async function ask(url, init) {
@@ -145,9 +145,9 @@ export const frameIn = (page: Page): Frame => page.mainFrame().childFrames()[0] 
 export type Init = { method?: string; headers?: Record<string, string>; body?: string; credentials?: 'include' };
 
 /** Sends a request from the script of a page or frame. */
-export function ask(page: Page | Frame, url: string, credential: string, init: Init = {}): Promise<Heard> {
+export function ask(page: Page | Frame, url: string, credential: string, init: Init = {}): Promise<Received> {
   const headers = { Authorization: `Bearer ${credential}`, ...init.headers };
-  type Asking = { ask: (url: string, init: Init) => Promise<Heard> };
+  type Asking = { ask: (url: string, init: Init) => Promise<Received> };
   return page.evaluate(([url, init]) => (globalThis as unknown as Asking).ask(url, init), [
     url,
     { ...init, headers },
