@@ -1,4 +1,4 @@
-// Help, options and errors of the command line. All of them come from the schemas of the service.
+// Help, options and errors of the command line, all derived from the service's schemas.
 import { describe, expect, test } from 'vitest';
 import { commandLineOf, optionOf, UsageError } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -14,7 +14,7 @@ test.each([
   ['business_size', '--size'],
   ...['main-domain', 'keep-old', 'name', 'id', 'billing-day', 'alert-at'].map((n) => [n.replace('-', '_'), `--${n}`]),
   ['expires_on', '--expires'],
-])('names the option of %s %s', (name, option) => {
+])('the option for %s is %s', (name, option) => {
   expect(optionOf(name as string)).toBe(option);
 });
 
@@ -27,7 +27,7 @@ describe('help', () => {
     }
   });
 
-  test('of a command prints the rule of each option, worded as the service words it', () => {
+  test("for a command prints each option's rule in the service's words", () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
   console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …]
@@ -40,7 +40,7 @@ describe('help', () => {
 `);
   });
 
-  test('of a command with two usages prints both', () => {
+  test('for a command with two usages prints both', () => {
     expect(helpOf('changes', 'list', '--help')).toMatch(/^ {2}changes list ID .*^ {2}changes list --user 7$/ms);
   });
 });
@@ -51,7 +51,7 @@ describe('values', () => {
     expect(givenBy('access', 'check', '1', '--', '--help')).toEqual({ ID: 1, ORIGIN: '--help' });
   });
 
-  test('are null for `none`, but only if the field is nullable', () => {
+  test('of `none` are null only if the field is nullable', () => {
     expect(givenBy('business', 'update', '1', '--daily-limit', 'none', '--name', 'none')).toEqual({
       ...{ ID: 1, daily_limit: null, name: 'none' },
     });
@@ -62,18 +62,18 @@ describe('an invalid call is refused with one line per problem', () => {
   const ID = 'ID must be a positive whole number, such as 7';
   test.each<[name: string, argv: string[], message: string]>([
     ['an unknown command', ['business', 'burn'], 'Unknown command: business burn. See npm run -s admin -- --help'],
-    ['half a command', ['key'], 'Unknown command: key. See npm run -s admin -- --help'],
-    ['a property name of Object', ['__proto__', 'constructor'], 'Unknown command: __proto__ constructor. See npm run -s admin -- --help'],
+    ['an incomplete command', ['key'], 'Unknown command: key. See npm run -s admin -- --help'],
+    ['a property inherited from Object', ['__proto__', 'constructor'], 'Unknown command: __proto__ constructor. See npm run -s admin -- --help'],
     ['an unknown option', ['key', 'list', '--owner', '7'], `Unknown option '--owner'. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "--owner"`],
     ['a removed option', ['business', 'list', '--remote'], `Unknown option '--remote'. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "--remote"`],
     ['a missing option', ['business', 'create', '--user', '7'], 'business create requires --name …'],
     ['an option without a value', ['key', 'list', '--user'], "Option '--user <value>' argument missing"],
     ['a value for a flag', ['usage', 'import', '1', 'a', '--replace=1'], "Option '--replace' does not take an argument"],
     ['a missing argument', ['business', 'status', '1'], 'Usage: business status ID STATUS'],
-    ['a list without an entry', ['access', 'add', '1'], 'Usage: access add ID SITE…'],
+    ['an empty list', ['access', 'add', '1'], 'Usage: access add ID SITE…'],
     ['an extra argument', ['business', 'show', '1', '2'], 'Usage: business show ID'],
-    ['an argument of the other usage', ['alerts', 'list', '1', '2'], 'Usage: alerts list ID, or alerts list'],
-    ['nothing to change', ['business', 'update', '1'], 'Usage: business update ID [--user 7] [--name …] [--main-domain …] [--site …] [--country 7] [--size …] [--status …] [--daily-limit …] [--monthly-limit …] [--billing-day …] [--overage …] [--alert-at 80]'],
+    ['too many arguments for either usage', ['alerts', 'list', '1', '2'], 'Usage: alerts list ID, or alerts list'],
+    ['an update without changes', ['business', 'update', '1'], 'Usage: business update ID [--user 7] [--name …] [--main-domain …] [--site …] [--country 7] [--size …] [--status …] [--daily-limit …] [--monthly-limit …] [--billing-day …] [--overage …] [--alert-at 80]'],
     ...['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '1\n', '٣', '9007199254740992', '1/token', '..'].map(
       (id): [string, string[], string] => [`the id ${JSON.stringify(id)}`, ['business', 'show', '--', id], ID],
     ),
@@ -89,5 +89,5 @@ describe('an invalid call is refused with one line per problem', () => {
     const error = await printed({}, ...argv).catch((error) => error);
     expect(error).toBeInstanceOf(UsageError); // toThrow compares messages only
     expect(error.message).toBe(message);
-  }); // biome-ignore format: a row on a line
+  }); // biome-ignore format: one row per line
 });

@@ -59,7 +59,7 @@ test.each<[name: string, env: Record<string, string>, message: string]>([
   ['http to a hostname that starts with localhost', { API: 'http://localhost.example/api/v1' }, NO_API],
   ['another scheme', { API: 'ftp://localhost/api/v1' }, NO_API],
   ['an address without a scheme', { API: 'localhost:8787' }, NO_API],
-  ['an address without the path of the API', { API: 'https://usage.example' }, NO_API],
+  ['an address without the API path', { API: 'https://usage.example' }, NO_API],
   ['an address with a user name and a password', { API: 'https://a:b@usage.example/api/v1' }, NO_API],
   ['an address with a query', { API: 'https://usage.example/api/v1?a' }, NO_API],
   ...otherOperatorKeys.map(([name, key]): [string, Record<string, string>, string] => [
@@ -67,7 +67,7 @@ test.each<[name: string, env: Record<string, string>, message: string]>([
     { OPERATOR_KEY: key },
     NO_KEY,
   ]),
-])('refuses %s and does not print it', async (_, env, message) => {
+])('a command refuses %s and does not print it', async (_, env, message) => {
   await expect(printed({ API, OPERATOR_KEY: KEY, ...env }, ...LIST)).rejects.toThrow(new Error(message));
 });
 
@@ -75,7 +75,7 @@ const moved: Answer = (response) => response.writeHead(302, { Location: 'https:/
 const page: Answer = (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html>');
 const gone: Answer = (response) => response.destroy();
 
-/** Responses, the message that a command prints, and whether it cannot tell if a change was made. */
+/** Responses, the message that a command prints for each, and whether the outcome of a change is unknown. */
 const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: boolean][] = [
   ['401', json({ message: 'Unauthenticated.' }, 401), 'Unauthenticated.', false],
   ['403', json({ status: false, message: 'This operator key can only record.' }, 403), 'This operator key can only record.', false],
@@ -83,13 +83,13 @@ const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: bool
   ['503', json({ message: 'Service Unavailable' }, 503), 'Service Unavailable', true],
   ['500', json({ message: 'Server Error' }, 500), 'Server Error', true],
   ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the URL of the service itself.', false],
-  ['a page', page, 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
-  ['JSON of another service', json([1]), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
+  ['an HTML page', page, 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
+  ['JSON from another service', json([1]), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
   ['a null body', json(null), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
   ['404 from another service', json({ error: 1 }, 404), 'HOST returned 404, but does not look like this service. API must be the URL of the service.', false],
   ['a truncated response', cutOff, 'HOST sent no complete response: other side closed', true],
   ['no response', gone, 'HOST sent no complete response: other side closed', true],
-]; // biome-ignore format: a row on a line
+]; // biome-ignore format: one row per line
 
 describe('every command', () => {
   test.each(FAILURES)('reports %s', async (_, answer, expected, isUnknown) => {
@@ -129,7 +129,7 @@ describe('after a lost response', () => {
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
   });
 
-  test('the outcome stays unknown, whatever the retry returns', async () => {
+  test('the outcome stays unknown even if the retry is rejected', async () => {
     const { env } = await stub(gone, json({ message: 'Unauthenticated.' }, 401));
     await expect(printed(env, ...CREATE)).rejects.toThrow(`Unauthenticated.${see('business list --user 7')}`);
   });
@@ -173,8 +173,8 @@ describe('usage import', () => {
 
   const rule = 'must be a date and a count, such as 2026-01-31,120';
   test.each([
-    ['other columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
-    ['other numbers', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
+    ['invalid columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
+    ['invalid counts', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
     [
       'a day that does not exist and a count that is too high',
       'date,count\n2026-02-30,1\n2026-01-31,9007199254740992',
@@ -196,7 +196,7 @@ describe('usage import', () => {
     expect(sent[0]?.body).toEqual({ days: Array(1830).fill({ date: '2026-01-30', count: 1 }) });
   });
 
-  test('maps the errors of the service to lines of the file', async () => {
+  test("maps the service's errors to lines of the file", async () => {
     const errors = {
       'days.0': ['days.0 2026-01-30 already has a count of 5: send "replace": true to overwrite it'],
       'days.1.date': ['days.1.date must not repeat days.0'],
@@ -209,7 +209,7 @@ describe('usage import', () => {
     );
   });
 
-  test('prints the first 20 mistakes and the number of the others', { tags: 'slow' }, async () => {
+  test('prints the first 20 errors and how many more there are', { tags: 'slow' }, async () => {
     const file = join(newFolder(), 'history.csv');
     writeFileSync(file, 'x\n'.repeat(30));
     const { code, stderr } = await adminIn({}, 'usage', 'import', '1', file);

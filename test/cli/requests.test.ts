@@ -26,7 +26,7 @@ describe('the table of commands', () => {
     recordUse: 'Servers and pages record uses with their own ids. Typing them by hand would count them twice.',
   };
 
-  test.each(OPERATIONS)('covers %s or has a documented exception', (operationId, request) => {
+  test.each(OPERATIONS)('covers %s or lists it as an exception', (operationId, request) => {
     expect(operationId in EXCEPTIONS).toBe(!requests.has(request));
   });
 
@@ -63,7 +63,7 @@ describe('a list', () => {
     expect(sent.slice(1).map(({ request }) => request)).toEqual([`${following}17`, `${following}2000000000`]);
   });
 
-  test('prints nothing when a page fails', async () => {
+  test('prints nothing if a page fails', async () => {
     const first = success({ usage: [{ count: 1 }], next: 17 });
     const { env } = await stub(first, (response) => response.writeHead(503).end('{"message":"Service Unavailable"}'));
     await expect(printed(env, 'usage', 'totals')).rejects.toThrow(/^Service Unavailable$/);
@@ -101,7 +101,7 @@ describe('user export', () => {
     expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
   });
 
-  test('prints nothing when the response is not an export', async () => {
+  test('prints nothing if the response is not an export', async () => {
     const unknown = await stub(json({ status: false, message: 'User id is not valid' }, 404));
     await expect(printed(unknown.env, 'user', 'export', '7')).rejects.toThrow(/^User id is not valid$/);
     const other = await stub((response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'));
@@ -131,7 +131,7 @@ describe('usage lower', () => {
   );
 });
 
-test('usage totals queries the months that ended on a day without a range', async () => {
+test('usage totals --ended requests the months that ended on that day, without a range', async () => {
   const { env, sent } = await stub(success({ usage: [], next: null }));
   expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
   expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);
@@ -141,11 +141,17 @@ describe('access check', () => {
   const ACTIVE = { status: 'active', access_list: [{ site: 'https://a.example' }, { site: 'https://*.b.example' }] };
   test.each<[string, object, string, boolean, string | null]>([
     ['a registered origin', ACTIVE, 'https://a.example', true, 'https://a.example'],
-    ['an origin that a wildcard covers', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
-    ['another scheme', ACTIVE, 'http://a.example', false, null],
+    ['an origin that a wildcard matches', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
+    ['an origin with another scheme', ACTIVE, 'http://a.example', false, null],
     ['an origin with a path', ACTIVE, 'https://a.example/', false, null],
-    ['a business without domains', { ...ACTIVE, access_list: [] }, 'https://a.example', true, null],
-    ['a suspended business', { ...ACTIVE, status: 'suspended' }, 'https://a.example', false, 'https://a.example'],
+    ['any origin of a business without sites', { ...ACTIVE, access_list: [] }, 'https://a.example', true, null],
+    [
+      'an origin of a suspended business',
+      { ...ACTIVE, status: 'suspended' },
+      'https://a.example',
+      false,
+      'https://a.example',
+    ],
   ])('reports whether %s is allowed', async (_, business, origin, allowed, site) => {
     const { env, sent } = await stub(success(business));
     expect(await printed(env, 'access', 'check', '1', origin)).toEqual({ allowed, site });

@@ -1,4 +1,4 @@
-// Command lines and the request that each one sends.
+// Command lines and the request that each sends.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dayOf } from '../../src/core/time.ts';
@@ -16,7 +16,6 @@ const acme = {
 };
 const TOKEN = '8f14e45fceea167a5a36dedd4bea2543';
 const words = (line: string) => line.split(' ');
-/** With the body of the request. */
 export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [CREATE, 'POST /business', acme],
   [

@@ -1,4 +1,4 @@
-// Every command of docs/operating.md on a real service, with one database and with three.
+// Runs every command in docs/operating.md against a real service with one database and with three.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -13,12 +13,13 @@ import { newFolder } from '../node/state.ts';
 import { adminIn, inProcess, KEY, printed } from './stub.ts';
 import { threeDatabases } from './support.ts';
 
-/** The commands of the documented table: each with its required options, then with each optional one. */
+/** The usages in the documented table of commands. */
 const ROWS = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => codesIn(cell)[0] ?? '');
+/** The command with its required options only, then with each optional one. */
 const commandsIn = (row: string): string[] => {
   const needed = row.replace(/ \[[^\]]*\]/g, '');
   const options = [...row.matchAll(/\[([^\]]*)\]/g)].map(([, option]) => `${needed} ${option}`);
-  return needed === 'business update ID' ? options : [needed, ...options]; // it requires an option
+  return needed === 'business update ID' ? options : [needed, ...options]; // requires at least one option
 };
 /** Splits a line as a shell does. */
 const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
@@ -31,7 +32,7 @@ const ACME = [
 ];
 const create = (user: number) => ['business', 'create', '--user', `${user}`, ...ACME];
 
-describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
+describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
   let service: Service;
   let env: Record<string, string>;
   let recorder: Record<string, string>;
@@ -84,7 +85,7 @@ describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
   });
 
   test.each(ROWS.filter(allowed).map((row) => commandsIn(row)[0] as string))(
-    '%s rejects other keys',
+    '%s rejects keys that lack permission',
     async (command) => {
       const argv = await argvOf(command);
       await expect(printed({ ...env, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(/^Unauthenticated\.$/);
@@ -128,9 +129,9 @@ describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
     await compare(false, false, false, false, false);
   });
 
-  test('a lost response creates nothing twice', async () => {
-    // A proxy that cuts off the first response.
+  test('a lost response never creates a duplicate', async () => {
     let passed = 0;
+    // Cuts off the first response.
     const proxy = createServer((incoming, outgoing) => {
       passed += 1;
       const isLost = passed === 1;
@@ -159,7 +160,7 @@ describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
     proxy.close();
   });
 
-  test('the examples in the operator documents succeed', async () => {
+  test('all examples in the operator documents succeed', async () => {
     const text = read('docs/deploying.md') + read('docs/operating.md');
     const blocks = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
     const lines = blocks.flatMap((block) => block.replaceAll('\\\n', '').match(/npm run -s admin -- .*/g) ?? []);

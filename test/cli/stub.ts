@@ -23,7 +23,7 @@ export const cutOff: Answer = (response) => {
   response.writeHead(200, { 'Content-Length': '100' }).write('{"status":tr', () => response.destroy());
 };
 
-/** Starts a server and returns the environment in which a command calls it. The last answer repeats. */
+/** Starts a stub and returns the environment that points commands at it. The last answer repeats. */
 export async function stub(...answers: Answer[]) {
   const sent: Sent[] = [];
   const server = createServer(async (request, response) => {
@@ -38,7 +38,7 @@ export async function stub(...answers: Answer[]) {
   return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
 }
 
-/** Runs a command in this process and returns its result. Pages of lines are joined. */
+/** Runs a command in this process and returns its result. Joins the pages of an export. */
 export async function printed(env: Record<string, string>, ...argv: string[]): Promise<Data> {
   const result = await runHere(env, argv, () => {});
   return Symbol.asyncIterator in Object(result) ? text(result) : result;
@@ -50,7 +50,7 @@ function runHere(env: Record<string, string>, argv: string[], say: (line: string
   return run(commandLine, env, say);
 }
 
-/** Like `adminIn` for a valid command line, without starting a process. */
+/** Like `adminIn`, but in this process. The command line must be valid. */
 export async function inProcess(env: Record<string, string>, ...argv: string[]) {
   const said: string[] = [];
   const result = await runHere(env, argv, (line) => said.push(line)).then(
@@ -66,6 +66,6 @@ export async function inProcess(env: Record<string, string>, ...argv: string[]) 
   return { ...result, stderr: said.map((line) => `${line}\n`).join('') };
 }
 
-/** Runs `npm run admin -- …argv` in this environment. */
+/** Runs `npm run admin -- …argv` with these variables. */
 export const adminIn = (env: Record<string, string>, ...argv: string[]) =>
   nodeIn({ API: '', OPERATOR_KEY: '', ...env }, `${ROOT}/src/cli/main.ts`, ...argv);

@@ -1,4 +1,4 @@
-// Starts scripts and creates local databases for the tests of the operator's tools.
+// Runs scripts and creates local databases to test the operator's tools.
 import { execFile } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Runs a script with the Node that runs the tests and with these additional variables. */
+/** Runs a script with the current Node binary and these additional variables. */
 export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
   new Promise<{ code: number | string | null | undefined; stdout: string; stderr: string }>((done) => {
     const options = { cwd: ROOT, timeout: 60_000, env: { ...process.env, ...env } };
@@ -34,7 +34,7 @@ export async function threeDatabases() {
   return { config, 'persist-to': state };
 }
 
-/** Migrates each database in a state directory, without wrangler, which takes seconds for each. */
+/** Returns a state directory with migrated databases. Avoids wrangler, which takes seconds per database. */
 async function migratedFor(config: string): Promise<string> {
   const state = newDatabase();
   const files = globSync('migrations/*.sql', { cwd: ROOT }).sort();

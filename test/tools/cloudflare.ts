@@ -1,4 +1,4 @@
-// A fake Cloudflare account whose databases are in SQLite. Tests call it directly, or serve it as the API that wrangler calls.
+// A fake Cloudflare account with SQLite databases. Tests call it directly, or serve it to wrangler as Cloudflare's API.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ const SQL = new Map(MIGRATIONS.map((name) => [name, readFileSync(join(FOLDER, na
 export class Account {
   readonly id = '0123456789abcdef0123456789abcdef';
   readonly databases = new Map<string, { name: string; db: DatabaseSync }>();
-  /** The database ids in the last upload of each Worker, by binding. */
+  /** Each Worker's database ids by binding, as of its last upload. */
   readonly workers = new Map<string, Record<string, string>>();
 
-  /** Returns null if a database has this name. */
+  /** Returns the new id, or null if the name is taken. */
   create(name: string): string | null {
     if (this.idOf(name) !== undefined) return null;
     const id = randomUUID();
@@ -52,7 +52,7 @@ export class Account {
     return rows.map(({ name }) => name);
   }
 
-  /** Creates a business of a user in a database, and the user's home in the first one. */
+  /** Creates a user's business in database `id`, and the user's home in database `first`. */
   addOwner(user_id: number, number: number, id: string, first: string): void {
     const values = `${number * 1e9 + user_id}, ${user_id}, 'A', 'a.example', 'https://a.example', 1, 'small', 'bua_pk_${`${user_id}`.padStart(34, '0')}', 'active', '', ''`;
     this.db(id).exec(
@@ -61,7 +61,7 @@ export class Account {
     this.db(first).exec(`insert into homes (user_id, database) values (${user_id}, ${number})`);
   }
 
-  /** Serves the part of Cloudflare's API that a deployment uses, until `close`. */
+  /** Serves the endpoints of Cloudflare's API that a deployment calls, until `close`. */
   async serve() {
     const server = createServer(async (request, response) => {
       let body = '';
@@ -109,7 +109,7 @@ export class Account {
       return ok({ id: 'script', tag: 'tag', startup_time_ms: 1, entry_point: 'index.js', handlers: ['fetch'] });
     }
     if (route === `GET /workers/workers/${script}`) return ok({ subdomain: { enabled: true } });
-    // Even for an uploaded Worker, so that wrangler does not compare the upload with it.
+    // Returns 404 even for an uploaded Worker: otherwise wrangler compares it with the new upload.
     return route.startsWith('GET') ? no(404, 10007, 'This Worker does not exist on your account.') : ok({});
   }
 

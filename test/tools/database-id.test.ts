@@ -1,4 +1,4 @@
-// Writes the id of a new database into a hand-written configuration.
+// writeDatabaseId inserts a new database's id into a hand-written configuration.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -19,16 +19,18 @@ function fileWith(toml: string): string {
   return file;
 }
 
-/** `@` marks where the lines are added. */
+/** The inserted lines. In the files, `@` marks their position. */
 const ADDED = `\n${ID_LINE}\npreview_database_id = "DB_1"`;
 const BLOCK = '[[d1_databases]]\nbinding = "DB_1"\ndatabase_name = "one"@\n';
 const OTHER = '[[d1_databases]]\nbinding = "DB"\ndatabase_name = "zero"\ndatabase_id = "a"\n';
 const files: Record<string, { toml: string; added?: string; env?: string }> = {
   'one block': { toml: HEAD + BLOCK },
-  'the last line without an end': { toml: `${HEAD}${BLOCK.trimEnd()}` },
+  'no newline at the end': { toml: `${HEAD}${BLOCK.trimEnd()}` },
   'the name before the binding': { toml: `${HEAD}[[d1_databases]]\ndatabase_name = "one"\nbinding = "DB_1"@\n` },
-  'no name': { toml: `${HEAD}[[d1_databases]]\nmigrations_dir = "migrations"\nbinding = "DB_1"@\nremote = false\n` },
-  'a block before it and one after it': { toml: HEAD + OTHER + BLOCK + OTHER.replace('"DB"', '"DB_10"') },
+  'no database_name': {
+    toml: `${HEAD}[[d1_databases]]\nmigrations_dir = "migrations"\nbinding = "DB_1"@\nremote = false\n`,
+  },
+  'other databases before and after': { toml: HEAD + OTHER + BLOCK + OTHER.replace('"DB"', '"DB_10"') },
   'comments everywhere': {
     toml: `# [[d1_databases]]\n${HEAD}[[d1_databases]] # binding = "DB"\n# binding = "DB_2"\nbinding = "DB_1" # the second\n# why\ndatabase_name = "one" # "two"@\n# end\n`,
   },
@@ -38,39 +40,45 @@ const files: Record<string, { toml: string; added?: string; env?: string }> = {
     toml: `${HEAD}  [[ d1_databases ]]\n\tbinding="DB_1"\n\tdatabase_name  =  "one"  @\n`,
     added: ADDED.replaceAll('\n', '\n\t'),
   },
-  CRLF: { toml: (HEAD + OTHER + BLOCK).replaceAll('\n', '\r\n'), added: ADDED.replaceAll('\n', '\r\n') },
-  'CRLF, and the last line without an end': {
+  'CRLF line endings': { toml: (HEAD + OTHER + BLOCK).replaceAll('\n', '\r\n'), added: ADDED.replaceAll('\n', '\r\n') },
+  'CRLF line endings but no newline at the end': {
     toml: (HEAD + BLOCK).trimEnd().replaceAll('\n', '\r\n'),
     added: ADDED.replaceAll('\n', '\r\n'),
   },
   'empty lines within the block': {
     toml: `${HEAD}[[d1_databases]]\n\nbinding = "DB_1"\n\ndatabase_name = "one"@\n\n\n[dev]\nport = 1\n`,
   },
-  'a preview id': { toml: `${HEAD}${BLOCK}preview_database_id = "DB_1"\n`, added: `\n${ID_LINE}` },
-  'another preview id': { toml: `${HEAD}${BLOCK}preview_database_id = "local"\n`, added: `\n${ID_LINE}` },
+  'a preview id that equals the binding': {
+    toml: `${HEAD}${BLOCK}preview_database_id = "DB_1"\n`,
+    added: `\n${ID_LINE}`,
+  },
+  'a preview id that differs from the binding': {
+    toml: `${HEAD}${BLOCK}preview_database_id = "local"\n`,
+    added: `\n${ID_LINE}`,
+  },
   'an environment with the same binding': {
     toml: `${HEAD}${BLOCK}[env.staging]\n[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"\n`,
   },
-  'the block of an environment': {
+  'a block in an environment': {
     toml: `${HEAD}${BLOCK.replace('@', '')}[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"@\n`,
     env: 'staging',
   },
-  'the block of an environment with a quoted name': {
+  'a block in an environment with a quoted name': {
     toml: `${HEAD}[[env."my.stage".d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"@\n`,
     env: 'my.stage',
   },
-  'another environment of a longer name': {
+  'an environment whose name is the prefix of another': {
     toml: `${HEAD}[[env.staging-2.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "t"\n[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"@\n`,
     env: 'staging',
   },
-  'letters beyond ASCII': { toml: `# é 中 😀\n${HEAD}${BLOCK.replace('"one"', '"öne"')}# ß\n` },
-  'tables of other kinds': {
+  'non-ASCII characters': { toml: `# é 中 😀\n${HEAD}${BLOCK.replace('"one"', '"öne"')}# ß\n` },
+  'other tables with the same keys': {
     toml: `${HEAD}[vars]\nbinding = "DB_1"\ndatabase_name = "one"\n${BLOCK}[[kv_namespaces]]\nbinding = "DB_1"\nid = "x"\n`,
   },
 };
 
 test.each(Object.entries(files))(
-  'adds the id to a file with %s and changes nothing else',
+  'writeDatabaseId adds the id to a file with %s and changes nothing else',
   (_, { toml, env, added = ADDED }) => {
     const file = fileWith(toml.replace('@', ''));
     expect(writeDatabaseId(file, env, 'DB_1', ID)).toBe(true);
@@ -78,15 +86,18 @@ test.each(Object.entries(files))(
   },
 );
 
-describe('changes nothing in a file with', () => {
+describe('writeDatabaseId leaves a file unchanged that contains', () => {
   test.each([
-    ['no block of this binding', HEAD + OTHER],
+    ['no block for this binding', HEAD + OTHER],
     ['an inline table', `d1_databases = [{ binding = "DB_1", database_name = "one" }]\n${HEAD}`],
-    ['another environment alone', `${HEAD}[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"\n`],
-    ['an escape in the binding', HEAD + BLOCK.replace('"DB_1"', '"DB\\u005f1"').replace('@', '')],
-    ['a text that looks like a block', `note = """\n${BLOCK.replace('@', '')}"""\n${HEAD}${BLOCK.replace('@', '')}`],
-    ['a name of several lines', `${HEAD}[[d1_databases]]\nbinding = "DB_1"\ndatabase_name = """one\n"""\n`],
-    ['no table at all', HEAD],
+    [
+      'the binding in another environment only',
+      `${HEAD}[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"\n`,
+    ],
+    ['an escape sequence in the binding', HEAD + BLOCK.replace('"DB_1"', '"DB\\u005f1"').replace('@', '')],
+    ['a string that looks like a block', `note = """\n${BLOCK.replace('@', '')}"""\n${HEAD}${BLOCK.replace('@', '')}`],
+    ['a multi-line database_name', `${HEAD}[[d1_databases]]\nbinding = "DB_1"\ndatabase_name = """one\n"""\n`],
+    ['no tables', HEAD],
   ])('%s', (_, toml) => {
     const file = fileWith(toml);
     expect(writeDatabaseId(file, undefined, 'DB_1', ID)).toBe(false);
@@ -94,7 +105,7 @@ describe('changes nothing in a file with', () => {
   });
 });
 
-test('adds one line to wrangler.toml of the project', () => {
+test("writeDatabaseId adds one line to the project's wrangler.toml", () => {
   const file = join(newFolder(), 'wrangler.toml');
   copyFileSync(join(ROOT, 'wrangler.toml'), file);
   const before = readFileSync(file, 'utf8');
@@ -104,7 +115,7 @@ test('adds one line to wrangler.toml of the project', () => {
   expect(readConfiguration(file).databases).toMatchObject([{ binding: 'DB', id: ID }]);
 });
 
-test('does not move the local data', { tags: 'slow' }, async () => {
+test('local data remains accessible after writeDatabaseId', { tags: 'slow' }, async () => {
   const folder = newFolder();
   const file = fileWith(`${HEAD}[[d1_databases]]\nbinding = "DB"\ndatabase_name = "zero"\n`);
   const where = { 'persist-to': folder, config: file };

@@ -1,4 +1,4 @@
-// The demo of `npm run dev`, prepared over HTTP on services that wrangler serves.
+// Prepares the demo of `npm run dev` over HTTP, on services run by wrangler.
 import { expect, test } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
@@ -22,7 +22,7 @@ async function newService(state: string, config?: string) {
   type Key = { name: string; last_four: string; revoked_at: string | null };
   return {
     service,
-    /** Reads the uses on the days of the demo with this credential. */
+    /** Reads the daily counts of the last 100 days with this credential. */
     async usesOf(id: number, key: string) {
       const path = `GET /business/usage/${id}?from=${addDays(dayOf(NOW), -100)}`;
       return (await service.ok<{ used: { date: string; count: number }[] }>(path, { key })).used;
@@ -38,7 +38,7 @@ async function newService(state: string, config?: string) {
   };
 }
 
-test('two concurrent starts create one demo, and a later start replaces only the key of its port', SLOW, async () => {
+test("two concurrent starts create one demo, and a later start replaces only its own port's key", SLOW, async () => {
   await using served = await newService(newDatabase());
   const { service, usesOf, businessesOf, keysOf } = served;
   const [one, two] = await Promise.all([FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)));
@@ -50,7 +50,7 @@ test('two concurrent starts create one demo, and a later start replaces only the
   expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
   expect([one.other, two.other]).toEqual([null, null]);
 
-  const uses = await usesOf(charts.id, charts.token); // a token without an origin: there are no sites
+  const uses = await usesOf(charts.id, charts.token); // needs no Origin header, because the business has no sites
   const days = uses.filter(({ count }) => count > 0).map(({ date }) => date);
   expect([days.at(0), days.at(-1)]).toEqual([addDays(dayOf(NOW), -92), addDays(dayOf(NOW), -1)]);
   expect(days.length).toBeGreaterThan(85);
@@ -74,7 +74,7 @@ test('two concurrent starts create one demo, and a later start replaces only the
 });
 
 test(
-  'on three databases, the demo includes a business and a key of a second user in another database',
+  'on three databases, the demo adds a second user with a business and a key in another database',
   SLOW,
   async () => {
     const { 'persist-to': state } = await threeDatabases();

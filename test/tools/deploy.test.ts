@@ -1,4 +1,4 @@
-// npm run deploy against a fake of Cloudflare: with a fake of wrangler in the same process and, in the last test, with wrangler.
+// npm run deploy against a fake Cloudflare account. All tests except the last one replace wrangler with an in-process fake.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 import { Account, MIGRATIONS } from './cloudflare.ts';
 
-/** The last migrations of b2596f3 and of 923d6cc, which found databases by name. b2596f3 also marked them. */
+/** The last migrations of b2596f3 and 923d6cc. Both versions found databases by name, and b2596f3 also marked them. */
 const MARKED = '0014_quotas.sql';
 const OLD = '0006_self_service.sql';
 const LATER = '0999_later.sql';
@@ -23,7 +23,7 @@ const NEXT =
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.\n';
 
-/** Returns a block of a configuration, without the lines whose value is empty. */
+/** Returns a configuration block. Omits lines with an empty value. */
 function block(binding: string, lines: Record<string, string> = {}, table = 'd1_databases'): string {
   const all = { binding, database_name: `usage-${binding}`, migrations_dir: 'migrations', ...lines };
   const given = Object.entries(all).filter(([, value]) => value !== '');
@@ -34,17 +34,17 @@ const limit = (name: string, table = 'ratelimits') =>
 const BARE = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
 const HEAD = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMIT');
 const ONE = HEAD + block('DB');
-/** Unordered, with a database that does not belong to the service. */
+/** Three databases out of order, and CACHE, which does not belong to the service. */
 const THREE = HEAD + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
 const STAGING = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT']
   .map((name) => limit(name, 'env.staging.ratelimits'))
   .join('');
 
-/** A step that fails: the prefix of its command, and its output. */
+/** A step that fails: the start of its command, and its output. */
 type Fault = { at: string; says?: string };
 type Options = { args?: string; fault?: Fault; variables?: Record<string, string>; whoami?: object };
 
-/** Runs a wrangler command in an account and returns its output. */
+/** Runs a wrangler command against an account and returns its output. */
 function wranglerIn(account: Account, { name, databases }: Configuration, words: string[]): string {
   const idOf = (binding = '') => {
     const bound = databases.find((database) => database.binding === binding);
@@ -65,12 +65,12 @@ function wranglerIn(account: Account, { name, databases }: Configuration, words:
   return '';
 }
 
-/** A checkout with this configuration, for an account. */
+/** A checkout with a wrangler.toml, and the account that it is deployed to. */
 class Project {
   readonly folder = newFolder();
   readonly file = join(this.folder, 'wrangler.toml');
   readonly account: Account;
-  /** The options passed to each step. */
+  /** The configuration, environment and account passed to each step. */
   readonly chosen = new Set<string>();
 
   constructor(toml: string, account = new Account()) {
@@ -86,7 +86,7 @@ class Project {
     writeFileSync(this.file, text);
   }
 
-  /** Returns the exit code, the output, and each step that changed something or tried to. */
+  /** Returns the exit code, the output, and the steps that change something, including a failed one. */
   deploy({ args = '', fault, variables = {}, whoami = this.loggedIn }: Options = {}) {
     const ended = { code: 0, stdout: '', stderr: '', steps: [] as string[] };
     const environment: Record<string, string> = { ...variables };
@@ -131,13 +131,13 @@ class Project {
     return this.account.idOf(`usage-${binding}`) ?? '';
   }
 
-  /** Returns the lines that belong in the block of a binding. */
+  /** Returns the lines that a deployment adds to the binding's block. */
   idLines(binding: string): string {
     return `database_id = "${this.idOf(binding)}"\npreview_database_id = "${binding}"\n`;
   }
 }
 
-/** Deploys a project with an owner in DB and, if it is bound, another in DB_1. */
+/** Deploys a project, then adds an owner to DB and, if it is bound, another to DB_1. */
 function deployed(toml = THREE): Project {
   const project = new Project(toml);
   expect(project.deploy().code).toBe(0);
@@ -154,7 +154,7 @@ const created = (...bindings: string[]) =>
   bindings.map((binding) => `Created the database usage-${binding} (${binding}).\n`).join('');
 const COMMIT = 'Commit PROJECT/wrangler.toml: it now contains the ids of the new databases.\n';
 const ALL = ['DB', 'DB_1', 'DB_2'];
-/** A deployment that created nothing. */
+/** The result of a deployment that creates nothing. */
 const redeployed = { code: 0, stdout: START + NEXT, stderr: '', steps: [...ALL.map(migrate), 'deploy'] };
 const stopped = (stderr: string, stdout = START) => ({ code: 1, stdout, stderr, steps: [] });
 const refused = (line: string, stdout?: string) => stopped(`${line} Nothing was changed.\n`, stdout);
@@ -191,7 +191,7 @@ describe('npm run deploy', () => {
     for (const id of Object.values(ids)) expect(account.applied(id)).toEqual(MIGRATIONS);
   });
 
-  test('only migrates and uploads the second time', () => {
+  test('only migrates and uploads on the second run', () => {
     const project = deployed();
     const { toml } = project;
     expect(project.deploy()).toEqual(redeployed);
@@ -216,7 +216,7 @@ describe('npm run deploy', () => {
   });
 
   test.each([OLD, MARKED])(
-    'upgrades databases at %s that were found by name, once their ids are in the configuration',
+    'prints the missing ids of databases at %s, and upgrades them after the ids are added',
     (last) => {
       const project = new Project(THREE);
       const { account } = project;
@@ -278,7 +278,7 @@ describe('npm run deploy changes nothing when', () => {
 
   test.each([
     ['DB', 'DB_1', 'DB', 'DB_1'],
-    ['DB_1', 'DB_2', 'DB_2', 'DB_1'], // DB_2 has no business
+    ['DB_1', 'DB_2', 'DB_2', 'DB_1'], // no business is in DB_2
   ])('the ids of %s and %s are swapped', (one, other, noticed, owner) => {
     const project = deployed();
     const [id, otherId] = [project.idOf(one), project.idOf(other)];
@@ -289,7 +289,7 @@ describe('npm run deploy changes nothing when', () => {
     );
   });
 
-  test('two bindings have the same id, in one environment or in two', () => {
+  test('two bindings share an id, in the same environment or in different ones', () => {
     const project = deployed();
     const id = project.idOf('DB');
     const { toml } = project;
@@ -300,7 +300,7 @@ describe('npm run deploy changes nothing when', () => {
     for (const args of ['', '--env staging']) expect(project.deploy({ args })).toEqual(duplicate);
   });
 
-  test('a database with owners is not bound', () => {
+  test('a database that stores owners is not bound', () => {
     const project = deployed();
     project.toml = project.toml.replace(/\[\[d1_databases\]\]\nbinding = "DB_1"\n(.+\n)+?(?=\[|$)/, '');
     expect(project.toml).not.toContain('DB_1');
@@ -308,7 +308,7 @@ describe('npm run deploy changes nothing when', () => {
   });
 
   const cases = ['DB', 'DB_1'].flatMap((binding) => ['no id', 'the id of a new database'].map((id) => [binding, id]));
-  test.each(cases)('owners have their data in %s, which has %s', (binding = '', id) => {
+  test.each(cases)('owners have data in %s, but it is configured with %s', (binding = '', id) => {
     const project = deployed();
     project.account.addOwner(9, 2, project.idOf('DB_2'), project.idOf('DB'));
     const lines = project.idLines(binding);
@@ -335,7 +335,7 @@ describe('npm run deploy changes nothing when', () => {
     expect(new Project(ONE).deploy({ variables: { WRANGLER_CI_OVERRIDE_NAME: 'usage' } }).code).toBe(0);
   });
 
-  test('a database contains tables of another service', () => {
+  test("a database contains another service's tables", () => {
     const account = new Account();
     const id = account.create('shop') ?? '';
     account.query(id, 'create table orders (id integer)');
@@ -345,7 +345,7 @@ describe('npm run deploy changes nothing when', () => {
     );
   });
 
-  test('a database has a migration that the checkout lacks, unless --rollback is given', () => {
+  test('a database has a migration that the checkout lacks, unless --rollback is passed', () => {
     const project = deployed();
     const id = project.idOf('DB_1');
     project.account.query(id, `insert into d1_migrations (name) values ('${LATER}')`);
@@ -391,7 +391,7 @@ describe('npm run deploy changes nothing when', () => {
     expect(project.deploy({ whoami, variables }).stdout).toMatch(/^Account: Other \(b+\)\./);
   });
 
-  test('the account is unknown, unless one is selected', () => {
+  test('wrangler whoami fails and no account is selected', () => {
     const project = new Project(ONE);
     const fault = { at: 'whoami', says: 'fetch failed' };
     expect(project.deploy({ fault })).toEqual(stopped('fetch failed\n', ''));
@@ -405,17 +405,17 @@ describe('npm run deploy changes nothing when', () => {
   const names = ['"a\\nb"', `"${'a'.repeat(61)}"`, '" "', '0', '["Acme"]'];
   test.each<[string, string, string]>([
     ['DB is not bound', HEAD + block('DB_1'), 'PROJECT/wrangler.toml does not bind the database DB.'],
-    ['a name is missing', ONE + block('DB_1', { database_name: '' }), 'DB_1 has no database_name.'],
-    ['an id is empty', ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'), 'The database_id of DB is empty.'],
+    ['a database_name is missing', ONE + block('DB_1', { database_name: '' }), 'DB_1 has no database_name.'],
+    ['a database_id is empty', ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'), 'The database_id of DB is empty.'],
     ['the Worker has no name', ONE.replace('name = "usage"', ''), 'PROJECT/wrangler.toml does not set the name of the Worker.'],
     ['migrations are in another folder', ONE + block('DB_1', { migrations_dir: 'other' }), 'The migrations_dir of DB_1 is PROJECT/other. It must be PROJECT/migrations.'],
     ['the file contains the alert secret', vars('ALERT_SECRET = "whsec_AAAA"'), 'Remove ALERT_SECRET from [vars], and store it as a secret: npx wrangler secret put ALERT_SECRET.'],
     ['alerts have two receivers', `${vars('ALERT_URL = "https://a.example"')}[[services]]\nbinding = "ALERTS"\nservice = "product"\n`, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.'],
-    ...addresses.map((url): [string, string, string] => [`the receiver of alerts is ${url}`, vars(`ALERT_URL = ${url}`), `ALERT_URL ${ADDRESS_RULE}.`]),
-    ...names.map((name): [string, string, string] => [`the name of the service is ${name}`, vars(`SERVICE_NAME = ${name}`), `SERVICE_NAME ${SERVICE_NAME_RULE}.`]),
+    ...addresses.map((url): [string, string, string] => [`ALERT_URL is ${url}`, vars(`ALERT_URL = ${url}`), `ALERT_URL ${ADDRESS_RULE}.`]),
+    ...names.map((name): [string, string, string] => [`SERVICE_NAME is ${name}`, vars(`SERVICE_NAME = ${name}`), `SERVICE_NAME ${SERVICE_NAME_RULE}.`]),
   ])('%s', (_, toml, line) => {
     expect(new Project(toml).deploy()).toEqual(refused(line, ''));
-  }); // biome-ignore format: a row on a line
+  }); // biome-ignore format: one row per line
 
   test.each(['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'])('a database is bound as %s', (binding) => {
     const line = `PROJECT/wrangler.toml binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`;
@@ -424,7 +424,7 @@ describe('npm run deploy changes nothing when', () => {
 });
 
 describe('npm run deploy stops', () => {
-  test('when a database cannot be created, even because a concurrent deployment creates it', () => {
+  test('when it cannot list or create databases, or a concurrent deployment creates one first', () => {
     const project = new Project(ONE);
     const fault = { at: 'd1 list', says: 'fetch failed' };
     expect(project.deploy({ fault })).toMatchObject({ stderr: 'The databases: fetch failed\n', steps: [] });
@@ -468,7 +468,7 @@ describe('npm run deploy stops', () => {
 
   const steps = [...ALL.flatMap(madeOf), 'deploy'];
   test.each(steps.map((step, index) => [step, index] as const))(
-    'at %s of a first deployment, and continues from there the next time',
+    'when %s fails in a first deployment, and resumes there on the next run',
     (step, index) => {
       const project = new Project(THREE);
       const interrupted = project.deploy({ fault: { at: step, says: 'interrupted\n' } });
@@ -567,7 +567,7 @@ describe('npm run deploy', () => {
     },
   );
 
-  test('passes the other options to the upload', () => {
+  test('passes all other options to the upload', () => {
     const args = '--domain a.example --domain=b.example --tag v2 --rollback --message Second';
     expect(deployed(ONE).deploy({ args }).steps.at(-1)).toBe(
       'deploy --domain a.example --domain=b.example --tag v2 --message Second',
@@ -586,7 +586,7 @@ describe('npm run deploy', () => {
   });
 });
 
-test('npm run deploy works with wrangler: a first deployment, another database, and a swap of ids', {
+test('npm run deploy with the real wrangler deploys, adds a database, and refuses swapped ids', {
   tags: 'slow',
   timeout: 420_000,
 }, async () => {
@@ -609,7 +609,7 @@ test('npm run deploy works with wrangler: a first deployment, another database, 
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code, stdout, stderr };
   }
-  lost = { npm_config_dry_run: 'true' }; // npm run deploy --dry-run
+  lost = { npm_config_dry_run: 'true' }; // as npm run deploy --dry-run sets it
   const stderr = 'npm consumed --dry-run. Run: npm run deploy -- --dry-run\n';
   expect(await run()).toEqual({ code: 1, stdout: '', stderr });
   lost = {};

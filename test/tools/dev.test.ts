@@ -1,4 +1,4 @@
-// npm run dev with a fake of wrangler. test/docs starts it with wrangler.
+// npm run dev. Most tests replace wrangler with a script.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,14 +23,14 @@ async function listenAt(host: string) {
 const inUse = (port: number, holder: number | string = process.pid) =>
   new RegExp(`^Port ${port} is in use( by process ${holder}.*)?\\. Choose another: npm run dev -- --port NUMBER\\n?$`);
 
-/** Returns variables that make `wrangler` run this script. */
+/** Returns environment variables that replace `wrangler` with this script. */
 function playing(script: string) {
   const folder = newFolder();
   writeFileSync(join(folder, 'wrangler'), `#!/usr/bin/env node\n${script}`, { mode: 0o755 });
   return { PATH: `${folder}${delimiter}${process.env.PATH}` };
 }
 
-/** Prints its arguments and serves until it is stopped: one 204, one 503, and 422 from then on. */
+/** A fake wrangler that prints its arguments, and responds with 204, then 503, then 422 to all later requests. */
 const REFUSES = `
 const [command, , port] = process.argv.slice(2);
 if (command === 'dev') {
@@ -42,7 +42,7 @@ if (command === 'dev') {
 }
 `;
 
-/** Sends SIGINT once it is ready and `inspect` has returned, then waits until its server has also closed the pipes. */
+/** Runs npm run dev until it is ready and `inspect` returns. Sends SIGINT and waits until its server has closed the output. */
 async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: string) => {} }, ...args: string[]) {
   const dev = spawn(process.execPath, ['src/tools/dev.ts', ...args], { cwd, env: { ...process.env, ...env } });
   const closed = once(dev, 'close');
@@ -55,7 +55,7 @@ async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: stri
   return { code, ...printed };
 }
 
-/** Returns a copy of the project with one more file. */
+/** Returns a copy of the project with one file added or replaced. */
 function projectWith(name: string, text: string): string {
   const copy = newFolder();
   for (const name of ['src', 'migrations', 'package.json', 'wrangler.toml'])
@@ -67,11 +67,11 @@ function projectWith(name: string, text: string): string {
 
 describe.concurrent('npm run dev', { tags: 'slow' }, () => {
   test.each<[string, string[], string]>([
-    ['a wrong option', ['--wrong'], "Unknown option '--wrong'"],
+    ['an unknown option', ['--wrong'], "Unknown option '--wrong'"],
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
-    ['no databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
-    ['a wrong port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
-    ['no directory', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
+    ['zero databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
+    ['an invalid port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
+    ['an empty directory name', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
   ])('rejects %s with one line on stderr and exit code 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
   });
@@ -94,7 +94,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('names the invalid line of wrangler.toml', async () => {
+  test('reports the invalid line of wrangler.toml', async () => {
     const copy = projectWith('wrangler.toml', 'name = "x"\n[[d1_databases]\n');
     const file = join(copy, 'wrangler.toml');
     const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
@@ -109,7 +109,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
-  test('names the database whose migrations fail', async () => {
+  test('reports which database could not be migrated', async () => {
     const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
     const stderr = 'The migrations of DB_1 were not applied.\n';
@@ -177,18 +177,18 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const [, printed] = stdout.split('\nReady: ');
     expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
     expect(printed).toContain('\nnpm run -s admin -- database list\n');
-    expect(stdout).not.toContain('create_business'); // the log of what prepared the demo
+    expect(stdout).not.toContain('create_business'); // logged while the demo is prepared
   });
 });
 
 describe('a port', () => {
-  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use where a process listens at %s', async (host) => {
+  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use if a process listens at %s', async (host) => {
     using other = await listenAt(host);
-    // Another test's server may have the same port at 127.0.0.1.
+    // Another test's server may use the same port at 127.0.0.1.
     expect(await portProblem(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));
   });
 
-  test('is free where none does', async () => {
+  test('is free if no process listens on it', async () => {
     expect(await portProblem(await freePort())).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
-// npm run verify against services that wrangler serves: a correct one on one database and on three, and for each promise one that a proxy
-// breaks. A slow machine must not matter: an address is throttled after 100 requests in ten seconds, and the requests that count towards
-// that limit have their own address.
+// npm run verify against services run by wrangler: correct ones on one and on three databases, and for each promise a proxy that breaks
+// it. Addresses are limited to 100 requests in ten seconds. The requests that test this limit have their own address, so the result does
+// not depend on the speed of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
@@ -24,7 +24,7 @@ const PROMISES = Object.keys(OF_DATABASE).length + Object.keys(OF_SERVICE).lengt
 
 const ADDRESS_LIMIT = 100;
 
-/** Starts a service with two operator keys on its own databases. */
+/** Starts a service that accepts KEY and RECORD_KEY, behind a proxy that sets the client address. */
 async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
     OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)),
@@ -41,7 +41,7 @@ async function newService(state = newDatabase(), databases = 1) {
   };
 }
 
-/** Runs the checks to their end. Sends the signal as soon as the output contains `until`. */
+/** Runs npm run verify until it exits. Sends the signal as soon as the output contains `until`. */
 async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' as NodeJS.Signals } = {}) {
   const env = { ...process.env, OPERATOR_KEY: key };
   const child = spawn(process.execPath, [VERIFY, url], { cwd: ROOT, env });
@@ -57,7 +57,7 @@ async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' 
   return { code, stderr: printed.stderr, lines: lines.split('\n'), summary };
 }
 
-/** Returns the businesses and keys of the users that the checks create. */
+/** Returns the businesses and keys that belong to the checks' users. */
 async function ownedBy(url: string) {
   const { ok } = serviceAt(url, KEY);
   const lists = USERS.flatMap((user) => [`/business?user_id=${user}`, `/user/${user}/keys`]);
@@ -65,7 +65,7 @@ async function ownedBy(url: string) {
   return owned.flatMap(({ businesses, keys }) => businesses ?? keys);
 }
 
-/** A request that a break may change, and the response that it may return instead. */
+/** A break changes a request or returns a response to it. */
 type Request = { method: string; path: string; headers: NodeJS.Dict<string[]>; body: string };
 type Response = { status: number; body: unknown; headers?: Record<string, string> };
 type Break = (
@@ -74,10 +74,10 @@ type Break = (
 ) => Response | undefined | Promise<Response | undefined>;
 
 let others = 0;
-/** The check of the rate limit sends HEAD requests from one address. The other requests rotate through 250. */
+/** HEAD requests, which test the rate limit, use one address. Other requests rotate through 250. */
 const addressOf = (method: string) => (method === 'HEAD' ? '192.0.2.1' : `198.51.100.${others++ % 250}`);
 
-/** Starts a proxy that changes requests or responds to them itself. */
+/** Starts a proxy that applies `change` to each request. */
 async function serviceInFrontOf(url: string, change: Break) {
   const pass = async ({ method, path, headers, body }: Request): Promise<Response> => {
     const { authorization: [authorization = ''] = [] } = headers;
@@ -144,7 +144,7 @@ describe('npm run verify', SLOW, () => {
     expect(stdout).toMatch(/^npm run verify -- URL .*OPERATOR_KEY/s);
   });
 
-  test('reports in one line that nothing responds, and exits with 1', async () => {
+  test('reports an unreachable service in one line, and exits with 1', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({
       ...{ code: 1, stdout: '', stderr: 'GET /api/v1/business?limit=1 got no response: ECONNREFUSED\n' },
@@ -152,7 +152,7 @@ describe('npm run verify', SLOW, () => {
   });
 
   test.each([200, 302, 403])(
-    'reports in one line that another service responds with %s, and exits with 1',
+    'reports another service that responds with %s in one line, and exits with 1',
     async (status) => {
       const other = createServer((_, response) => response.writeHead(status, { Location: '/login' }).end('{}'));
       await once(other.listen(0, '127.0.0.1'), 'listening');
@@ -164,7 +164,7 @@ describe('npm run verify', SLOW, () => {
   );
 });
 
-/** For each promise, a proxy that breaks it. */
+/** The breaks by the promise that each one breaks. */
 const BREAKS: Record<string, Break> = {
   'a use is in the report as soon as it is confirmed': ({ path }) => answerIf(path.startsWith(USE), 200),
   '20 concurrent uses with 10 ids count as 10'({ headers }) {
@@ -203,11 +203,11 @@ function without(request: Request, text: string) {
   return undefined;
 }
 
-describe.concurrent('a promise', () => {
+describe.concurrent('the check', () => {
   let service: Awaited<ReturnType<typeof newService>>;
   beforeAll(async () => {
     service = await newService();
-    // Freezes the clock of the checks: 3,000 requests may take longer than `MAX_MS` on a slow machine.
+    // Freezes the checks' clock: 3,000 requests may take longer than `MAX_MS` on a slow machine.
     vi.spyOn(performance, 'now').mockReturnValue(0);
   });
   afterAll(async () => {
@@ -230,7 +230,7 @@ describe.concurrent('a promise', () => {
   }
 
   test.each([...Object.keys(OF_DATABASE), ...Object.keys(OF_SERVICE)])(
-    '%s: passes on a service that keeps it and fails on one that does not',
+    '"%s" passes on a service that keeps this promise and fails on one that breaks it',
     SLOW,
     async (name) => {
       expect(await problemAt(service.url, name)).toBeUndefined();
@@ -242,8 +242,8 @@ describe.concurrent('a promise', () => {
   );
 });
 
-describe.concurrent('a service', () => {
-  test('on one database is verified by one run at a time, which deletes everything it created', SLOW, async () => {
+describe.concurrent('npm run verify against a running service', () => {
+  test('allows one run at a time, which deletes everything it creates', SLOW, async () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
@@ -303,11 +303,11 @@ describe.concurrent('a service', () => {
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
   });
 
-  test('on three databases is verified in each', SLOW, async () => {
+  test('checks each of three databases', SLOW, async () => {
     const { 'persist-to': state } = await threeDatabases();
     await using service = await newService(state, 3);
     const { url } = service;
-    // Deletions have no effect in one database. The early 429 saves waiting ten seconds for the limit to reset.
+    // Deletions have no effect in DB_1. The immediate 429 avoids waiting ten seconds for the rate limit to reset.
     const refuses = ({ method }: Request) => answerIf(method === 'HEAD', 429);
     await using broken = await serviceInFrontOf(
       url,
