@@ -114,6 +114,26 @@ describe('a bar', () => {
     expect(highest).toBeLessThan(BASE / 2);
   });
 
+  test('is at least one pixel high if it has a use', () => {
+    const { image } = draw(daysFrom('2026-03-01', [0, 1, 1_000_000]), 600);
+    const bars = image.children.filter((child) => (child as Shape).attributes.class === 'bar') as Shape[];
+    // A side goes up by a line and a rounded corner.
+    const heights = bars.map(({ attributes: { d = '' } }) => {
+      const [, line, corner] = /v([\d.]+)q0 -?([\d.]+)/.exec(d) ?? [];
+      return Number(line) + Number(corner);
+    });
+    expect(heights.slice(0, 2)).toEqual([0, 1]);
+  });
+
+  test.each([false, true])('is centered in its column, which is marked with it (right to left: %s)', (rightToLeft) => {
+    const { image, mark } = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
+    const column = image.children.find((child) => (child as Shape).attributes.class === 'cursor') as Shape;
+    for (const index of [0, 1, 2]) {
+      const { x } = mark(index);
+      expect(Number(column.attributes.x) + Number(column.attributes.width) / 2).toBeCloseTo(x);
+    }
+  });
+
   test('is mirrored together with its label in right-to-left languages', () => {
     const used = daysFrom('2026-03-01', year.slice(0, 31));
     const [one, other] = [draw(used, 600), draw(used, 600, { rightToLeft: true })];
@@ -184,6 +204,8 @@ describe('words', () => {
     expect([0, 1, 2].map(unit('en', 'order|orders'))).toEqual(['orders', 'order', 'orders']);
     expect([1, 2, 5].map(unit('pl', 'a|b|c'))).toEqual(['a', 'b', 'c']);
     expect([1, 2].map(unit('ja', 'a'))).toEqual(['a', 'a']);
+    for (const language of ['fr', 'es', 'pl', 'ru'])
+      expect([1, 12].map(unit(language, 'order|orders'))).toEqual(['order', 'orders']);
   });
 
   test('of a page override the built-in ones', () => {
