@@ -3,31 +3,61 @@ import { setImmediate } from 'node:timers/promises';
 import { type ComponentType, h, render } from 'preact';
 import { expect, test, vi } from 'vitest';
 
-type Query = { data: string | null; failure: object | null; busy: boolean };
+type Query = { data: string | null; failure: object | null; busy: boolean; setData: (data: string) => void };
 type UseQuery = (key: string, read: () => Promise<string>) => Query;
 
-test('useQuery drops responses and failures of requests that a later one has overtaken', async () => {
+/** Reads with useQuery. Each request stays pending until the test settles it. */
+async function reader() {
   // A computed path hides the module from the compiler: it needs the DOM types, which the tests do not have.
   const { useQuery }: { useQuery: UseQuery } = await import(['../../src/page', 'owner/query.ts'].join('/'));
-  const requests = new Map<string, PromiseWithResolvers<string>>();
+  const requests: PromiseWithResolvers<string>[] = [];
   let query: Query | undefined;
   const Reader: ComponentType<{ name: string }> = ({ name }) => {
     query = useQuery(name, () => {
       const request = Promise.withResolvers<string>();
-      requests.set(name, request);
+      requests.push(request);
       return request.promise;
     });
     return null;
   };
   const root = { childNodes: [] } as unknown as Parameters<typeof render>[1];
-  for (const name of ['succeeds', 'fails', 'latest']) {
-    render(h(Reader, { name }), root);
-    await vi.waitFor(() => expect([...requests.keys()]).toContain(name));
+  const read = (name: string) => render(h(Reader, { name }), root);
+  return {
+    requests,
+    read,
+    current: () => query as Query,
+    sent: (count: number) => vi.waitFor(() => expect(requests).toHaveLength(count)),
+  };
+}
+
+test('useQuery drops responses and failures of requests that a later one has overtaken', async () => {
+  const { requests, read, current, sent } = await reader();
+  for (const [index, name] of ['succeeds', 'fails', 'latest'].entries()) {
+    read(name);
+    await sent(index + 1);
   }
-  requests.get('latest')?.resolve('latest');
-  await vi.waitFor(() => expect(query).toMatchObject({ data: 'latest', busy: false }));
-  requests.get('succeeds')?.resolve('overtaken');
-  requests.get('fails')?.reject(new Error('overtaken'));
+  const [succeeds, fails, latest] = requests;
+  latest?.resolve('latest');
+  await vi.waitFor(() => expect(current()).toMatchObject({ data: 'latest', busy: false }));
+  succeeds?.resolve('overtaken');
+  fails?.reject(new Error('overtaken'));
   await setImmediate(); // Preact renders in a microtask
-  expect(query).toMatchObject({ data: 'latest', failure: null, busy: false });
+  expect(current()).toMatchObject({ data: 'latest', failure: null, busy: false });
+});
+
+test("setData keeps a change's response: a read that was pending is sent again, and its older response is dropped", async () => {
+  const { requests, read, current, sent } = await reader();
+  read('business');
+  await sent(1);
+  current().setData('changed');
+  await sent(2);
+  requests[0]?.resolve('before the change');
+  await setImmediate();
+  expect(current()).toMatchObject({ data: 'changed', busy: true });
+  requests[1]?.resolve('after the change');
+  await vi.waitFor(() => expect(current()).toMatchObject({ data: 'after the change', busy: false }));
+  current().setData('changed again');
+  await setImmediate();
+  expect(current()).toMatchObject({ data: 'changed again', busy: false });
+  expect(requests).toHaveLength(2);
 });
