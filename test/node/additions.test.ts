@@ -1,4 +1,4 @@
-// What the console makes of the text in its field for domains.
+// How the console parses the text in its field for domains.
 import { expect, test } from 'vitest';
 import { parseAdditions } from '../../src/page/owner/domains/additions.ts';
 
@@ -19,7 +19,7 @@ test.each([
   ['http://intranet', 'http://intranet'],
   ['https://co.uk', 'https://co.uk'],
   ['bücher.example', 'https://xn--bcher-kva.example'],
-])('reads %s as %s', (text, site) => {
+])('the field for domains reads %s as %s', (text, site) => {
   expect(parseAdditions(text, [])).toEqual({ ...NOTHING, fresh: [site] });
 });
 
@@ -28,9 +28,9 @@ test.each([
   ['commas', 'a.example,b.example, c.example,'],
   ['semicolons', ';a.example;b.example ; c.example'],
   ['line breaks', 'a.example\nb.example\r\n\tc.example'],
-  ['spaces that cannot break', 'a.example\u00a0b.example\u3000c.example'],
-  ['all of them, and duplicates among them', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
-])('reads several that are separated by %s', (_, text) => {
+  ['no-break and wide spaces', 'a.example\u00a0b.example\u3000c.example'],
+  ['a mix of these, and drops duplicates', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
+])('the field for domains accepts several domains separated by %s', (_, text) => {
   expect(parseAdditions(text, [])).toEqual({
     ...NOTHING,
     fresh: ['https://a.example', 'https://b.example', 'https://c.example'],
@@ -60,11 +60,11 @@ test.each([
   ['https://shop.example.:8443/x', 'must not have a host that ends with a dot', 'https://shop.example:8443'],
   ['shop.example:0', 'must have a port from 1 to 65535', null],
   ['javascript:alert(1)', 'must be an http or https URL, such as https://example.com', null],
-])('does not add %s, and says what is wrong and what would be right', (text, problem, right) => {
+])('the field for domains rejects %s with a reason, and a suggestion if there is one', (text, problem, right) => {
   expect(parseAdditions(text, [])).toEqual({ ...NOTHING, wrong: [{ text, problem, right }] });
 });
 
-test('tells what is registered, and what a wildcard covers, from what is new', () => {
+test('the field for domains separates registered and covered domains from new ones', () => {
   const registered = ['https://a.example', 'https://*.b.example', 'http://localhost:*'];
   const text =
     'a.example www.a.example x.b.example *.x.b.example b.example http://x.b.example localhost:3000 *.b.example';
@@ -82,7 +82,7 @@ test('tells what is registered, and what a wildcard covers, from what is new', (
 
 const many = (count: number, end: string) => Array.from({ length: count }, (_, n) => `https://s${n}.${end}`);
 
-test('adds at most 100 at a time, and 500 in all', () => {
+test('the field for domains accepts at most 100 domains at once, and 500 per business', () => {
   expect(parseAdditions(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
   expect(parseAdditions(many(101, 'a.example').join(' '), []).tooMany).toBe(
     'You entered 101 domains. You can add at most 100 at a time.',

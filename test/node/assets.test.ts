@@ -1,4 +1,4 @@
-// The static assets: the chart for every site and the pages, without anything of local development.
+// The static assets: the chart for every site, and the pages, without the files of local development.
 // @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ describe('the chart', () => {
   const words = Object.keys(TABLES).map((language) => `/v1/words/${language}.json`);
 
   test.each(['/usage-chart.js', '/v1/usage-chart.js', '/v1/usage-chart.json', ...words])(
-    'can be loaded by every site, and stored: %s',
+    'lets every site load and cache %s',
     async (path) => {
       const answer = await fetch(service.url + path, { headers: { Origin: 'https://shop.example' } });
       expect(answer.status).toBe(200);
@@ -58,7 +58,7 @@ describe('the chart', () => {
     expect(gzipSync(code).length + Math.max(...sizes)).toBeLessThanOrEqual(8 * KiB);
   });
 
-  test('is the same at its versioned path, whose hash is published', async () => {
+  test('serves the same bytes at its versioned path, and publishes their hash', async () => {
     const [plain, versioned] = await Promise.all(
       ['/usage-chart.js', '/v1/usage-chart.js'].map(async (path) =>
         Buffer.from(await (await fetch(service.url + path)).arrayBuffer()),
@@ -76,7 +76,7 @@ describe('the chart', () => {
       `<script type="module" src="${service.url}${path}" integrity="${integrity}" crossorigin></script>`,
     );
     const other = chartTag(service.url, Buffer.from('other'));
-    expect(other).not.toContain(path); // caches hold it apart
+    expect(other).not.toContain(path); // other bytes have another URL
   });
 
   test('is embedded by the tag that docs/embedding.md prints', () => {
@@ -103,7 +103,7 @@ describe('the chart', () => {
 });
 
 describe.each(['/', '/owner'])('the page at %s', (path) => {
-  test('runs and loads only what the service serves, and sends nothing to another origin', async () => {
+  test('loads resources only from the service, and sends nothing to other origins', async () => {
     const answer = await fetch(service.url + path, { redirect: 'error' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('Content-Security-Policy')).toBe(
@@ -119,7 +119,7 @@ describe.each(['/', '/owner'])('the page at %s', (path) => {
     }
   });
 
-  test('has no form field that a browser without scripts could submit', async () => {
+  test('contains no form field that a browser without scripts could submit', async () => {
     const html = await (await fetch(service.url + path)).text();
     expect(html).not.toMatch(/<input[^>]* name=/);
   });
@@ -134,7 +134,7 @@ test('the console is at most 45 KiB of script and style, gzipped', async () => {
 });
 
 describe('the page at /', () => {
-  test('includes the demo only in the folder of local development, never in a deployment', async () => {
+  test('includes the demo only in local development, never in a deployment', async () => {
     const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
     try {
       writeFileSync(demoFileIn(directory), JSON.stringify({ id: 7, token: 'bua_pk_demo' }));
@@ -151,7 +151,7 @@ describe('the page at /', () => {
 test('openapi.json is served for every spelling of its path', async () => {
   for (const path of ['/api/v1/openapi.json', '/api/v1/openap%69.json', '/api/v1/openapi%2ejson']) {
     const answer = await fetch(service.url + path);
-    expect(answer.headers.get('X-Request-Id')).not.toBeNull(); // by the Worker, not beside it
+    expect(answer.headers.get('X-Request-Id')).not.toBeNull(); // the Worker responds, not the asset server
     expect({ path, status: answer.status, body: await answer.json() }).toEqual({ path, status: 200, body: openapi() });
   }
 });

@@ -12,7 +12,7 @@ async function build(): Promise<void> {
   await run(process.execPath, [BUILD]);
 }
 
-/** Shared by the instances of this module, one for each project. */
+/** Shared by this module's instances in each test project. */
 const shared = globalThis as { assets?: Promise<void> };
 
 export const built = () => {

@@ -23,7 +23,7 @@ function bundle(...more: string[]) {
 }
 
 test('the Worker without the list of public suffixes is at most 82 KiB, minified and gzipped', () => {
-  // A module of types only stands in for the list.
+  // Replaces the list with a module that contains only types.
   const size = gzipSync(bundle('--alias', 'tldts:./src/env.ts')).length;
   expect(size).toBeLessThanOrEqual(82 * KiB);
 });
@@ -32,6 +32,6 @@ test('the Worker contains neither Node modules nor the operator’s tools, and l
   const code = bundle().toString();
   expect(code).not.toMatch(/["']node:/);
   expect(code).not.toContain('prepareDemo');
-  expect(code).not.toMatch(/operationId|toJSONSchema/); // the description is a file, made by the build
+  expect(code).not.toMatch(/operationId|toJSONSchema/); // the build writes the OpenAPI document to a file
   expect(code).toMatch(/Promise\.resolve\(\)\.then\(\(\)=>/);
 });

@@ -1,4 +1,4 @@
-// The list of businesses in the console: search, order, growth, and how its pages are joined.
+// The list of businesses in the console: searching, sorting, growth, and joining its pages.
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
@@ -8,7 +8,7 @@ import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 
-/** The last 30 days up to 30 March 2026, with these counts at their end. */
+/** Returns the 30 days up to 30 March 2026. `counts` are those of the last days. */
 const days = (...counts: number[]) =>
   Array.from({ length: 30 }, (_, index) => ({
     date: `2026-03-${`${index + 1}`.padStart(2, '0')}`,
@@ -32,7 +32,7 @@ const business = (id: number, name: string, more: Partial<ListedBusiness> = {}):
   ...more,
 });
 
-/** Pseudorandom numbers, the same in each run. */
+/** Returns a generator of pseudorandom numbers that repeats in each run. */
 function* noise(seed: number) {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -78,11 +78,11 @@ describe('a search', () => {
     ['cafe nowhere', []],
     ['.*', []],
     [' ', [1, 2, 3, 12, 44]],
-  ])('for %j finds %j', (wanted, ids) => {
+  ])('for %j finds the businesses %j', (wanted, ids) => {
     expect(searchBusinesses(indexBusinesses(many), wanted).map(({ id }) => id)).toEqual(ids);
   });
 
-  test('finds each of 200 names by its own words in any order, without accents and in any case', () => {
+  test('finds each of 200 businesses by the words of its name, in any order and case, and without accents', () => {
     const all = indexBusinesses(randomBusinesses(200));
     for (const { business } of all) {
       const plain = business.name.normalize('NFD').replace(/\p{M}/gu, '');
@@ -105,18 +105,18 @@ test.each([
   expect(unicodeDomain(domain)).toBe(domainToUnicode(domain));
 });
 test.each(['xn--', 'xn--é.example', 'xn--a-.example', 'xn--99999999.example'])(
-  '%s, which is not valid, stays as it is',
+  'the invalid hostname %s is displayed unchanged',
   (domain) => {
     expect(unicodeDomain(domain)).toBe(domain);
   },
 );
 
-describe('the growth', () => {
+describe('growth', () => {
   const half = (count: number) => Array.from({ length: 14 }, () => count);
   test('compares the last 14 whole days with the 14 before them, and never counts today', () => {
     expect(growthOf(days(1000, ...half(2), ...half(3), 5000))).toEqual({ now: 42, before: 28, to: '2026-03-29' });
   });
-  test('compares fewer days when there are fewer', () => {
+  test('compares fewer days if fewer are available', () => {
     expect(growthOf([])).toEqual({ now: 0, before: 0, to: '' });
     expect(growthOf(days().slice(-3))).toEqual({ now: 0, before: 0, to: '2026-03-29' });
   });
@@ -133,7 +133,7 @@ describe('the growth', () => {
   });
 });
 
-describe('the order', () => {
+describe('the sort order', () => {
   const ids = (list: readonly ListedBusiness[]) => list.map(({ id }) => id);
   test('by name is numeric, ignores case and accents, and breaks ties by id', () => {
     const names = ['Shop 10', 'emil', 'Émile', 'shop 9', 'Zoo', 'EMIL', 'Äpfel', 'apfel'];
@@ -167,7 +167,7 @@ describe('the order', () => {
   });
 });
 
-describe('a list of pages', () => {
+describe('a list of several pages', () => {
   const page = (from: number, to: number, next: number | null, name = 'first') => ({
     businesses: Array.from({ length: to - from + 1 }, (_, index) => business(from + index, name)),
     next,

@@ -1,4 +1,4 @@
-// The filter of the list of changes, and how pages that were read at different times are merged.
+// The change list: its filter, and merging pages that were loaded at different times.
 import { describe, expect, test } from 'vitest';
 import { append, byDay, filterOf, join, type Read, readPages } from '../../src/page/owner/changes/change-pages.ts';
 
@@ -11,13 +11,13 @@ const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   before: null,
   after: null,
 });
-/** A page with these ids and the next cursor. */
+/** Returns a page with these IDs and the next cursor. */
 const page = (ids: number[], next: number | null): Read => ({ changes: ids.map((id) => change(id)), next });
 const idsIn = ({ changes, next }: Read) => ({ ids: changes.map(({ id }) => id), next });
 const asked = (query: string) => filterOf(new URLSearchParams(query));
 
-describe('the address', () => {
-  test('contains the filter, and only the filter is sent', () => {
+describe('the URL of the change list', () => {
+  test('sets the filter, and only filter values are sent to the service', () => {
     expect(asked('action=remove_sites&search=+shop+&from=2026-11-01&to=2026-11-01&other=1')).toEqual({
       values: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
       sent: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
@@ -39,21 +39,21 @@ describe('the address', () => {
     ['from=nonsense&to=2026-11-01', { from: NO_DAY }],
     [`search=${'x'.repeat(256)}`, { search: 'Enter at most 255 characters.' }],
     ['action=toString', { action: 'There is no such type of change.' }],
-  ])('%s is reported as invalid', (query, problems) => {
+  ])('with %s is reported as invalid', (query, problems) => {
     expect(asked(query).problems).toEqual(problems);
   });
 });
 
 describe('a reloaded page', () => {
   test.each<[string, Read, Read | null, ReturnType<typeof idsIn>]>([
-    ['stands alone if nothing older was loaded', page([9, 8], 8), null, { ids: [9, 8], next: 8 }],
-    ['keeps what was loaded below it', page([9, 8], 8), page([8, 7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
-    ['keeps it also without an overlap', page([9, 8], 8), page([7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
-    ['drops it if changes between the two are missing', page([9, 8], 8), page([6, 5], 5), { ids: [9, 8], next: 8 }],
-    ['keeps the end', page([9, 8], 8), page([8, 7, 1], null), { ids: [9, 8, 7, 1], next: null }],
-    ['replaces what does not reach further', page([9, 5], 5), page([8, 7], 7), { ids: [9, 5], next: 5 }],
-    ['replaces all if it is all', page([9, 5], null), page([8, 7], 7), { ids: [9, 5], next: null }],
-    ['drops what was empty', page([9, 8], 8), page([], 3), { ids: [9, 8], next: 8 }],
+    ['is shown alone if no older changes were loaded', page([9, 8], 8), null, { ids: [9, 8], next: 8 }],
+    ['keeps older changes that overlap with it', page([9, 8], 8), page([8, 7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
+    ['keeps older changes that follow it directly', page([9, 8], 8), page([7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
+    ['drops older changes after a gap', page([9, 8], 8), page([6, 5], 5), { ids: [9, 8], next: 8 }],
+    ['keeps the end of the list', page([9, 8], 8), page([8, 7, 1], null), { ids: [9, 8, 7, 1], next: null }],
+    ['replaces loaded changes within its range', page([9, 5], 5), page([8, 7], 7), { ids: [9, 5], next: 5 }],
+    ['replaces everything if it is the whole list', page([9, 5], null), page([8, 7], 7), { ids: [9, 5], next: null }],
+    ['drops an empty loaded page', page([9, 8], 8), page([], 3), { ids: [9, 8], next: 8 }],
   ])('%s', (_, now, known, joined) => {
     expect(idsIn(join(now, known))).toEqual(joined);
   });
@@ -77,7 +77,7 @@ test('changes are grouped by day in UTC', () => {
 
 describe('a short page', () => {
   const always = () => true;
-  /** Pages of which each ends ten ids before the previous one. */
+  /** Stubs a service whose pages each end ten IDs before the previous one. */
   function service(ids: (before: number) => number[]) {
     const befores: (number | null)[] = [];
     const read = async (before: number | null): Promise<Read> => {
@@ -87,13 +87,13 @@ describe('a short page', () => {
     return { read, befores };
   }
 
-  test('is filled from up to five pages when the list is filtered', async () => {
+  test('is filled from up to five pages if the list is filtered', async () => {
     const { read, befores } = service((before) => [before - 1]);
     expect(idsIn(await readPages(read, null, true, always))).toEqual({ ids: [99, 89, 79, 69, 59], next: 50 });
     expect(befores).toEqual([null, 90, 80, 70, 60]);
   });
 
-  test('is not filled when it is full, the last one, or unfiltered', async () => {
+  test('is not filled if it is full, the last page, or unfiltered', async () => {
     const full = service(() => Array.from({ length: 20 }, (_, index) => index));
     await readPages(full.read, null, true, always);
     expect(full.befores).toEqual([null]);
@@ -104,7 +104,7 @@ describe('a short page', () => {
     expect(idsIn(await readPages(last, null, true, always))).toEqual({ ids: [3], next: null });
   });
 
-  test('is not filled further once the view is gone', async () => {
+  test('is not filled further after the view is closed', async () => {
     const { read, befores } = service(() => []);
     await readPages(read, null, true, () => befores.length < 2);
     expect(befores).toEqual([null, 90]);

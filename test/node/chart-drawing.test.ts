@@ -1,11 +1,11 @@
-// The layout of the chart, and its numbers, days and words in each language.
+// The chart's layout, and its numbers, days and words in each language.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import type { Bar, Day, Unit } from '../../src/page/scale.ts';
 import { loadWords, type Words, wordsIn } from '../../src/page/words.ts';
 
-/** A stub of the parts of an element that a drawing uses. */
+/** Stubs the parts of an SVG element that the chart uses. */
 class Shape {
   readonly name: string;
   readonly attributes: Record<string, string> = {};
@@ -35,19 +35,19 @@ let plot: (subject: object, words: Words) => Drawn;
 const SERVICE = 'https://service.example';
 beforeAll(async () => {
   vi.stubGlobal('document', { createElementNS: (_: string, name: string) => new Shape(name) });
-  // The service that has the words, as src/tools/build.ts writes them.
+  // Serves the words as src/tools/build.ts writes them.
   vi.stubGlobal('fetch', async (url: string) => {
     const [, language = ''] = /\/v1\/words\/(\w+)\.json$/.exec(url) ?? [];
     return Response.json(TABLES[language as keyof typeof TABLES]);
   });
-  // By a name that the compiler does not follow: it would need the types of a browser, which are not those of the tests.
+  // A computed path hides the module from the compiler: it needs the DOM types, which the tests do not have.
   ({ plot } = await import(['../../src/page', 'plot.ts'].join('/')));
 });
 afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-/** Wider than any letter of the chart in any language. */
+/** Assumes 8 px per letter, more than any letter of the chart takes in any language. */
 const textWidth = (text: string) => text.length * 8;
 const HEIGHT = 220;
 const BASE = HEIGHT - 26;
@@ -90,7 +90,7 @@ describe('a bar', () => {
     [1280, 'week', 53],
     [320, 'week', 53],
     [200, 'month', 13],
-  ])('of a year in %i px spans a %s', (width, unit, count) => {
+  ])('in a chart of a year at %i px spans one %s', (width, unit, count) => {
     const drawn = draw(daysFrom('2025-01-01', year), width);
     expect([drawn.unit, drawn.bars.length]).toEqual([unit, count]);
   });
@@ -142,14 +142,14 @@ describe('a bar', () => {
   });
 
   test.each([false, true])(
-    'is found by its position, the nearest one outside all bars (right to left: %s)',
+    'is found by its x position, or is the nearest one outside all bars (right to left: %s)',
     (rightToLeft) => {
       const drawn = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
       expect([-50, ...middles(drawn), 650].map(drawn.indexAt)).toEqual(rightToLeft ? [2, 0, 1, 2, 0] : [0, 0, 1, 2, 2]);
     },
   );
 
-  test('is marked as partial while its days are not over', () => {
+  test('is marked as partial until its last day is over', () => {
     const drawn = draw(daysFrom('2029-12-31', [5, 7]), 600);
     const classes = drawn.image.children.map((child) => (child as Shape).attributes.class);
     expect(classes.filter((name) => name?.startsWith('bar'))).toEqual(['bar', 'bar part']);
@@ -161,18 +161,18 @@ const RANGES: [name: string, used: Day[]][] = [
   ['a month', daysFrom('2026-03-01', year.slice(0, 31))],
   ['a year', daysFrom('2025-04-01', year)],
   ['trillions', daysFrom('2026-03-01', Array(28).fill(1_234_567_890_123))],
-  ['nothing', daysFrom('2026-03-01', Array(30).fill(0))],
+  ['days without uses', daysFrom('2026-03-01', Array(30).fill(0))],
 ];
 
-describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
-  test.each(RANGES)('labels of %s neither overlap nor exceed the drawing', async (_, used) => {
+describe.each(['en', ...Object.keys(TABLES)])('the chart in the language %s', (language) => {
+  test.each(RANGES)('draws labels for %s that neither overlap nor exceed the image', async (_, used) => {
     await loadWords(language, SERVICE);
     const words = wordsIn(language, none);
     for (let width = 160; width <= 1920; width += 110) {
       const { names, counts, ...drawn } = draw(used, width, {}, words);
       expect(names.length).toBeGreaterThan(0);
       for (const [index, { text, x, width: ink }] of names.entries()) {
-        const next = names[index - 1]; // the last day comes first
+        const next = names[index - 1]; // the last day is first in the list
         expect(x + ink / 2, `${text} at ${width}`).toBeLessThanOrEqual(next ? next.x - next.width / 2 : width);
         if (names.length > 1) expect(x - ink / 2, `${text} at ${width}`).toBeGreaterThanOrEqual(0);
       }
@@ -184,7 +184,7 @@ describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
     }
   });
 
-  test('counts use the plural forms of the language, even with a custom word', async () => {
+  test('uses the language’s plural forms, or a custom word for every count', async () => {
     await loadWords(language, SERVICE);
     const words = wordsIn(language, none);
     const forms = (TABLES[language as keyof typeof TABLES]?.unit ?? 'use|uses').split('|');
@@ -197,8 +197,8 @@ describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
   });
 });
 
-describe('words', () => {
-  test('are plural forms in the order of Unicode, and the last one is the default', () => {
+describe('the words of the chart', () => {
+  test('list plural forms in Unicode’s order, with the last one as the default', () => {
     const unit = (language: string, forms: string) =>
       wordsIn(language, (name) => (name === 'unit' ? forms : null)).unit;
     expect([0, 1, 2].map(unit('en', 'order|orders'))).toEqual(['orders', 'order', 'orders']);
@@ -208,12 +208,12 @@ describe('words', () => {
       expect([1, 12].map(unit(language, 'order|orders'))).toEqual(['order', 'orders']);
   });
 
-  test('of a page override the built-in ones', () => {
+  test('can be overridden by the page', () => {
     const { word } = wordsIn('en', (attribute) => (attribute === 'word-empty' ? 'No orders yet.' : null));
     expect([word('empty'), word('failed')]).toEqual(['No orders yet.', 'This chart could not be loaded.']);
   });
 
-  test('are English for an untranslated and for an invalid language, and days use the former', async () => {
+  test('are English if the language is untranslated or invalid, but an untranslated one still formats days', async () => {
     for (const language of ['sv', 'not a language', '']) {
       await loadWords(language, SERVICE);
       expect(wordsIn(language, none).word('empty')).toBe('Nothing in this period.');
@@ -236,7 +236,7 @@ describe('words', () => {
     ]);
   });
 
-  test('name a day with its weekday, and the unit of a bar', () => {
+  test('name a day with its weekday, a bar’s unit, and a change in percent', () => {
     expect(english.range('2026-03-20', '2026-03-20')).toBe('Fri, Mar 20, 2026');
     expect([english.period('day'), english.period('week'), english.period('month')]).toEqual(['day', 'week', 'month']);
     expect([english.percent(0.43), english.percent(-0.5), english.percent(0)]).toEqual(['+43%', '-50%', '0%']);

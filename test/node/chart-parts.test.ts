@@ -1,4 +1,4 @@
-// The pure functions of the chart: bars, ticks, tooltips, keys, and the checks of its attributes and data.
+// The chart's pure functions: bars, ticks, tooltips, keys, and validation of its attributes and data.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from '../../src/page/scale.ts';
@@ -58,11 +58,14 @@ describe('bars', () => {
         ['2026-03-01', '2026-03-01', false],
       ],
     ],
-  ])('by %s from %s for %i days, with today %s', (unit, first, length, today, bars) => {
-    const built = barsBy(unit, daysFrom(first, length), [], today);
-    expect(built.map(({ from, to, whole }) => [from, to, whole])).toEqual(bars);
-    expect(built.reduce((total, { count }) => total + count, 0)).toBe(length);
-  });
+  ])(
+    'by %s from %s for %i days are partial if a day is missing or not over on %s',
+    (unit, first, length, today, bars) => {
+      const built = barsBy(unit, daysFrom(first, length), [], today);
+      expect(built.map(({ from, to, whole }) => [from, to, whole])).toEqual(bars);
+      expect(built.reduce((total, { count }) => total + count, 0)).toBe(length);
+    },
+  );
 
   test('pair each day with the compared day at the same position', () => {
     const [rest, week] = barsBy('week', daysFrom('2025-01-01', 8), daysFrom('2024-01-03', 8, 2), '2030-01-01');
@@ -72,12 +75,12 @@ describe('bars', () => {
   });
 
   test.each([
-    [0, 4, { x: 0.5, width: 3 }], // below 8 px, edges are not rounded
+    [0, 4, { x: 0.5, width: 3 }], // below 8 px, edges may be between pixels
     [1, 1, { x: 1, width: 1 }], // below 2 px, there is no gap
     [1, 2, { x: 2.25, width: 1.5 }],
     [1, 21, { x: 24, width: 16 }],
     [0, 200, { x: 64, width: 72 }],
-  ])('bar %i in bands of %i px', (index, band, expected) => {
+  ])('leave a gap and have whole-pixel edges if wide enough: bar %i in bands of %i px', (index, band, expected) => {
     expect(barIn(index, band)).toEqual(expected);
   });
 });
@@ -90,7 +93,7 @@ describe('ticks', () => {
     [31, 4, [0, 10, 20, 30, 40]],
     [900, 4, [0, 500, 1000]],
     [3, 0, [0, 5]],
-  ])('of counts up to %i, about %i of them', (max, most, ticks) => {
+  ])('of counts up to %i are round numbers, about %i of them', (max, most, ticks) => {
     expect(countTicks(max, most)).toEqual(ticks);
   });
 
@@ -101,7 +104,7 @@ describe('ticks', () => {
     ['2026-01-01', 90, 5, 'month', [0, 31, 59]],
     ['2025-01-01', 366, 5, 'month', [0, 90, 181, 273, 365]],
     ['2025-01-01', 366, 2, 'month', [0, 365]],
-  ])('of days from %s for %i days, at most %i of them', (first, length, most, unit, at) => {
+  ])('of days from %s for %i days number at most %i', (first, length, most, unit, at) => {
     expect(dayTicks(datesFrom(first, length), most)).toEqual({ unit, at });
   });
 });
@@ -118,7 +121,7 @@ test.each<[name: string, bar: Omit<Bar, 'whole'>, lines: string[]]>([
     { from: '2026-03-28', to: '2026-04-03', count: 1234, before: undefined },
     ['1,234 uses', 'Mar 28 – Apr 3, 2026 (so far)'],
   ],
-])('the tooltip of %s', (_, bar, lines) => {
+])('the tooltip of %s shows the count and the dates', (_, bar, lines) => {
   const shown = parts.tooltipLines({ ...bar, whole: true }, english, '2026-04-01');
   expect(shown.map((line) => line.replace(/[\u2009\u202f]/g, ' '))).toEqual(lines);
 });
@@ -147,11 +150,11 @@ test.each([
   ['/', null],
   ['https://', null],
   ['https://a.example/api/v1', null],
-])('base-url %s is the origin %s', (url, origin) => {
+])('base-url %s has the origin %s', (url, origin) => {
   expect(report.originOf(url)).toBe(origin);
 });
 
-test('data has a first and a last day, and a total', () => {
+test('data determines the first day, the last day and the total', () => {
   const used = daysFrom('2026-03-01', 3, 2);
   expect(report.periodOf(used)).toEqual({ from: '2026-03-01', to: '2026-03-03', total: 6, used });
 });
@@ -164,7 +167,7 @@ test.each([
   [[{ date: '2026-13-45', count: 1 }]],
   [[{ date: '2026-03-01' }]],
   [[{ date: '2026-03-01', count: 1 }, null]],
-])('data other than a list of days is refused: %j', (used) => {
+])('data that is not a list of days is rejected: %j', (used) => {
   const message = 'data: used and before must be lists of { date, count }';
   expect(() => report.periodOf(used)).toThrow(expect.objectContaining({ status: 0, message, reason: 'attributes' }));
 });

@@ -35,7 +35,7 @@ test('the commands in docs/embedding.md work in an empty folder', { timeout: 180
   expect(more).toEqual([]);
   expect(program).toBe(readFileSync(join(CLIENT, 'index.ts'), 'utf8'));
   const folder = newFolder();
-  const terminal = { ...env, npm_config_prefer_offline: 'true' }; // uses the cache of npm
+  const terminal = { ...env, npm_config_prefer_offline: 'true' }; // uses npm's cache
   const shell = (lines: string) =>
     execFileSync('bash', ['-ec', lines], { cwd: folder, env: terminal, stdio: 'pipe', encoding: 'utf8' });
   shell(install);
@@ -48,7 +48,7 @@ describe('types generated from the description', () => {
     run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
   });
 
-  test('compile, and reject what the service does not have', () => {
+  test('compile, and reject calls that the service does not offer', () => {
     run('../../node_modules/typescript/bin/tsc', '-p', '.');
   });
 

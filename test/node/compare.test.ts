@@ -1,4 +1,4 @@
-// The days that the chart and the console compare, and the change between them.
+// The days that the chart and the console compare with, and the change in percent.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { type Compare, changeOf, comparedWith } from '../../src/page/scale.ts';
@@ -21,7 +21,7 @@ test.each([
   expect(comparedWith(range, compare)).toEqual({ from, to });
 });
 
-/** Pseudorandom numbers, the same in each run. */
+/** Returns a generator of pseudorandom numbers that repeats in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_260_301; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -29,7 +29,7 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-test('200 ranges are compared with as many days on the same weekdays, the nearest ones or 52 weeks earlier', () => {
+test('200 ranges are compared with equally long ones on the same weekdays, the nearest or 52 weeks earlier', () => {
   const random = numbers();
   for (let round = 0; round < 200; round++) {
     const from = addDays('1996-01-01', random.next().value % 12_000);
@@ -59,7 +59,7 @@ test('the change counts whole days only, without today and future days', () => {
   expect(changeOf(used, before, '2030-01-01')).toEqual({ days: 4, used: 65, before: 1040, change: 65 / 1040 - 1 });
 });
 
-test('the change is null before a day is over or when the compared days have no uses', () => {
+test('the change is null until a day is over, and if the compared days have no uses', () => {
   const used = counted('2026-03-01', 5, 6);
   expect(changeOf(used, counted('2026-02-22', 20, 20), '2026-03-01')).toBeNull();
   expect(changeOf(used, counted('2026-02-22', 0, 20), '2026-03-02')).toBeNull();

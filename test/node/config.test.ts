@@ -1,4 +1,4 @@
-// Settings in wrangler.toml that no run of the Worker shows.
+// Settings in wrangler.toml that running the Worker cannot test.
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { unstable_readConfig } from 'wrangler';

@@ -1,5 +1,5 @@
-// The two back ends of docs/embedding.md, exactly as they are published, beside a service that fails in every way. The visits of all
-// cases are made at once, because a service that never answers is waited for.
+// The two back ends in docs/embedding.md, exactly as published, against a service that fails in many ways. All cases run concurrently,
+// because some wait for timeouts.
 // @module-tag slow
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -59,14 +59,14 @@ const NO_JSON = /not valid JSON$/;
 const status = (code: number) => new RegExp(`Status ${code}$`);
 
 type Case = {
-  /** One for each attempt. The last one repeats. */
+  /** One response for each attempt. The last one repeats. */
   steps: Step[];
   status: number;
   body: unknown;
   headers?: Record<string, string>;
   /** The logged reason of each failed attempt. */
   failures?: RegExp[];
-  /** The longest wait of the visitor, and the shortest time between the attempts, in seconds. */
+  /** The visitor's longest wait and the shortest time between attempts, in seconds. */
   maxSeconds?: number;
   waits?: number;
 };
@@ -77,7 +77,7 @@ const CASES: Record<string, Case> = {
   'counts the use after 5 seconds': { steps: [later(5_000, counts)], ...WORKS },
   'refuses the origin': { steps: [refuses], status: 403, body: forbidden, headers: refused },
   'refuses the credential': { steps: [answers(401, unauthenticated, challenge)], status: 401, body: unauthenticated, headers: challenge },
-  'is at its limit': { steps: [answers(429, reached, limit)], status: 429, body: reached, headers: limit },
+  'reports a reached limit': { steps: [answers(429, reached, limit)], status: 429, body: reached, headers: limit },
   'closes the connection within a body, once': { steps: [breaksOff(200), counts], ...WORKS, failures: [BREAK], waits: 1 },
   'closes the connection within a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
   'closes the connection within a refusal': { steps: [breaksOff(403), refuses], status: 403, body: forbidden, headers: refused, failures: [BREAK] },
@@ -91,12 +91,12 @@ const CASES: Record<string, Case> = {
   'is unavailable after 10 seconds, asks to wait 10 more, and then never responds': { steps: [later(10_000, asksToWait('10')), isSilent], ...FAILS, failures: [status(503), TIMEOUT], waits: 20 },
   'is unavailable and asks to wait for a minute': { steps: [asksToWait('60')], ...FAILS, headers: outage('60'), failures: [status(503)], maxSeconds: 8 },
   'is unavailable until a date': { steps: [asksToWait('Sun, 15 Mar 2026 00:00:00 GMT')], ...FAILS, headers: outage('Sun, 15 Mar 2026 00:00:00 GMT'), failures: [status(503)], maxSeconds: 8 },
-  'has an internal error, once': { steps: [answers(500, { message: 'Server Error' }), counts], ...WORKS, failures: [status(500)] },
-  'is a web page': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
+  'fails with an internal error, once': { steps: [answers(500, { message: 'Server Error' }), counts], ...WORKS, failures: [status(500)] },
+  'responds with a web page': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
   'redirects': { steps: [answers(301, RECORDED, { Location: '/elsewhere' })], ...FAILS, failures: [status(301), status(301)] },
 }; // biome-ignore format: a row on a line
 
-/** The attempts of each visit, by its token: the names of a case and of a program. */
+/** The attempts of each visit, by its token, which contains the names of a case and a program. */
 const attempts = new Map<string, Attempt[]>();
 const service = createServer(({ url: path, headers }, response) => {
   const { authorization: token = '', origin, 'idempotency-key': key, 'x-request-id': requestId } = headers;
@@ -109,7 +109,7 @@ const service = createServer(({ url: path, headers }, response) => {
 });
 
 const ORIGIN = 'https://acme.example';
-/** Returns a visitor's response. Without a complete one in time, the status is 0 and the body is the name of the error. */
+/** Returns a visitor's response. If it is not complete in time, the status is 0 and the body is the error's name. */
 async function visit({ url }: Product, token: string, patienceMs = 30_000) {
   const started = performance.now();
   const headers = { Authorization: `Bearer ${token}`, Origin: ORIGIN, 'Idempotency-Key': 'mine' };
@@ -139,7 +139,7 @@ const lowerCased = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The logged reasons of the attempts with this `X-Request-Id`. */
+/** Returns the logged reasons of the attempts with this `X-Request-Id`. */
 const reasonsIn = (log: string[], id: string) =>
   log.flatMap((line) => {
     const [, reason, request] = /^The usage service failed: (".*"), X-Request-Id ([\w-]+)$/.exec(line) ?? [];
@@ -201,7 +201,7 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
       expect(use).toEqual({ path: '/api/v1/business/usage/7', origin: ORIGIN, key, requestId: first.key });
       expect(more).toEqual([]);
       if (second !== undefined) {
-        expect(second).toMatchObject(use); // with the same key
+        expect(second).toMatchObject(use); // the retry sends the same idempotency key
         expect(second.ms - first.ms).toBeGreaterThan((time.waits ?? 1) * 1000 - 50);
       }
 

@@ -1,4 +1,4 @@
-// The figures of the usage view and the forecast of a limited month, compared with an oracle that counts day by day.
+// The usage view's figures and the forecast for a monthly limit, compared with an oracle that counts day by day.
 import { describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, dayOf, daysIn, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { type Figures, figuresOf } from '../../src/page/owner/usage/figures.ts';
@@ -27,7 +27,7 @@ describe('the figures', () => {
     expect(figuresOf(counted('2026-03-01', 3, 4), null, '2026-03-02').peak).toEqual({ date: '2026-03-02', count: 4 });
     expect(figuresOf(counted('2026-03-01', 0, 0), null, '2026-03-02').peak).toBeNull();
   });
-  test('have neither a mean nor a change before a day is over', () => {
+  test('include neither a mean nor a change until a day is over', () => {
     expect(figuresOf(counted('2026-03-01', 5), counted('2026-02-22', 9), '2026-03-01')).toEqual({
       wholeDays: 0,
       mean: null,
@@ -35,12 +35,12 @@ describe('the figures', () => {
       compared: null,
     });
   });
-  test('have both sums when the compared days had no uses', () => {
+  test('include both sums if the compared days had no uses', () => {
     const days = { from: '2026-02-22', to: '2026-02-22' };
     const { compared } = figuresOf(counted('2026-03-01', 5, 1), counted('2026-02-22', 0, 9), '2026-03-02');
     expect(compared).toEqual({ used: 5, before: 0, days });
   });
-  test('have no comparison when the compared days were not read', () => {
+  test('include no comparison if the compared days were not loaded', () => {
     expect(figuresOf(used, null, '2026-03-04').compared).toBeNull();
   });
 });
@@ -53,32 +53,38 @@ describe('the pace', () => {
     expect(paceDays('2026-11-22')).toEqual({ from: '2026-11-15', to: '2026-11-21' });
   });
   test.each<[string, typeof month, number[], string, Pace | null]>([
-    ['stays below', month, [100, 100, 100, 100, 100, 100, 100], '2026-11-22', { is: 'below', expected: 7900 }],
-    ['without any use stays', month, [0, 0, 0, 0, 0, 0, 0], '2026-11-22', { is: 'below', expected: 7000 }],
     [
-      'reaches the limit',
+      'stays below its limit',
+      month,
+      [100, 100, 100, 100, 100, 100, 100],
+      '2026-11-22',
+      { is: 'below', expected: 7900 },
+    ],
+    [
+      'stays below its limit without further uses',
+      month,
+      [0, 0, 0, 0, 0, 0, 0],
+      '2026-11-22',
+      { is: 'below', expected: 7000 },
+    ],
+    [
+      'will reach its limit',
       month,
       [600, 600, 600, 600, 600, 600, 600],
       '2026-11-22',
       { is: 'reaching', at: start('2026-11-27') },
     ],
-    ['has reached it', { ...month, used: 10_000 }, [0, 0, 0, 0, 0, 0, 0], '2026-11-22', { is: 'reached' }],
-    ['is past it', { ...month, used: 10_001 }, [1, 1, 1, 1, 1, 1, 1], '2026-11-22', { is: 'reached' }],
+    ['has reached its limit', { ...month, used: 10_000 }, [0, 0, 0, 0, 0, 0, 0], '2026-11-22', { is: 'reached' }],
+    ['has exceeded its limit', { ...month, used: 10_001 }, [1, 1, 1, 1, 1, 1, 1], '2026-11-22', { is: 'reached' }],
+    ['has a limit of 0', { ...month, limit: 0, used: 0 }, [0, 0, 0, 0, 0, 0, 0], '2026-11-22', { is: 'reached' }],
     [
-      'with a limit of 0 has reached it',
-      { ...month, limit: 0, used: 0 },
-      [0, 0, 0, 0, 0, 0, 0],
-      '2026-11-22',
-      { is: 'reached' },
-    ],
-    [
-      'reaches it as the month ends',
+      'reaches its limit exactly at its end',
       { ...month, used: 9100 },
       [100, 100, 100, 100, 100, 100, 100],
       '2026-11-22',
       { is: 'below', expected: 10_000 },
     ],
-    ['has ended since', month, [100, 100, 100, 100, 100, 100, 100], '2026-12-01', null],
+    ['has already ended', month, [100, 100, 100, 100, 100, 100, 100], '2026-12-01', null],
   ])('forecasts a month that %s', (_, limited, counts, today, pace) => {
     expect(paceOf(limited, counted('2026-11-15', ...counts), start(today))).toEqual(pace);
   });
@@ -89,7 +95,7 @@ describe('the pace', () => {
   });
 });
 
-test('a range is taken from a report, or is null when the report lacks a day', () => {
+test('the days of a range are taken from a report, or are null if the report lacks one', () => {
   const loaded: LoadedDays = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
   expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
   expect(daysOf(loaded, { from: '2026-03-01', to: '2026-03-03' })).toEqual(loaded.days);
@@ -98,7 +104,7 @@ test('a range is taken from a report, or is null when the report lacks a day', (
   expect(daysOf({ days: [], at: 0 }, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
 });
 
-/** Pseudorandom numbers, the same in each run. */
+/** Returns a generator of pseudorandom numbers that repeats in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_261_122; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -116,10 +122,10 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
   for (let round = 0; round < 200; round++) {
     const today = addDays('2019-01-01', below(4000));
     const range = { from: addDays(today, -below(round % 3 === 0 ? 900 : 40)), to: today };
-    range.to = addDays(range.from, below(daysIn(range) + 3)); // sometimes beyond today
+    range.to = addDays(range.from, below(daysIn(range) + 3)); // can be after today
     const history = new Map<string, number>();
     const scale = [1, 3, 50, 4000][round % 4] as number;
-    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // sometimes a new business
+    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // can be a new business
     for (let day = begin; day <= today; day = addDays(day, 1)) if (below(4) > 0) history.set(day, below(scale + 1));
     const count = (day: string) => history.get(day) ?? 0;
     const readBy = (from: string, to: string) => {
@@ -139,7 +145,7 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
     for (const time of TIMES) {
       const now = start(today) + time;
       const shown = figuresOf(used ?? [], before, dayOf(new Date(now)));
-      // The oracle walks over the days, and finds a counterpart by subtracting weeks until it is outside the range.
+      // The oracle walks through the days, and finds each counterpart by subtracting weeks until it is before the range.
       let [whole, total, earlier, most, peak, first, last] = [0, 0, 0, 0, '', '', ''];
       let weeks = comparison === 'year' ? 52 : 0;
       while (comparison === 'previous' && start(range.to) - weeks * 7 * DAY_MS >= start(range.from)) weeks += 1;
@@ -163,7 +169,7 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
       if (expected.compared?.before === 0) seen.isNew += 1;
       else if (expected.compared) seen.changes += 1;
 
-      // The oracle adds the mean for the days that are left, and for those until the answer.
+      // The oracle adds the mean for each day until the month ends or the limit is reached.
       let week = 0;
       for (let back = 1; back <= 7; back++) week += count(addDays(today, -back));
       const { from, to } = paceDays(today);
@@ -180,6 +186,6 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
       }
     }
   }
-  // Every kind occurs often.
+  // Each outcome occurs often.
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
 });

@@ -1,4 +1,4 @@
-// The old tokens of a business that the console shows as valid, and how it describes them.
+// The old tokens that the console shows as valid, and how it words them.
 import { expect, test } from 'vitest';
 import {
   afterReplacement,
@@ -15,19 +15,19 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const token = (last_four: string, ms = HOUR) => ({ last_four, expires_at: new Date(NOW + ms).toISOString() });
 
-test('a token is valid before its expiry, not at it', () => {
+test('an old token is valid until just before its expiry', () => {
   const former = [token('aaaa', 1), token('bbbb', 0), token('cccc', -1)];
   expect(validAt(NOW, former)).toEqual([token('aaaa', 1)]);
 });
 
-test('a replaced token comes last, and the oldest of more than five is dropped', () => {
+test('a replaced token is added last, and the oldest is dropped if there are more than five', () => {
   const four = ['a', 'b', 'c', 'd'].map((name) => token(name.repeat(4)));
   const kept = token('wxyz');
   expect(afterReplacement(four, kept)).toEqual([...four, kept]);
   expect(afterReplacement([token('oldd'), ...four], kept)).toEqual([...four, kept]);
 });
 
-test('a replacement that revokes the old token leaves no old one valid', () => {
+test('a replacement that revokes the old token leaves no old token valid', () => {
   expect(afterReplacement([token('aaaa')], null)).toEqual([]);
 });
 
@@ -41,16 +41,16 @@ test.each([
   [48 * HOUR - 1, 'in 47 hours'],
   [48 * HOUR, 'in 2 days'],
   [7 * 24 * HOUR - 1, 'in 6 days'],
-])('rounds %i ms down to “%s”', (ms, words) => {
+])('a remaining time of %i ms is rounded down to “%s”', (ms, words) => {
   expect(remainingWords(ms)).toBe(words);
 });
 
-test('refreshes each minute and exactly at the next expiry', () => {
+test('the list of old tokens refreshes each minute and exactly at the next expiry', () => {
   expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR)])).toBe(MINUTE);
   expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR), token('bbbb', 900), token('cccc', -900)])).toBe(900);
 });
 
-test('names tokens by their last four characters', () => {
+test('old tokens are named by their last four characters', () => {
   expect(formatLastFour([token('aaaa')])).toBe('…aaaa');
   expect(formatLastFour([token('aaaa'), token('bbbb'), token('cccc')])).toBe('…aaaa, …bbbb and …cccc');
 });
@@ -59,14 +59,14 @@ const replaced: Done = { action: 'replaced', token: 'bua_pk_newwxyz', old: token
 const stopped: Done = { action: 'stopped', token: 'bua_pk_newwxyz' };
 test.each<[string, Done, ReturnType<typeof token>[], string | null]>([
   ['a replacement says until when the old token works', replaced, [token('oldd')], 'The new token is …wxyz. The old one works until Nov 22, 2026, 08:21 UTC. Paste the new tag into your pages.'],
-  ['a replacement no longer says so once the old token has expired or was revoked', replaced, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
-  ['a replacement that revokes the old token says so', { ...replaced, old: null }, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['a replacement says that the old token no longer works after it expired or was revoked', replaced, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['a replacement that revokes the old token says that it no longer works', { ...replaced, old: null }, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
   ['revoking the old tokens says that the current one works', stopped, [], 'The old tokens no longer work. The token …wxyz keeps working.'],
-  ['revoking the old tokens says nothing while one of them works', stopped, [token('aaaa')], null],
+  ['revoking the old tokens says nothing while an old token works', stopped, [token('aaaa')], null],
 ])('%s', (_, done, working, words) => {
   expect(doneWords(done, 'bua_pk_newwxyz', working)).toBe(words);
 }); // biome-ignore format: a row on a line
 
-test('says nothing about a token that has been replaced since', () => {
+test('a replacement says nothing after the new token was replaced', () => {
   expect(doneWords(replaced, 'bua_pk_other', [token('oldd')])).toBe(null);
 });

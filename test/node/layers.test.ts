@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { codesIn, tableIn } from '../docs/document.ts';
 
-/** The folder of a file in src, or the file itself. */
+/** Returns the folder of a file in src, or the file itself if it is directly in src. */
 const layerOf = (file: string) => file.replace(/(?<=\/).*/, '');
 
-/** The layer or package of an import. */
+/** Returns the layer or package that is imported. */
 function targetOf(file: string, from: string): string {
   if (from.startsWith('.')) return layerOf(relative('src', join(dirname(file), from)).replaceAll('\\', '/'));
   return from.startsWith('node:') ? 'node' : (/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);
@@ -29,7 +29,7 @@ const layers = tableIn('docs/design.md', 'Layer', 'What is there', 'Imports', 'I
   return [codesIn(layer)[0] ?? '', codesIn(values), codesIn(types)] as const;
 });
 
-test('the table lists every layer', () => {
+test('the table in docs/design.md lists every layer', () => {
   expect(layers.map(([layer]) => layer).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
 });
 

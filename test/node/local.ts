@@ -14,7 +14,7 @@ export type Where = { 'persist-to': string; config?: string };
 export type LocalDatabase = { number: number; binding: string; db: Database };
 export type Databases = { all: LocalDatabase[]; first: LocalDatabase };
 
-/** A read fails with the second message, because miniflare writes a bookmark in its transaction. */
+/** Reads fail with the second message, because miniflare writes a bookmark in their transaction. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
 const LOCK_WAIT_MS = 10_000;
 

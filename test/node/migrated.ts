@@ -11,9 +11,9 @@ import { writeBuilt } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder for the files of the tests. */
+    /** The folder for the tests' files. */
     folder: string;
-    /** The state directory of the database. */
+    /** The database's state directory. */
     migrated: string;
   }
 }
@@ -28,7 +28,7 @@ export default async function migrated({ provide }: TestProject) {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** Applies the migrations and records them as wrangler does, which then applies none. */
+/** Applies the migrations and records them like wrangler, so that wrangler applies none again. */
 async function migrate(d1: D1Database): Promise<void> {
   const columns =
     'id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null';

@@ -35,14 +35,14 @@ const visit = async (origin: string) => {
   return { status: answer.status, body: await answer.json(), cors: answer.headers.get('Access-Control-Allow-Origin') };
 };
 
-test('in a Worker: is the one that docs/embedding.md links to, with its binding', () => {
+test('in a Worker: the program and its service binding are those in docs/embedding.md', () => {
   const document = readFileSync('docs/embedding.md', 'utf8');
   const config = readFileSync('docs/examples/worker/wrangler.toml', 'utf8');
   expect(document).toContain('(examples/worker/index.ts)');
   expect(document).toContain(`\`\`\`toml\n${config.slice(config.indexOf('[[services]]'))}\`\`\``);
 });
 
-test('in a Worker: acts on 200 and forwards a refusal with its reason', async () => {
+test('in a Worker: the program acts on 200 and forwards a refusal with its reason', async () => {
   expect(await visit('https://acme.example')).toEqual({ status: 200, body: { answer: 42 }, cors: '*' });
   expect(await visit('https://evil.example')).toEqual({
     status: 403,
@@ -56,7 +56,7 @@ test('in a Worker: acts on 200 and forwards a refusal with its reason', async ()
   expect(counts).toEqual([{ count: 2 }]);
 });
 
-test('in a Worker: does not let visitors change the path', async () => {
+test('in a Worker: the program does not let visitors change the path', async () => {
   const headers = { Authorization: `Bearer ${business.token}`, Origin: 'https://acme.example' };
   for (const query of [`?business=../${business.id}/token`, '?business=../../health', '?business=', '']) {
     const answer = await fetch(`${service.url}/${query}`, { headers });
@@ -65,7 +65,7 @@ test('in a Worker: does not let visitors change the path', async () => {
   }
 });
 
-describe('on any server', () => {
+describe('the program for any server', () => {
   const withWork = (work: string, program = ON_ANY_SERVER) => program.replace('({ answer: 42 })', work);
 
   test('acts on 200 and forwards a refusal with its reason', async () => {
@@ -88,7 +88,7 @@ describe('on any server', () => {
     [{}, 'API, BUSINESS'],
     [{ API: 'http://127.0.0.1/api/v1' }, 'BUSINESS'],
     [{ API: '', BUSINESS: '7' }, 'API'],
-  ])('with the variables %j it names the missing ones and exits', async (variables, named) => {
+  ])('given the variables %j, names the missing ones and exits', async (variables, named) => {
     const { log, ended } = run(ON_ANY_SERVER, variables);
     expect(await ended).toBe(1);
     expect(log).toEqual([`Missing in the environment: ${named}`]);
@@ -110,7 +110,7 @@ describe('on any server', () => {
   });
 
   test.each(['Promise.reject(new Error("secret"))', '({ answer: 42n })', 'secret.answer'])(
-    'responds with 500 without the cause when the work fails with %s, and serves the next visit',
+    'responds with 500 and without the cause if the work fails with %s, and serves the next visitor',
     async (work) => {
       const { url, ofProduct } = await served();
       const BUSINESS = `${ofProduct.businesses[0]?.id}`;

@@ -1,4 +1,4 @@
-// Starts the two back ends of docs/embedding.md: on any server, and in a Worker.
+// Starts the two back ends in docs/embedding.md: the program for any server, and the Worker.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { freePort } from './server.ts';
 export const ON_ANY_SERVER = readFileSync('docs/examples/back-end.mjs', 'utf8');
 export const IN_A_WORKER = readFileSync('docs/examples/worker/index.ts', 'utf8');
 
-/** A product that runs, and what it has logged. */
+/** A running back end, and the lines that it has logged. */
 export type Product = { url: string; log: string[]; stop: () => Promise<unknown> };
 
-/** Runs the program with these variables. `ended` has its exit code. */
+/** Runs the program with these variables. `ended` resolves to its exit code. */
 export function run(program: string, variables: Record<string, string>) {
   const { API: _, BUSINESS: __, PORT: ___, ...env } = process.env;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { env: { ...env, ...variables } });
@@ -24,7 +24,7 @@ export function run(program: string, variables: Record<string, string>) {
   return { child, log, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Starts the program for any server, for business 7 of the service at this address unless the variables say otherwise. */
+/** Starts the program for any server. By default, it calls the service at `address` for business 7. */
 export async function onAnyServer(address: string, variables = {}, program = ON_ANY_SERVER): Promise<Product> {
   const PORT = `${await freePort()}`;
   const { child, log, ended } = run(program, { API: `${address}/api/v1`, BUSINESS: '7', PORT, ...variables });
@@ -37,7 +37,7 @@ export async function onAnyServer(address: string, variables = {}, program = ON_
   return { url, log, stop };
 }
 
-/** Starts the Worker. Its service binding leads to another Worker, which hands everything on to the address. */
+/** Starts the Worker. Its service binding is another Worker, which forwards all requests to `address`. */
 export async function inAWorker(address: string, program = IN_A_WORKER): Promise<Product> {
   const { compatibility_date: compatibilityDate } = unstable_readConfig({
     config: 'docs/examples/worker/wrangler.toml',
@@ -48,11 +48,11 @@ export async function inAWorker(address: string, program = IN_A_WORKER): Promise
     modules: [{ type: 'ESModule', path: `${name}.js`, contents }],
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   });
-  const handOn = `export default {
+  const forward = `export default {
     fetch: (request) => fetch(request.url.replace('https://usage.internal', '${address}'), request),
   };`;
   const product = worker('product', transformSync(program, { loader: 'ts', target: 'esnext' }).code);
-  const workers = [{ ...product, serviceBindings: { USAGE: 'usage' } }, worker('usage', handOn)];
+  const workers = [{ ...product, serviceBindings: { USAGE: 'usage' } }, worker('usage', forward)];
   const log: string[] = [];
   const handleStructuredLogs = ({ message }: { message: string }) => log.push(message);
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers, handleStructuredLogs } as never));

@@ -30,7 +30,7 @@ async function reader() {
   };
 }
 
-test('useQuery drops responses and failures of requests that a later one has overtaken', async () => {
+test('useQuery ignores responses and failures of superseded requests', async () => {
   const { requests, read, current, sent } = await reader();
   for (const [index, name] of ['succeeds', 'fails', 'latest'].entries()) {
     read(name);
@@ -39,13 +39,13 @@ test('useQuery drops responses and failures of requests that a later one has ove
   const [succeeds, fails, latest] = requests;
   latest?.resolve('latest');
   await vi.waitFor(() => expect(current()).toMatchObject({ data: 'latest', busy: false }));
-  succeeds?.resolve('overtaken');
-  fails?.reject(new Error('overtaken'));
-  await setImmediate(); // Preact renders in a microtask
+  succeeds?.resolve('superseded');
+  fails?.reject(new Error('superseded'));
+  await setImmediate(); // waits for Preact, which renders in a microtask
   expect(current()).toMatchObject({ data: 'latest', failure: null, busy: false });
 });
 
-test("setData keeps a change's response: a read that was pending is sent again, and its older response is dropped", async () => {
+test("useQuery keeps a change's response and sends a pending read again, because that read may return older data", async () => {
   const { requests, read, current, sent } = await reader();
   read('business');
   await sent(1);

@@ -1,4 +1,4 @@
-// The days that the usage view shows: the URL, the presets, the arrows, and invalid ranges.
+// The usage view's days: its URL, presets and arrows, and invalid ranges.
 import { describe, expect, test } from 'vitest';
 import { addDays, daysIn } from '../../src/core/time.ts';
 import {
@@ -18,7 +18,7 @@ const SUNDAY = '2026-11-22';
 const shown = (text: string, today = SUNDAY) => shownBy(new URLSearchParams(text), today);
 const range = (from: string, to: string) => ({ from, to });
 
-describe('the URL selects the days', () => {
+describe('the URL of the usage view', () => {
   test.each([
     ['', '28', '2026-10-26', '2026-11-22'],
     ['range=7', '7', '2026-11-16', '2026-11-22'],
@@ -34,7 +34,7 @@ describe('the URL selects the days', () => {
     ['range=constructor', '28', '2026-10-26', '2026-11-22'],
     ['from=2026-03-01&to=2026-03-09', null, '2026-03-01', '2026-03-09'],
     ['from=1970-01-01&to=1970-01-01', null, '1970-01-01', '1970-01-01'],
-  ])('of “%s”', (text, choice, from, to) => {
+  ])('with “%s” (preset: %s) selects the days %s to %s', (text, choice, from, to) => {
     expect(shown(text)).toEqual({ choice, range: range(from, to), problem: null });
   });
 
@@ -46,11 +46,11 @@ describe('the URL selects the days', () => {
     ['from=2026-03-05', { is: 'not a day', end: 'to' }],
     ['to=2026-03-05', { is: 'not a day', end: 'from' }],
     ['from=0202-03-05&to=2026-03-05', { is: 'not a day', end: 'from' }],
-  ])('falls back to the last 28 days and reports a problem for “%s”', (text, problem) => {
+  ])('with “%s” is invalid, and falls back to the last 28 days', (text, problem) => {
     expect(shown(text)).toEqual({ choice: '28', range: range('2026-10-26', SUNDAY), problem });
   });
 
-  test('a range of 1,830 days can be reported', () => {
+  test('can select up to 1,830 days', () => {
     expect(findRangeProblem(range('2021-01-02', '2026-01-05'))).toBeNull();
   });
 
@@ -59,12 +59,12 @@ describe('the URL selects the days', () => {
     ['compare=year', 'year'],
     ['compare=off', 'off'],
     ['compare=Off', 'previous'],
-  ])('and the comparison: “%s”', (text, comparison) => {
+  ])('with “%s” selects the comparison “%s”', (text, comparison) => {
     expect(comparisonIn(new URLSearchParams(text))).toBe(comparison);
   });
 });
 
-test('a URL written for a choice selects that choice', () => {
+test('the URL that the view writes for a choice selects that choice', () => {
   for (const today of ['2026-01-01', '2026-03-31', '2028-02-29', SUNDAY]) {
     for (const choice of CHOICE_NAMES) {
       const query = new URLSearchParams();
@@ -99,12 +99,12 @@ describe('the arrows', () => {
     ['from=2026-11-10&to=2026-11-15', 'later', '2026-11-16', '2026-11-21', null],
     ['from=2026-11-14&to=2026-11-20', 'later', '2026-11-16', '2026-11-22', '7'],
     ['from=2026-09-28&to=2026-10-25', 'later', '2026-10-26', '2026-11-22', '28'],
-  ])('“%s” %s: %s to %s', (text, way, from, to, choice) => {
+  ])('move from “%s” to the %s days %s to %s', (text, way, from, to, choice) => {
     const next = (way === 'earlier' ? earlier : later)(shown(text), SUNDAY);
     expect(next).toEqual({ choice, range: range(from, to) });
   });
 
-  test('keep a month a month when another preset has as many days', () => {
+  test('move by whole months even if another preset has as many days', () => {
     const january = shownBy(new URLSearchParams('from=2026-01-01&to=2026-01-31'), '2026-02-28');
     expect(later(january, '2026-02-28')).toEqual({ choice: 'this-month', range: range('2026-02-01', '2026-02-28') });
   });
@@ -117,7 +117,7 @@ describe('the arrows', () => {
     expect(earlier(shown('from=1970-01-09&to=1970-01-16'), SUNDAY)?.range).toEqual(range('1970-01-01', '1970-01-08'));
   });
 
-  test('are inverse to each other on each day of four years', { tags: 'slow' }, () => {
+  test('undo each other on every day of four years', { tags: 'slow' }, () => {
     for (let today = '2025-01-01'; today < '2029-01-01'; today = addDays(today, 1)) {
       for (const choice of CHOICE_NAMES) {
         const begin: Shown = { choice, range: rangeOfChoice(choice, today) };
@@ -129,12 +129,12 @@ describe('the arrows', () => {
   });
 });
 
-test('the compared days are as many, whole weeks earlier, or null when they do not fit in one report', () => {
+test('the compared range is equally long, whole weeks earlier, or null if both exceed one report', () => {
   expect(comparedDays(range('2026-10-26', SUNDAY), 'previous')).toEqual(range('2026-09-28', '2026-10-25'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'year')).toEqual(range('2025-10-27', '2025-11-23'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'off')).toBeNull();
   const most = range(addDays(SUNDAY, -909), SUNDAY); // 910 days, a multiple of seven
   expect(daysIn({ from: comparedDays(most, 'previous')?.from ?? '', to: SUNDAY })).toBe(1820);
-  expect(comparedDays(range(addDays(SUNDAY, -914), SUNDAY), 'previous')).toBeNull(); // 915 days, and 917 earlier
+  expect(comparedDays(range(addDays(SUNDAY, -914), SUNDAY), 'previous')).toBeNull(); // 915 days and the 917 before them
   expect(comparedDays(range('1970-01-05', '1970-01-11'), 'previous')).toBeNull();
 });

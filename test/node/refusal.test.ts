@@ -1,4 +1,4 @@
-// The reason that the console gives for a refused origin.
+// The console's explanation of a refused origin.
 import { expect, test } from 'vitest';
 import { explainRefusal } from '../../src/page/owner/domains/refusal.ts';
 
@@ -25,6 +25,6 @@ test.each([
   ['null', [SHOP], 'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.', []],
   ['chrome-extension://abcdef', [SHOP], 'This is not a website, so it cannot be registered.', []],
   ['https://shop.example/path', [SHOP], 'This is not a website, so it cannot be registered.', []],
-])('explains why %s is refused where %s is registered', (origin, sites, reason, offers) => {
+])('the console explains why %s is refused if %s is registered', (origin, sites, reason, offers) => {
   expect(explainRefusal(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
 }); // biome-ignore format: a row on a line

@@ -1,5 +1,5 @@
-// Plays every row of the table in docs/restoring.md, "Restoring a database", on copies of local databases: the event of the row happens
-// after the copy, the copy is restored, and the row's commands and requests follow. Also runs the commands of "Backups" on local databases.
+// Tests every row of the table in docs/restoring.md, "Restoring a database", on local databases: copies them, makes the row's event
+// happen, restores the copy, and runs the row's commands and requests. Also runs the commands of "Backups" on local databases.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const NOW = new Date('2026-03-15T12:00:00.000Z');
 
 const SERVICE = 'https://service.example/api/v1';
 
-/** Runs `npm run admin -- …args` against the service on these databases. */
+/** Runs `npm run admin -- …args` against a service with these databases. */
 async function runOn({ all }: Databases, ...args: (string | number)[]) {
   played.push(args.slice(0, 2).join(' '));
   vi.stubGlobal('fetch', (url: URL, init: RequestInit) => serve(all, new Request(url, init)));
@@ -47,12 +47,12 @@ const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
 const secrets = { OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)) };
 
-/** Only the operator has access while the events are repeated. */
+/** Limits access to the operator while the events are repeated. */
 let only: { OPERATOR_ONLY?: '1' } = {};
 
 const bound = (all: LocalDatabase[]) => Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client]));
 
-/** Returns the service's response after its later work is done. */
+/** Returns the service's response after its `waitUntil` work is done. */
 async function serve(all: LocalDatabase[], request: Request): Promise<Response> {
   const bindings = { ...secrets, ...only, ...bound(all) };
   const later: Promise<unknown>[] = [];
@@ -102,7 +102,7 @@ async function newOwner(): Promise<Owner> {
 
 const sessionOf = async ({ key }: Owner) =>
   ((await send(key, 'POST', '', { of: 'session' })).data as { session_key: string }).session_key;
-/** The status that a page or a server gets when it requests usage. */
+/** Returns the status of a usage report for a page or a server. */
 const visit = async ({ id }: Owner, as: string, origin?: string) =>
   (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
 const visits = (owner: Owner, ...credentials: string[]) => Promise.all(credentials.map((as) => visit(owner, as)));
@@ -141,7 +141,7 @@ function importDays({ id }: Owner, csv: string, ...options: string[]) {
   return run('usage', 'import', id, file, ...options);
 }
 
-/** One row. `look` runs twice: it must return `restored` after the restore, and `right` after everything is repeated. */
+/** One row. `shown` runs twice: it must return `restored` after the restore, and `right` after the repair. */
 type Play<Before, Since> = {
   before?: (owner: Owner) => Promise<Before>;
   since: (owner: Owner, before: Before) => Promise<Since>;
@@ -270,7 +270,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: [200, 200, 1],
     right: [401, 401, expect.stringContaining('Id is not valid')],
   }),
-  // The only row that creates something after the copy, so the lost ids are the next ones.
+  // No other row creates anything after the copy, so the lost IDs are assigned next.
   'a business or a key was created': play({
     since: newOwner,
     shown: async (_, lost) => {
@@ -294,13 +294,13 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
       await use(owner);
       expect((await use(owner)).status).toBe(429);
     },
-    // The count, and one more use.
+    // Returns the count, and the status of one more use.
     shown: async (owner) => [await countOf(owner), (await use(owner)).status],
     restored: [1, 200],
     repeat: async (owner) => {
       for (const id of ['order-1', 'order-2']) expect((await use(owner, id, KEY)).status).toBe(200);
     },
-    right: [3, 429], // order-1 counts once
+    right: [3, 429], // order-1 is counted once
   }),
   'a history was imported': play({
     before: (owner) => importDays(owner, '2020-01-01,5'),
@@ -362,20 +362,20 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
   }),
 };
 
-/** These concern more than one owner's rows and have their own tests below. */
+/** Rows that concern more than one owner, and have separate tests below. */
 const MIGRATION = 'a migration was applied';
 const CLAIM = 'an owner or an imported token came to any database (only if you restore `DB`)';
 
-test('every row of the table is played, and no other', () => {
+test('the cases are exactly the rows of the table in docs/restoring.md', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
 });
 
-/** The first words of a command, or the method of a request, as in `played`. */
+/** Returns the first two words of a command or the method of a request, as in `played`. */
 const headOf = (code: string) => /^[A-Z]+(?= )|^\S+ \S+/.exec(code)?.[0];
 
-describe('since the time that is restored,', () => {
-  type Told = { owner: Owner; before: unknown; since: unknown };
-  const told = new Map<string, Told>();
+describe('after a restore, the commands in docs/restoring.md', () => {
+  type Case = { owner: Owner; before: unknown; since: unknown };
+  const cases = new Map<string, Case>();
   const state = newDatabase();
   const where: Where = { 'persist-to': state };
 
@@ -383,14 +383,14 @@ describe('since the time that is restored,', () => {
     opened = await openDatabases(where);
     for (const [row, { before }] of Object.entries(PLAYS)) {
       const owner = await newOwner();
-      told.set(row, { owner, before: await before?.(owner), since: undefined });
+      cases.set(row, { owner, before: await before?.(owner), since: undefined });
     }
     await opened.close();
     const copy = newFolder();
     cpSync(state, copy, { recursive: true });
     opened = await openDatabases(where);
     for (const [row, { since }] of Object.entries(PLAYS)) {
-      const one = told.get(row) as Told;
+      const one = cases.get(row) as Case;
       one.since = await since(one.owner, one.before);
     }
     await opened.close();
@@ -400,20 +400,23 @@ describe('since the time that is restored,', () => {
   }, 120_000);
   afterAll(() => opened.close());
 
-  test.each(Object.entries(PLAYS))('%s', async (row, { since: happens, repeat, shown, restored, later, right }) => {
-    const { owner, before, since } = told.get(row) as Told;
-    expect(await shown(owner, since, before)).toEqual(restored);
-    played = [];
-    only = { OPERATOR_ONLY: '1' };
-    expect([await visit(owner, owner.key), await visit(owner, owner.token, A)]).toEqual([503, 503]);
-    await (repeat?.(owner, since, before) ?? happens(owner, before)).finally(() => {
-      only = {};
-    });
-    const named = codesIn(ROWS.find(({ since }) => since === row)?.repeat).map(headOf);
-    expect(played).toEqual(expect.arrayContaining(named));
-    await later?.(owner);
-    expect(await shown(owner, since, before)).toEqual(right);
-  });
+  test.each(Object.entries(PLAYS))(
+    'repair the state if %s',
+    async (row, { since: happens, repeat, shown, restored, later, right }) => {
+      const { owner, before, since } = cases.get(row) as Case;
+      expect(await shown(owner, since, before)).toEqual(restored);
+      played = [];
+      only = { OPERATOR_ONLY: '1' };
+      expect([await visit(owner, owner.key), await visit(owner, owner.token, A)]).toEqual([503, 503]);
+      await (repeat?.(owner, since, before) ?? happens(owner, before)).finally(() => {
+        only = {};
+      });
+      const named = codesIn(ROWS.find(({ since }) => since === row)?.repeat).map(headOf);
+      expect(played).toEqual(expect.arrayContaining(named));
+      await later?.(owner);
+      expect(await shown(owner, since, before)).toEqual(right);
+    },
+  );
 });
 
 test('without the Worker, SQL revokes a key and its sessions, suspends a business, and replaces a token', async () => {
@@ -438,7 +441,7 @@ test('without the Worker, SQL revokes a key and its sessions, suspends a busines
   await opened.close();
 });
 
-test(`since the time that is restored, ${MIGRATION}`, async () => {
+test(`after a restore, the commands in docs/restoring.md repair the state if ${MIGRATION}`, async () => {
   const state = newFolder();
   const where: Where = { 'persist-to': state };
   const files = globSync('migrations/*.sql', { cwd: ROOT }).sort();
@@ -473,7 +476,7 @@ test(`since the time that is restored, ${MIGRATION}`, async () => {
   expect(await applied()).toEqual(names);
 });
 
-test(`since the time that is restored, ${CLAIM}`, async () => {
+test(`after a restore, the commands in docs/restoring.md repair the state if ${CLAIM}`, async () => {
   const where = await threeDatabases();
   const state = where['persist-to'];
   const copy = newFolder();
@@ -499,7 +502,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     expect(await claims(databases)).toEqual(claimed);
     return linesOf(databases.first, save);
   });
-  // Restores only DB. Its file is that of a state with one database.
+  // Restores only DB, whose file has the same name as in a state with one database.
   const files = { cwd: newDatabase(), exclude: (name: string) => name.endsWith('metadata.sqlite') };
   const [file = ''] = globSync('v3/d1/*/*.sqlite', files);
   for (const name of globSync(`${file}*`, { cwd: state })) rmSync(join(state, name));
@@ -511,10 +514,10 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     expect((await run('business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
     const taken = (await Promise.all(databases.all.map((database) => linesOf(database, take)))).flat();
 
-    // The damage if something is created first, and its repair.
+    // Proves the damage of creating something first, and its repair.
     const newKey = () => run('key', 'create', '--user', 7);
     const { id: strayKey } = await newKey();
-    expect(strayKey).toBe(1); // of DB
+    expect(strayKey).toBe(1); // an ID of DB
     const forOther = create.map((word) => ({ 7: '8', 1: '2' })[word] ?? word);
     const stray = await run(...forOther);
     expect(stray).toMatchObject({ user_id: 8, token });
@@ -537,7 +540,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   });
 });
 
-/** The commands of the section "Backups", with --local: every night, and for a restore of DB. */
+/** The nightly commands and those to restore DB in the section "Backups", with --local. */
 const [backUp = '', restore = ''] = (() => {
   const [, section = ''] = read(RESTORING).split('\n## Backups\n');
   return [/- run: \|\n(.*?)\n *env:/s, /(\n *gpg --decrypt .*?)\n *```/s].map((pattern) =>
@@ -556,7 +559,7 @@ const shellIn = (folder: string, script: string) =>
     stdio: 'pipe',
   });
 
-/** A checkout with its databases in wrangler's folder. */
+/** Creates a checkout with its databases in wrangler's folder. */
 function checkoutOf(config: string) {
   const folder = newFolder();
   const state = join(folder, '.wrangler/state');
@@ -566,7 +569,7 @@ function checkoutOf(config: string) {
   return { folder, where: { config: join(folder, 'wrangler.toml'), 'persist-to': state } };
 }
 
-/** All rows by table, and the definitions of tables and indexes. */
+/** Returns all rows by table, and the definitions of tables and indexes. */
 async function contentOf({ db: { $client } }: LocalDatabase) {
   const rows = async (query: string) => (await $client.prepare(query).all()).results;
   const schema = await rows(
@@ -578,7 +581,7 @@ async function contentOf({ db: { $client } }: LocalDatabase) {
 }
 const contentsOf = ({ all }: Databases) => Promise.all(all.map(contentOf));
 
-test('a backup of each database, loaded into a new one, has everything, and the service goes on with it', async () => {
+test('a restored backup of each database is complete, and the service continues on it', async () => {
   const three = await threeDatabases();
   const [old, lost] = [checkoutOf(three.config), checkoutOf(three.config)];
   cpSync(three['persist-to'], old.where['persist-to'], { recursive: true });
@@ -590,7 +593,7 @@ test('a backup of each database, loaded into a new one, has everything, and the 
       .bind(...values)
       .run();
 
-  // Every table gets rows, from the service or by SQL.
+  // Fills every table through the service or by SQL.
   const owner = await newOwner();
   const session = await sessionOf(owner);
   const parent = `${'a'.repeat(59)}.`.repeat(4);
@@ -641,7 +644,7 @@ test('a backup of each database, loaded into a new one, has everything, and the 
     cpSync(join(old.folder, `${binding}.sql.gpg`), join(lost.folder, `${binding}.sql.gpg`));
     const commands = restore.replaceAll('DB', binding);
     if (binding === 'DB') {
-      // The purpose of the second command.
+      // Proves that the second command is needed.
       expect(() => shellIn(lost.folder, commands.replace('--file DB-cut.sql', '--file DB.sql'))).toThrow('too long');
     }
     shellIn(lost.folder, commands);

@@ -1,5 +1,5 @@
-// The server that the tests in Node share. It starts on the first request for it, because most runs of one file need none. Its owners
-// are created before it starts: a database that a server has open may be locked for other processes.
+// The server that the tests in Node share. It starts on the first request for it, because most runs of one file need none. Its owners are
+// created before it starts: a running server can lock its database for other processes.
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { dailyUsage } from '../../src/db/schema.ts';
 import { createBusiness, createKey } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from './local.ts';
-import type {} from './migrated.ts'; // what it provides
+import type {} from './migrated.ts'; // for the types of what it provides
 import { startService } from './server.ts';
 
 type Owner = { key: string; businesses: { id: number; token: string }[] };

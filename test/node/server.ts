@@ -1,4 +1,4 @@
-// Starts the service with `wrangler dev` in its own process group, on the state directory of a test and the assets built before the tests.
+// Starts the service with `wrangler dev` in its own process group, on a test's state directory and the assets built before the tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ export function withDatabases(count: number, addressLimit = 1000): string {
 }
 
 type Options = {
-  /** The configuration of a Worker that runs in front of the service. */
+  /** The configuration of a Worker in front of the service. */
   front?: string;
   config?: string;
   secrets?: Record<string, string>;
@@ -99,7 +99,7 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   }
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
-    if (answer !== null && output.includes('Ready on')) break; // otherwise another process has taken the port
+    if (answer !== null && output.includes('Ready on')) break; // otherwise another process responds on the port
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop('SIGKILL');
       throw new Error(`wrangler dev did not start:\n${output}`);

@@ -22,7 +22,7 @@ test.each([
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);
-    expect(sql).not.toContain('--'); // no comments are sent to D1
+    expect(sql).not.toContain('--'); // D1 receives no comments
     expect(sql.split('?')).toHaveLength(names.length + 1);
     const parameters = names.values();
     return { step, sql: sql.replaceAll('?', () => `:${parameters.next().value}`) };

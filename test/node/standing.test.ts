@@ -1,9 +1,9 @@
-// What the list and the header of a business show about its limits.
+// The limit status in the list and in a business's header.
 import { expect, test } from 'vitest';
 import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import type { Limits } from '../../src/wire/responses.ts';
 
-/** A daily and a monthly limit, each with the uses that count towards it. */
+/** Returns a daily and a monthly limit, each with the uses that count towards it. */
 const limits = (
   daily: number | null,
   today: number,
@@ -37,9 +37,9 @@ test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
-  ['nearer to the daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90% of daily limit' }],
-  ['nearer to the monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
-  ['as near to both, where the month wins', limits(100, 90, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
-])('the standing is right %s', (_, given, standing) => {
-  expect(limitStatusOf(given)).toEqual(standing);
+  ['nearer to its daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90% of daily limit' }],
+  ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
+  ['equally near to both limits, where the monthly one is shown', limits(100, 90, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
+])('the limit status is right for a business %s', (_, given, status) => {
+  expect(limitStatusOf(given)).toEqual(status);
 }); // biome-ignore format: a row on a line

@@ -1,8 +1,8 @@
-// A test's own folders and databases, which are removed after all tests (migrated.ts), and the shared server.
+// Folders and databases for one test, which are removed after all tests (migrated.ts), and the shared server.
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import type {} from './migrated.ts'; // what `inject` can give
+import type {} from './migrated.ts'; // for the types that `inject` returns
 import type { Served } from './served.ts';
 
 export const newFolder = (): string => mkdtempSync(join(inject('folder'), 'state-'));

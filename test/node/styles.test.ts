@@ -1,11 +1,11 @@
-// The pages use few sizes, weights and distances, and each view of the console styles only itself.
+// The pages use a fixed scale of sizes, weights and distances, and each view's style sheet styles only that view.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const PAGE = resolve(import.meta.dirname, '../../src/page');
 const OWNER = join(PAGE, 'owner');
-/** The sheets that all views share. */
+/** The style sheets that all views share. */
 const SHARED = ['console.css', 'parts.css'];
 const read = (path: string) => readFileSync(path, 'utf8').replace(/\/\*.*?\*\//gs, '');
 const sheets = [
@@ -15,7 +15,7 @@ const sheets = [
     .map((path) => [basename(path), join(OWNER, path)] as const),
 ];
 
-/** The values of the matching properties, except custom ones. */
+/** Returns the values of the matching properties, except custom properties. */
 const valuesOf = (style: string, property: string) =>
   [...style.matchAll(new RegExp(`(?<![\\w-])(?:${property}):([^;{}]+);`, 'g'))].map(([, value = '']) => value.trim());
 
@@ -35,7 +35,7 @@ describe.each(sheets)('%s', (_, path) => {
   });
 });
 
-/** The top-level selectors of a style sheet. */
+/** Returns a style sheet's top-level selectors. */
 function outerSelectors(style: string): string[] {
   const found: string[] = [];
   const open: string[] = [];
@@ -54,7 +54,7 @@ function outerSelectors(style: string): string[] {
   return found;
 }
 
-/** The element or the class in which a view is; for those where it is not the name of the file. */
+/** The root selectors of style sheets whose view is not named like the file. */
 const ROOTS: Record<string, string[]> = {
   'confirm.css': ['dialog'],
   'domains.css': ['.domains-view'],
@@ -62,7 +62,7 @@ const ROOTS: Record<string, string[]> = {
 };
 
 test.each(sheets.filter(([name, path]) => path.startsWith(OWNER) && !SHARED.includes(name)))(
-  '%s styles nothing outside of its view',
+  '%s styles nothing outside its view',
   (name, path) => {
     const roots = outerSelectors(read(path)).flatMap((selector) =>
       selector.split(',').map((one) => /^\.?[\w-]+/.exec(one.trim())?.[0]),

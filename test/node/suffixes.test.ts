@@ -1,11 +1,11 @@
-// src/suffix-parents.ts is made of the list of public suffixes in tldts. After an update of tldts, npm run generate makes it again.
+// src/suffix-parents.ts is generated from the list of public suffixes in tldts. Run npm run generate after an update of tldts.
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 
 type Trie = typeof import('tldts/dist/types/src/data/trie.d.ts');
 const trie: Trie = createRequire(import.meta.url)('tldts/dist/cjs/src/data/trie.js');
 
-/** The names that have public suffixes below them and are none themselves: everybody's. */
+/** Returns the names above public suffixes that are not public suffixes themselves. Their subdomains belong to different owners. */
 function parents(): string[] {
   const { nodeFlags, edgeStart, edgeLength, edgeChild, labelText, rulesRoot } = trie;
   let end = 0;
@@ -14,21 +14,21 @@ function parents(): string[] {
     return labelText.slice(end - length, end);
   });
   const found = new Set<string>();
-  /** Whether there is a public suffix at this place of the tree or below. */
+  /** Returns whether this node of the tree, or one below it, is a public suffix. */
   function walk(node: number, name: string[]): boolean {
     let isParent = false;
     for (let edge = edgeStart[node] ?? 0; edge < (edgeStart[node + 1] ?? 0); edge++) {
       isParent = walk(edgeChild[edge] ?? 0, [labels[edge] ?? '', ...name]) || isParent;
     }
     const isSuffix = nodeFlags[node] !== 0;
-    if (isParent && !isSuffix && name.length >= 2) found.add(new URL(`https://${name.join('.')}`).hostname); // two: as many as a wildcard needs
+    if (isParent && !isSuffix && name.length >= 2) found.add(new URL(`https://${name.join('.')}`).hostname); // a wildcard needs two labels
     return isParent || isSuffix;
   }
   walk(rulesRoot, []);
   return [...found].sort();
 }
 
-test('every name with public suffixes below it is known', async () => {
+test('src/suffix-parents.ts lists every name above public suffixes', async () => {
   const names = parents();
   expect(names).toContain('amazonaws.com');
   expect(names.filter((name) => name.includes('*'))).toEqual([]);

@@ -17,19 +17,22 @@ function compile(project: string): string {
   }
 }
 
-test('the types of the chart compile in React and in Vue and match the element', () => {
+test('the chart’s types compile in React and Vue, and match the element', () => {
   expect(compile(join(ROOT, 'test/types'))).toBe('');
 });
 
-test.each([true, false])('they compile in a project without React and Vue, with skipLibCheck %s', (skipLibCheck) => {
-  const folder = newFolder();
-  mkdirSync(join(folder, 'src/page/types'), { recursive: true });
-  mkdirSync(join(folder, 'test/types'), { recursive: true });
-  for (const file of ['src/page/types/usage-chart.d.ts', 'test/types/element.ts']) {
-    copyFileSync(join(ROOT, file), join(folder, file));
-  }
-  const compilerOptions = { target: 'es2024', module: 'esnext', moduleResolution: 'bundler', strict: true };
-  const rest = { lib: ['es2024', 'dom'], types: [], noEmit: true, allowImportingTsExtensions: true, skipLibCheck };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, ...rest } }));
-  expect(compile(folder)).toBe('');
-});
+test.each([true, false])(
+  'the chart’s types compile in a project without React and Vue, with skipLibCheck %s',
+  (skipLibCheck) => {
+    const folder = newFolder();
+    mkdirSync(join(folder, 'src/page/types'), { recursive: true });
+    mkdirSync(join(folder, 'test/types'), { recursive: true });
+    for (const file of ['src/page/types/usage-chart.d.ts', 'test/types/element.ts']) {
+      copyFileSync(join(ROOT, file), join(folder, file));
+    }
+    const compilerOptions = { target: 'es2024', module: 'esnext', moduleResolution: 'bundler', strict: true };
+    const rest = { lib: ['es2024', 'dom'], types: [], noEmit: true, allowImportingTsExtensions: true, skipLibCheck };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, ...rest } }));
+    expect(compile(folder)).toBe('');
+  },
+);

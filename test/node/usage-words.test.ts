@@ -1,4 +1,4 @@
-// How the usage view words an invalid range, the figures, and a monthly limit.
+// The usage view's words for an invalid range, the figures, and limits.
 import { expect, test, vi } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';

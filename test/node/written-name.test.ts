@@ -21,7 +21,7 @@ test.each([
   'ตัวอย่าง.example',
   'shop.bücher.example',
   'büro.пример.example',
-])('shows %s', (name) => {
+])('the console shows %s in Unicode', (name) => {
   const host = domainToASCII(name);
   expect(host).toContain('xn--');
   expect(domainToUnicode(host)).toBe(name);
@@ -34,14 +34,14 @@ test.each([
   ['mixes Greek into Latin', 'gοogle.example'],
   ['is Cyrillic that looks like Latin', 'аррӏе.example'],
   ['is Greek that looks like Latin', 'νικο.example'],
-  ['has a character that looks like a slash', 'shop.example⁄x.example'],
-  ['has a letter that looks like an exclamation mark', 'shopǃ.example'],
-  ['has a dotless i', 'vısa.example'],
-  ['has a Latin letter that looks like an a', 'ɑpple.example'],
-  ['has a stroke through its letters', 'a\u0338b.example'],
+  ['contains a character that looks like a slash', 'shop.example⁄x.example'],
+  ['contains a letter that looks like an exclamation mark', 'shopǃ.example'],
+  ['contains a dotless i', 'vısa.example'],
+  ['contains a Latin letter that looks like an a', 'ɑpple.example'],
+  ['contains a letter with a stroke through it', 'a\u0338b.example'],
   ['mixes Hangul and Hiragana', '한ひ.example'],
-  ['has one safe label and one that is not', 'bücher.аррӏе.example'],
-])('shows only the punycode of a name that %s', (_, name) => {
+  ['contains a safe and an unsafe label', 'bücher.аррӏе.example'],
+])('the console shows only the punycode of a name that %s', (_, name) => {
   const host = domainToASCII(name);
   expect(host).toContain('xn--');
   expect(unicodeName(`https://${host}`)).toBe(null);
@@ -50,13 +50,13 @@ test.each([
 test.each([
   ['plain ASCII', 'https://shop.example'],
   ['an IP address', 'http://[::1]:3000'],
-  ['no punycode behind xn--', 'https://xn--!.example'],
-  ['punycode that ends too early', 'https://xn--bcher-kv.example'],
+  ['invalid punycode after xn--', 'https://xn--!.example'],
+  ['truncated punycode', 'https://xn--bcher-kv.example'],
   ['punycode beyond Unicode', 'https://xn--99999999999.example'],
-  ['punycode of ASCII alone', 'https://xn--shop-.example'],
-  ['punycode of a capital letter, which no browser makes', 'https://xn--bc-8ka.example'],
+  ['punycode of plain ASCII', 'https://xn--shop-.example'],
+  ['punycode of a capital letter, which no browser produces', 'https://xn--bc-8ka.example'],
   ['punycode of an invisible character', 'https://xn--shop-8o0a.example'],
   ['null', 'null'],
-])('shows %s as it is', (_, site) => {
+])('the console shows no Unicode name for %s', (_, site) => {
   expect(unicodeName(site)).toBe(null);
 });
