@@ -1,4 +1,4 @@
-// Mistakes that the types generated from openapi.json reject. This file compiles only if each line below a comment does not.
+// Mistakes that the types generated from openapi.json reject. This file compiles only if each line below a comment is an error.
 import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 
@@ -9,9 +9,9 @@ const { data } = await usage.GET('/api/v1/business/usage/{business_id}', { param
 data?.data.used[0]?.counted;
 // @ts-expect-error a path that does not exist
 await usage.GET('/api/v1/business/{business_id}/acces', { params: { path } });
-// @ts-expect-error a method that the path does not have
+// @ts-expect-error a method that the path does not support
 await usage.DELETE('/api/v1/business/usage/{business_id}', { params: { path } });
-// @ts-expect-error a body of another shape
+// @ts-expect-error a body with the wrong shape
 await usage.POST('/api/v1/business/{business_id}/access', { params: { path }, body: { sites: 'https://a.example' } });
 // @ts-expect-error a use without an id
 await usage.POST('/api/v1/business/usage/{business_id}', { params: { path }, body: { uses: [{ at: '…' }] } });
@@ -33,12 +33,12 @@ if (recorded.data && 'count' in recorded.data.data) {
 // @ts-expect-error a number of hours without its unit
 await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, body: { keep_old: 24 } });
 const { data: one } = await usage.GET('/api/v1/business/{business_id}', { params: { path } });
-// @ts-expect-error a limit of a business that may have none
+// @ts-expect-error a limit without a check for null limits
 one?.data.limits.daily;
-// @ts-expect-error a whole former token
+// @ts-expect-error a complete former token
 one?.data.former_tokens[0]?.token;
 const { data: page } = await usage.GET('/api/v1/business');
-// @ts-expect-error a limit of a business that may have none
+// @ts-expect-error a limit without a check for null limits
 page?.data.businesses[0]?.limits.daily;
 // @ts-expect-error an unknown status
 await usage.PATCH('/api/v1/business/{business_id}', { params: { path }, body: { status: 'paused' } });

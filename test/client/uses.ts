@@ -51,7 +51,7 @@ const stopped = await usage.DELETE('/api/v1/business/{business_id}/token/former'
 if (stopped.error) throw new Error(stopped.error.message);
 console.log(`former: ${stopped.data.data.former_tokens.length}`);
 
-// A page can be empty although more follow.
+// A page can be empty even if more pages follow.
 type Page = components['schemas']['Businesses'];
 for (let after: Page['next'] = 0; after !== null; ) {
   const page: { data?: { data: Page } } = await usage.GET('/api/v1/business', {

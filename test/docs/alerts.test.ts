@@ -1,4 +1,4 @@
-// Runs docs/examples/receiver.mjs. The service sends to it over loopback.
+// Runs docs/examples/receiver.mjs and a service that sends alerts to it over loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const ALERT_SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 const { operator_key, secret } = await createOperatorKey('full', OPERATOR_SECRETS[0]);
 let service: Service;
 
-/** Every request of the service, recorded in front of the receiver. */
+/** Every request from the service, recorded by a proxy in front of the receiver. */
 const requests: { method: string; url: string; headers: Record<string, string>; body: string }[] = [];
 let elsewhere = false;
 const receiverPort = await freePort();
@@ -85,7 +85,7 @@ async function call(method: string, path: string, body: object) {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it expects
   return ((await answer.json()) as any).data;
 }
-/** A business that has used 8 of the 10 uses of this month. */
+/** Creates a business that has recorded 8 of this month's 10 uses. */
 async function newBusiness(user_id: number): Promise<number> {
   const address = { main_domain: 'acme.example', site: 'https://acme.example' };
   const fields = { user_id, name: 'Acme', ...address, country_id: 1, business_size: 'small', monthly_limit: 10 };
@@ -94,7 +94,7 @@ async function newBusiness(user_id: number): Promise<number> {
   await call('POST', `/business/usage/${id}`, { uses });
   return id;
 }
-/** Runs the second schedule at a minute of this hour in which it checks this business. */
+/** Runs the second schedule at a minute in which it checks this business. */
 async function runFor(id: number) {
   const time = new Date();
   time.setUTCMinutes(id % 60);
@@ -104,7 +104,7 @@ async function runFor(id: number) {
 }
 const filesIn = (name: string) => readdirSync(join(folder, 'alerts', name));
 
-test('the receiver in docs/alerts.md processes each message once and rejects messages of others', async () => {
+test('the receiver in docs/alerts.md processes each message once and rejects forged and old messages', async () => {
   const stop = await startReceiver();
   const first = await newBusiness(7);
   await runFor(first);
@@ -112,7 +112,7 @@ test('the receiver in docs/alerts.md processes each message once and rejects mes
   await vi.waitUntil(() => filesIn('done').length === 1, { timeout: 30_000 });
   expect(printed).toBe(line(first));
 
-  // The documented message is the one sent.
+  // The message matches the documented one.
   const [request] = requests;
   expect(requests).toMatchObject([{ method: 'POST', url: '/hooks/usage?key=1' }]);
   const shapeOf = (text: string) => text.replace(/"[^"]*"(?!:)|\d+/g, '').replace(/\s/g, '');
@@ -126,7 +126,7 @@ test('the receiver in docs/alerts.md processes each message once and rejects mes
   const stopAgain = await startReceiver();
   expect(await post(0)).toMatchObject({ status: 204 });
 
-  // Messages with another signature or an old one are rejected.
+  // Messages with an invalid signature or an old timestamp are rejected.
   const now = new Date();
   const id = 'msg_other';
   const signedAt = (time: Date, by = ALERT_SECRET) => ({

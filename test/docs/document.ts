@@ -1,4 +1,4 @@
-// Parses the documents: their examples and tables. Compares a printed response with an actual one.
+// Extracts examples and tables from the documents, and matches printed responses against actual ones.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
@@ -7,8 +7,8 @@ export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
 export const read = (path: string) => readFileSync(path, 'utf8');
 
 /**
- * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. Without such a block, each curl
- * command need only succeed. What installs packages has a test of its own (test/node/client.test.ts).
+ * Every `sh` block that calls the local service or its tools, with the output block below it. Without an output block, each curl command
+ * only has to succeed. Excludes blocks that install packages, which test/node/client.test.ts tests.
  */
 export const examplesIn = (path: string) =>
   [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|ndjson|csv)\n(.*?)^```\n)?/gms)].flatMap(
@@ -22,7 +22,7 @@ export const examplesIn = (path: string) =>
     },
   );
 
-/** The rows of the table whose header begins with these cells. */
+/** The rows of the table whose header starts with these cells. */
 export function tableIn(path: string, ...header: string[]): string[][] {
   const [, table] = read(path).split(`| ${header.join(' | ')} |`);
   if (table === undefined) throw new Error(`${path} has no table with the header ${header.join(', ')}`);
@@ -36,14 +36,14 @@ const DAY_MS = 86_400_000;
 export const dayFromNow = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 type Day = { date: string; count: number };
-/** Matches a report up to today with some uses: as many days as printed, or 30 if the document prints only the last ones. */
+/** Matches a report of `length` days up to today that contains at least one use. */
 const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   used.length === length &&
   [dayFromNow(0), dayFromNow(-1)].includes(used.at(-1)?.date ?? '') && // midnight may have passed
   used.some(({ count }) => count > 0) &&
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
-/** Parses JSON, a CSV file (to rows) or lines of JSON (to an array). */
+/** Parses JSON, CSV (to rows) or JSON lines (to an array). */
 export const valueIn = (text: string): unknown =>
   /^(date|business_id),/.test(text)
     ? text
@@ -60,7 +60,7 @@ export const valueIn = (text: string): unknown =>
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 const isTimeOrNull = expect.toSatisfy((value) => value === null || isTime.asymmetricMatch(value), 'a time, or null');
-/** Values that vary, by key. Null and 0 must match exactly. */
+/** Matchers for values that vary, by key. Null and 0 must match exactly. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
@@ -80,7 +80,7 @@ const VARIES: Record<string, unknown> = {
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
 
-/** Values that vary, by printed text: the last four characters of a secret, and days and counts in CSV. */
+/** Matchers for values that vary, by printed text: the last four characters of a secret, and days and counts in CSV. */
 const VARIANTS: [RegExp, unknown][] = [
   [/^….{4}$/, expect.stringMatching(/^…[0-9A-Za-z]{4}$/)],
   [/^\d{4}-\d\d-\d\d$/, VARIES.date],

@@ -1,4 +1,4 @@
-// The links, files, commands and settings in the documents exist.
+// Checks the links, files, commands and settings that the documents name.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
 
-test.each(DOCUMENTS)('%s links to documents, headings and pictures that exist', (path) => {
+test.each(DOCUMENTS)('%s links only to existing documents, headings and pictures', (path) => {
   const links = all(path, /(?:\]\(|src(?:set)?=")(?!https?:|\$)([^)"]+)/g).map((link) => {
     const [file, anchor] = link.split('#');
     return { target: file ? join(path, '..', file) : path, anchor };
@@ -34,13 +34,13 @@ test.each(DOCUMENTS)('%s links to documents, headings and pictures that exist', 
   expect(broken).toEqual([]);
 });
 
-test.each(DOCUMENTS)('%s names files and scripts that exist', (path) => {
+test.each(DOCUMENTS)('%s names only existing files and scripts', (path) => {
   expect(missing(all(path, /`((?:src|test|docs|migrations|\.ci)\/[^`\s]*)`/g))).toEqual([]);
   const { scripts } = JSON.parse(read('package.json'));
   expect(all(path, /npm run (?:-s )?([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test('the code cites documents and headings that exist', () => {
+test('the code cites only existing documents and headings', () => {
   const sources = ['src', 'test', 'migrations'].flatMap((folder) =>
     readdirSync(folder, { recursive: true }).map((name) => join(folder, `${name}`)),
   );
@@ -50,7 +50,7 @@ test('the code cites documents and headings that exist', () => {
   for (const [, document = '', heading] of cited) if (heading) expect(read(document)).toContain(`# ${heading}\n`);
 });
 
-test('README.md names the two commands, and where every part of src is', () => {
+test('README.md shows the two start commands and lists every folder in src', () => {
   expect(read('README.md')).toMatch(/^npm ci && npm run dev$.*^npm ci && npm test$/ms);
   const named = tableIn('README.md', 'Path', 'What is there').flatMap(([cell]) => codesIn(cell));
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -58,15 +58,15 @@ test('README.md names the two commands, and where every part of src is', () => {
   expect(missing(named)).toEqual([]);
 });
 
-test('docs/operating.md has every command of npm run admin, with its options', () => {
-  const formOf = (command = '') => command.replace(/(--[\w-]+) ("[^"]*"|[^\s\]]+)/g, '$1'); // without examples of values
+test('docs/operating.md lists every command of npm run admin with its options', () => {
+  const formOf = (command = '') => command.replace(/(--[\w-]+) ("[^"]*"|[^\s\]]+)/g, '$1'); // without example values
   const { help } = commandLineOf(['--help']) as { help: string };
   const forms = [...help.matchAll(/^ {2}(\S.*)$/gm)].map(([, command]) => formOf(command));
   const named = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => formOf(codesIn(cell)[0]));
   expect(named.sort()).toEqual(forms.sort());
 });
 
-test('docs/api.md has every Error-Code, and no other', () => {
+test('docs/api.md lists every Error-Code and no others', () => {
   const tables = ['Plain message', 'Message'].flatMap((message) =>
     tableIn('docs/api.md', 'Status', '`Error-Code`', message, 'When'),
   );
@@ -74,18 +74,18 @@ test('docs/api.md has every Error-Code, and no other', () => {
   expect([...new Set(named)].sort()).toEqual(ERROR_CODES.toSorted());
 });
 
-test('the rate limits are those of wrangler.toml', () => {
+test('docs/api.md and docs/operating.md state the rate limits set in wrangler.toml', () => {
   const set = all('wrangler.toml', /limit = (\d+), period = 10\b/g);
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);
 });
 
-test('docs/restoring.md saves the claims of DB, or takes them from the others, and puts them back, without blocking', () => {
+test('docs/restoring.md saves the claims in DB or rebuilds them from other databases, and restores them without blocking', () => {
   const [save, putBack, take] = all('docs/restoring.md', /^ *```sh\n([^`]*)^ *```$/gm).filter((block) =>
     block.includes('claims'),
   );
   expect(`${save}${putBack}${take}`).not.toMatch(/d1 export|--file/);
 
-  // Replaces wrangler: executes the command on the file $DATABASE.
+  // Replaces wrangler with a script that runs the SQL on the file $DATABASE.
   const folder = mkdtempSync(join(tmpdir(), 'claims-'));
   const execute = `const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.env.DATABASE);

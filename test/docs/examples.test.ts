@@ -1,4 +1,4 @@
-// Runs the examples of all documents in order on a running service, then checks the tables of docs/api.md.
+// Runs the examples in all documents in order against one service, then checks the tables in docs/api.md.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ async function registerOnly(...sites: string[]) {
   await register(sites);
 }
 
-test('npm run dev exports the variables of the README', () => {
+test('npm run dev exports the variables that README.md lists', () => {
   const named = tableIn('README.md', 'Variable', 'Value').flatMap(([cell]) => codesIn(cell));
   expect(named).toEqual(Object.keys($).map((name) => `$${name}`));
 });
@@ -38,12 +38,12 @@ test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) =
   );
 });
 
-test('the lines for a back end in README.md have created a business and changed its limit', async () => {
+test('the backend example in README.md creates a business and changes its limit', async () => {
   const { body } = await call('GET', '/business/3', operator);
   expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
 });
 
-test('with -fOJ, the CSV report is saved under the name from the service, and a refusal is not saved', async () => {
+test("curl -fOJ saves the CSV report under the service's filename, and saves no refusal", async () => {
   const { command = '', printed = '' } = examplesIn(API).find((example) => example.command.includes('text/csv')) ?? {};
   const folder = newFolder();
   const saving = `cd '${folder}'\n${command.replace('curl', 'curl -fOJ')}`;
@@ -56,10 +56,10 @@ test('with -fOJ, the CSV report is saved under the name from the service, and a 
   expect(readdirSync(folder)).toEqual([name]);
 });
 
-/** The log lines so far. */
+/** The log lines printed so far. */
 const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
 
-test('docs/operating.md has the fields of a log line', () => {
+test('docs/operating.md documents every field of a log line for a request', () => {
   const logged = logLines()
     .filter(({ method }) => method !== undefined)
     .flatMap(Object.keys);
@@ -67,7 +67,7 @@ test('docs/operating.md has the fields of a log line', () => {
   expect(named.sort()).toEqual([...new Set([...logged, 'error', 'reason', 'limiter'])].sort());
 });
 
-test('docs/operating.md has the fields of the line of a run', async () => {
+test('docs/operating.md documents every field of a log line for a scheduled run', async () => {
   const { origin } = new URL($.API);
   for (const cron of Object.values(SCHEDULES))
     expect((await fetch(`${origin}/cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`)).status).toBe(200);
@@ -77,7 +77,7 @@ test('docs/operating.md has the fields of the line of a run', async () => {
   expect(named.sort()).toEqual([...new Set(linesOfRuns().flatMap(Object.keys))].sort());
 });
 
-test('the log queries in docs/operating.md use fields that log lines have', () => {
+test('the log queries in docs/operating.md use only documented fields', () => {
   const [questions = ''] = /^# Who is over.*?^```$/ms.exec(read('docs/operating.md')) ?? [];
   const commands = questions.replace(/^#.*/gm, '');
   const asked = [...commands.matchAll(/[.{,] ?([a-z]\w+)/g)].map(([, field = '']) => field);
@@ -88,37 +88,46 @@ test('the log queries in docs/operating.md use fields that log lines have', () =
   expect(asked.filter((field) => ![...fields, 'rows_read', 'ndjson'].includes(field))).toEqual([]);
 });
 
-test.each(tableIn(API, 'The request comes from'))('origins: %s, %s', async (_, header, ...printed) => {
-  await registerOnly('https://shop.example');
-  const { origin } = new URL($.API);
-  const from: Headers = header === 'none' ? {} : { Origin: codesIn(header)[0] ?? origin };
-  for (const method of ['GET', 'POST']) {
-    const open = [token, key].map((by) => statusOf(method, usage(), { ...by, ...from }));
-    const restricted = [shopToken, key].map((by) => statusOf(method, usage($.SHOP), { ...by, ...from }));
-    expect(await Promise.all([...open, ...restricted])).toEqual(printed.map(Number));
-  }
-});
+test.each(tableIn(API, 'The request comes from'))(
+  'the documented statuses by origin are correct: %s, %s',
+  async (_, header, ...printed) => {
+    await registerOnly('https://shop.example');
+    const { origin } = new URL($.API);
+    const from: Headers = header === 'none' ? {} : { Origin: codesIn(header)[0] ?? origin };
+    for (const method of ['GET', 'POST']) {
+      const open = [token, key].map((by) => statusOf(method, usage(), { ...by, ...from }));
+      const restricted = [shopToken, key].map((by) => statusOf(method, usage($.SHOP), { ...by, ...from }));
+      expect(await Promise.all([...open, ...restricted])).toEqual(printed.map(Number));
+    }
+  },
+);
 
-test.each(tableIn(API, 'Registered', 'Passes', 'Refused'))('sites: %s', async (registered, passes, refused) => {
-  await registerOnly(...codesIn(registered));
-  for (const [cell, status] of [[passes, 200] as const, [refused, 403] as const]) {
-    const statuses = codesIn(cell).map((Origin) => statusOf('GET', usage($.SHOP), { ...shopToken, Origin }));
-    expect(await Promise.all(statuses)).toEqual(codesIn(cell).map(() => status));
-  }
-});
+test.each(tableIn(API, 'Registered', 'Passes', 'Refused'))(
+  'the documented matches of a site are correct: %s',
+  async (registered, passes, refused) => {
+    await registerOnly(...codesIn(registered));
+    for (const [cell, status] of [[passes, 200] as const, [refused, 403] as const]) {
+      const statuses = codesIn(cell).map((Origin) => statusOf('GET', usage($.SHOP), { ...shopToken, Origin }));
+      expect(await Promise.all(statuses)).toEqual(codesIn(cell).map(() => status));
+    }
+  },
+);
 
-test.each(tableIn(API, 'Site as given', 'Stored as'))('sites: %s is %s', async (given, stored = '') => {
-  const { status, body } = await register(codesIn(given));
-  if (stored.startsWith('refused')) expect(status).toBe(422);
-  else expect(body.data.access_list).toContainEqual(expect.objectContaining({ site: codesIn(stored)[0] }));
-});
+test.each(tableIn(API, 'Site as given', 'Stored as'))(
+  'the documented stored form of a site is correct: %s, %s',
+  async (given, stored = '') => {
+    const { status, body } = await register(codesIn(given));
+    if (stored.startsWith('refused')) expect(status).toBe(422);
+    else expect(body.data.access_list).toContainEqual(expect.objectContaining({ site: codesIn(stored)[0] }));
+  },
+);
 
 const many = (n: number, start = 0) => Array.from({ length: n }, (_, i) => `https://s${start + i}.example`);
 const record = (uses: object[]) => call('POST', usage(), key, { uses });
 const recordAt = (minutes: number) =>
   record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
 const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
-/** No valid body is as deep or as large as one may be: what is refused then is only the member. */
+/** No valid body reaches these limits. At the limit, a body is refused only because of its unknown member. */
 const EXTRA = { status: 422, body: { message: 'extra is not a member of this object, which accepts uses' } };
 const AT_MOST: Record<string, object> = {
   'levels of nesting in a body': EXTRA,
@@ -129,29 +138,30 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'sites in a request': (n) => register(many(n)),
   'characters of a site, as given': (n) => register(['https://s0.example'.padEnd(n, '/')]),
   'uses in a request': (n) => record(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))),
-  'days that a use may lie in the past': (n) => recordAt(1 - n * 24 * 60),
-  'minutes that a use may lie in the future, for clocks that are fast': (n) => recordAt(n - 0.5),
-  'characters of an idempotency key, or of the id of a use': (n) => record([{ id: 'x'.repeat(n) }]),
+  "days that a use's `at` may be in the past": (n) => recordAt(1 - n * 24 * 60),
+  "minutes that a use's `at` may be in the future, for fast clocks": (n) => recordAt(n - 0.5),
+  "characters of an idempotency key or of a use's id": (n) => record([{ id: 'x'.repeat(n) }]),
   'days in a history': (n) =>
     call('PUT', `/business/${$.SHOP}/history`, operator, {
       days: Array.from({ length: n }, (_, i) => ({ date: dayFromNow(-1 - i), count: 1 })),
       replace: true,
     }),
   'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
-  'businesses in a page of their usage': (n) => call('GET', `/usage?limit=${n}`, operator),
+  'businesses in a page of usage totals': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
-  'characters of a text to search for in changes': (n) =>
+  'characters of a search text for changes': (n) =>
     call('GET', `/business/${$.SHOP}/changes?search=${'x'.repeat(n)}`, key),
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
   'alerts in a page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
   'characters of a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
-  'characters of the URL of a business': (n) =>
+  'characters of a business URL': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
   'uses in a limit': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { monthly_limit: n }),
-  'days for which a replaced token may keep working': (n) => call('POST', rotation, key, { keep_old: `${n}d` }),
+  'days that a replaced token may keep working': (n) => call('POST', rotation, key, { keep_old: `${n}d` }),
   'bytes of a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
   'levels of nesting in a body': (n) => withExtra(JSON.parse('['.repeat(n - 1) + ']'.repeat(n - 1))),
-  'members and elements in a body; an empty object or list counts as one': (n) => withExtra(Array(n - 4).fill(0)), // 4 are around these
+  // The rest of the body counts as 4.
+  'members and elements in a body; an empty object or list counts as one': (n) => withExtra(Array(n - 4).fill(0)),
   async 'sites of a business'(n) {
     await registerOnly(...many(100));
     for (let stored = 100; stored + 100 <= n; stored += 100) await register(many(100, stored));
@@ -159,16 +169,19 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   },
 };
 const maximums = tableIn(API, 'Maximum', 'Value').filter(([, value]) => !value?.includes('seconds'));
-test.each(maximums)('maximum values: %s, %s', async (name = '', value = '') => {
-  const reach = REACH[name] as (typeof REACH)[string];
-  const max = Number.parseInt(value, 10);
-  const within = AT_MOST[name] ?? { status: 200 };
-  expect(await reach(max)).toMatchObject(within);
-  const beyond = await reach(max + 1);
-  expect(beyond).toMatchObject({ status: name === 'bytes of a body' ? 413 : 422 });
-  expect(beyond).not.toMatchObject(within);
-  if (value.endsWith('at least 1')) expect(await reach(0)).toMatchObject({ status: 422 });
-});
+test.each(maximums)(
+  'the service accepts the documented maximum and rejects more: %s, %s',
+  async (name = '', value = '') => {
+    const reach = REACH[name] as (typeof REACH)[string];
+    const max = Number.parseInt(value, 10);
+    const within = AT_MOST[name] ?? { status: 200 };
+    expect(await reach(max)).toMatchObject(within);
+    const beyond = await reach(max + 1);
+    expect(beyond).toMatchObject({ status: name === 'bytes of a body' ? 413 : 422 });
+    expect(beyond).not.toMatchObject(within);
+    if (value.endsWith('at least 1')) expect(await reach(0)).toMatchObject({ status: 422 });
+  },
+);
 
 const errorsIn = (message: string) =>
   tableIn(API, 'Status', '`Error-Code`', message, 'When').map((cells) => {
@@ -176,7 +189,7 @@ const errorsIn = (message: string) =>
     return { status: Number(cells[0]), code, message: like(text) };
   });
 
-test('errors: the tables have every refusal, and every row is one', async () => {
+test('the error tables contain every refusal, and every row occurs', async () => {
   await registerOnly('https://shop.example');
   const [entry] = (await call('GET', access, key)).body.data.access_list;
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
@@ -218,19 +231,22 @@ test('errors: the tables have every refusal, and every row is one', async () => 
   const rows = [...plain, ...others];
   const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
   for (const response of seen) expect(rows).toContainEqual(response);
-  // A single request cannot cause the others: see test/http.test.ts (400) and test/operations.test.ts. Limits are an example above.
+  // A single request cannot cause the others. test/http.test.ts tests 400, test/operations.test.ts the rest. An example reaches a limit.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
     expect(seen).toContainEqual(row);
 });
 
 const RETENTION: Record<string, [file: string, constant: RegExp]> = {
-  'ids of uses that were recorded with an API key or an operator key': ['core/use.ts', /KEEP_ID_DAYS = \{ key: (\d+)/],
-  'ids of uses that were recorded with a token': ['core/use.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
-  'changes, but always the last one': ['db/changes.ts', /KEEP_CHANGES_DAYS = (\d+)/],
+  'ids of uses recorded with an API key or an operator key': ['core/use.ts', /KEEP_ID_DAYS = \{ key: (\d+)/],
+  'ids of uses recorded with a token': ['core/use.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
+  'changes, except the latest one': ['db/changes.ts', /KEEP_CHANGES_DAYS = (\d+)/],
   alerts: ['db/alerts.ts', /KEEP_ALERTS_DAYS = (\d+)/],
-  'refused origins, since they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
+  'refused origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
 };
-test.each(tableIn(API, 'Data', 'Kept for'))('retention: %s, %s', (data = '', kept = '') => {
-  const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];
-  expect(kept).toBe(`${constant.exec(read(`src/${file}`))?.[1]} days`);
-});
+test.each(tableIn(API, 'Data', 'Retained for'))(
+  'the documented retention is correct: %s, %s',
+  (data = '', kept = '') => {
+    const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];
+    expect(kept).toBe(`${constant.exec(read(`src/${file}`))?.[1]} days`);
+  },
+);

@@ -1,5 +1,5 @@
-// Runs docs/examples/product.mjs beside the service, from sign-up to deletion, through outages, crashes and months. Checks each step
-// in the service, and compares the invoices with its counts.
+// Runs docs/examples/product.mjs with the service, from sign-up to deletion, through outages, crashes and months. Checks each step in the
+// service, and compares the invoices with the service's counts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
@@ -25,13 +25,13 @@ const [full, record] = [
 ];
 let service: Service;
 
-/** A fault between the product and the service: 503, a lost response, or the product is killed before or after the service responds. */
+/** A 503, a lost response, or the product is killed before or after the service responds. */
 type Accident = null | 'unavailable' | 'lost' | 'killed before' | 'killed after';
-/** The faults of the next requests. */
+/** The faults of the next requests, in order. */
 const accidents: Accident[] = [];
 /** The fault of every request: no connection, no response, or 503. */
 let outage: null | 'unreachable' | 'silent' | 'unavailable' = null;
-/** Every request of the product, with the last four characters of its key. */
+/** Every request from the product, with the last four characters of its key. */
 const requests: string[] = [];
 const front = createServer(forward);
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** A proxy to the service. It limits pages of the invoice run to two businesses. */
+/** Proxies a request to the service. Limits each page of the invoice run to two businesses. */
 async function forward(...[request, response]: Parameters<RequestListener>) {
   const { method = '', url = '', headers } = request;
   const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ async function start() {
     return ended;
   };
 }
-/** Runs the nightly job as on this day. */
+/** Runs the nightly job as if today were `day`. */
 async function night(day: string) {
   log = '';
   expect({
@@ -134,7 +134,7 @@ function sql(text: string, ...values: (string | number)[]): any[] {
     database.close();
   }
 }
-/** Waits until the product has recorded the stored uses of these users. It must not have set any aside. */
+/** Waits until the product has recorded or set aside all stored uses of these users. */
 const recorded = (...users: number[]) =>
   vi.waitUntil(() => sql(`${LATE} and user_id in (${users}) and refused is null`).length === 0, {
     timeout: 20_000,
@@ -142,7 +142,7 @@ const recorded = (...users: number[]) =>
   });
 const LATE = 'select late.* from late join customers using (business_id) where 1 = 1';
 
-/** Sends a request of a user to the product. */
+/** Sends a user's request to the product. */
 async function send(user: number | string, method: string, path: string, body?: unknown) {
   const answer = await fetch(`http://127.0.0.1:${productPort}${path}`, {
     method,
@@ -158,11 +158,11 @@ const ok = async (...request: Parameters<typeof send>) => {
   expect({ request, status, body }).toMatchObject({ status: 200 });
   return body;
 };
-/** Does a customer's work, which counts as `quantity` uses. */
+/** Requests work that counts as `uses` uses. */
 const work = (user: number, uses: number) => send(user, 'POST', '/work', { text: 'x'.repeat(100 * uses) });
 const DONE = { status: 200, body: { answer: 42 } };
 
-/** Sends a message of the payment provider. */
+/** Sends a message as the payment provider. */
 async function pay(
   data: { user_id: number | string },
   { paid = true, at = new Date(), id = `msg_${Math.random()}`, secret = PAYMENT_SECRET, sentAt = new Date() } = {},
@@ -182,7 +182,7 @@ async function pay(
   return (await fetch(`http://127.0.0.1:${productPort}/webhooks/payment`, init)).status;
 }
 
-/** Sends a request to the service itself. */
+/** Sends a request directly to the service. */
 async function call(
   as: string | null,
   method: string,
@@ -198,7 +198,7 @@ async function call(
   return { status: answer.status, body: (await answer.json()) as any };
 }
 const dataOf = async (path: string) => (await call(full.operator_key, 'GET', path)).body.data;
-/** The uses of a business, today or in a range of days. */
+/** A business's uses, today or in a range of days. */
 const used = async (business: number, from = dayFromNow(0), to = from): Promise<number> =>
   (await dataOf(`/business/usage/${business}?from=${from}&to=${to}`)).used.reduce(
     (sum: number, day: { count: number }) => sum + day.count,
@@ -207,13 +207,13 @@ const used = async (business: number, from = dayFromNow(0), to = from): Promise<
 const businessOf = (user: number): number =>
   sql('select business_id from customers where user_id = ?', user)[0].business_id;
 
-/** Signs up a customer and waits until the service has everything. */
+/** Signs up a customer for a plan. Returns the business id. */
 async function customer(user: number, plan = 'free') {
   await ok(user, 'POST', '/signup', { name: `Acme ${user}`, domain: `acme${user}.example` });
   await ok(user, 'POST', '/settings/plan', { plan });
   return businessOf(user);
 }
-/** The total billed for each month of a business, after the last settlement. */
+/** The totals billed to a business per month, including settlements. */
 const billed = (business: number) =>
   sql(
     `select starts_on, ends_on, sum(units) as units, sum(amount) as amount, group_concat(kind) as kinds from
@@ -227,7 +227,7 @@ beforeEach(() => {
   accidents.length = 0;
   outage = null;
 });
-/** Processes of a failed test must not disturb the next one. */
+/** Stops processes that a failed test left running. */
 afterEach(async () => {
   for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   front.closeAllConnections();
@@ -236,15 +236,15 @@ afterEach(async () => {
 const ACME = 'https://acme.example';
 const SIGNUP = { name: 'Acme', domain: 'acme.example' };
 
-test('a customer signs up, works, changes settings and is let into the console', async () => {
+test('a customer signs up, works, changes settings and opens the console', async () => {
   const stop = await start();
   const entry = (id: number, site: string) => expect.objectContaining({ id, business_id: 1, site });
 
-  // Sign-up happens once although the first response is lost.
+  // Sign-up happens once even if the first response is lost.
   accidents.push('lost');
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
-  // Every response is lost, and the customer corrects the form.
+  // Both responses are lost, then the customer corrects the form.
   accidents.push('lost', 'lost');
   expect(await send(8, 'POST', '/signup', { name: 'Blot', domain: 'blot.example' })).toMatchObject({ status: 502 });
   expect(await ok(8, 'POST', '/signup', { name: 'Bolt', domain: 'bolt.example' })).toEqual({ business: 2 });
@@ -274,19 +274,19 @@ test('a customer signs up, works, changes settings and is let into the console',
     { id: 2, user_id: 8 },
   ]);
 
-  // Only signed-in customers get in.
+  // Only signed-in customers are admitted.
   expect(await send(9, 'GET', '/settings')).toMatchObject({ status: 404, body: { message: 'Sign up first' } });
   for (const user of ['', '0', '-7', '7.5', 'acme', '7/../8'])
     expect({ user, ...(await send(user, 'GET', '/keys')) }).toMatchObject({ user, status: 401 });
 
-  // The token works in the customer's pages.
+  // The token works on the customer's pages.
   const { html } = await ok(7, 'GET', '/snippet');
   const [, business, token = ''] = /business="(\d+)" token="(.*?)"/.exec(html) ?? [];
   expect([business, token]).toEqual(['1', (await dataOf('/business/1')).token]);
   const visit = async (as: string, origin = ACME) => (await call(as, 'GET', '/business/usage/1', { origin })).status;
   expect([await visit(token), await visit(token, 'https://evil.example')]).toEqual([200, 403]);
 
-  // The hot path uses the record key. It charges in advance and lowers afterwards, to 0 if the work fails.
+  // The hot path uses the record key. It records uses in advance and lowers them afterwards, to 0 if the work fails.
   requests.length = 0;
   expect(await work(7, 50)).toMatchObject(DONE);
   const post = `POST /business/usage/1 ${record.operator_key.slice(-4)}`;
@@ -296,7 +296,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   expect(await send(7, 'POST', '/work', { text: 5 })).toMatchObject({ status: 502 });
   expect(await used(1)).toBe(53);
 
-  // One plan stops at its limit, the other bills the excess. A downgrade waits for the next month.
+  // The free plan stops at its limit, and the pro plan bills the excess. A downgrade takes effect next month.
   const uses = [{ id: 'earlier', quantity: 947 }];
   await call(full.operator_key, 'POST', '/business/usage/1', { body: { uses } });
   const reached = 'This business has used its 1000 uses for this month.';
@@ -314,7 +314,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   expect(await work(7, 50)).toMatchObject(DONE);
   expect(await used(1)).toBe(1050);
 
-  // The sites.
+  // The customer edits the sites.
   const www = 'https://www.acme.example';
   const added = await ok(7, 'POST', '/settings/sites', { sites: [www] });
   expect(added.access_list).toEqual([entry(1, ACME), entry(4, www)]);
@@ -328,14 +328,14 @@ test('a customer signs up, works, changes settings and is let into the console',
     body: { message: expect.stringContaining('must not be the last entry') },
   });
 
-  // The token is replaced. Its grace period is cut short.
+  // The customer rotates the token, then ends its grace period early.
   const rotated = await ok(7, 'POST', '/settings/token');
   expect([await visit(token), await visit(rotated.token)]).toEqual([200, 200]);
   expect((await ok(7, 'GET', '/settings')).former_tokens).toMatchObject([{ last_four: token.slice(-4) }]);
   expect((await ok(7, 'POST', '/settings/stop-old-tokens')).former_tokens).toEqual([]);
   expect([await visit(token), await visit(rotated.token)]).toEqual([401, 200]);
 
-  // The console.
+  // The customer opens the console.
   const { status: redirected, location } = await send(7, 'POST', '/settings/console');
   expect([redirected, location?.split('#')[0]]).toEqual([303, `${service.url}/owner`]);
   const code = location?.split('#code=')[1];
@@ -343,7 +343,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   expect(session).toMatchObject({ read_only: false });
   expect((await call(session.session_key, 'GET', '/business')).body.data.businesses).toMatchObject([{ id: 1 }]);
 
-  // API keys.
+  // The customer creates and revokes an API key.
   const key = await ok(7, 'POST', '/keys', { name: 'Acme ERP', role: 'read' });
   expect(await visit(key.api_key)).toBe(200);
   const { api_key: _, ...shown } = key;
@@ -356,7 +356,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   expect(await stop()).toBe(0);
 });
 
-test('work goes on through an outage; its uses survive the end of the process and count once, as what they were', async () => {
+test('work continues during an outage, and its uses survive a restart and count once with the right quantity', async () => {
   const stop = await start();
   const business = await customer(20, 'pro');
   const lots = [3, 50, 1, 20, 50, 7];
@@ -380,7 +380,7 @@ test('work goes on through an outage; its uses survive the end of the process an
     outage = how;
     if (how === 'silent') {
       const began = performance.now();
-      expect(await work(20, 2)).toMatchObject(DONE); // after two seconds
+      expect(await work(20, 2)).toMatchObject(DONE); // waits two seconds for the service
       expect(performance.now() - began).toBeLessThan(3_500);
       sum += 2;
     } else await workAll();
@@ -404,7 +404,7 @@ test('work goes on through an outage; its uses survive the end of the process an
   expect(await stopAtLast()).toBe(0);
 });
 
-test('who does not pay does no work, says the payment provider and nobody else', async () => {
+test('a failed payment stops work, and only the payment provider can report one', async () => {
   const stop = await start();
   const [business, other] = [await customer(30, 'pro'), await customer(31, 'pro')];
   const statusOf = async (id: number) => (await dataOf(`/business/${id}`)).status;
@@ -442,7 +442,7 @@ test('who does not pay does no work, says the payment provider and nobody else',
   await becomes(business, 'suspended');
   expect([await used(business), await used(other), await statusOf(other)]).toEqual([4, 5, 'active']);
 
-  // Paid. Repeated and late messages have no effect.
+  // The customer pays. Repeated and late messages have no effect.
   const message = { id: 'msg_paid', at: new Date(3_000_000) };
   expect([await pay({ user_id: 30 }, message), await pay({ user_id: 30 }, message)]).toEqual([200, 200]);
   await becomes(business, 'active');
@@ -461,7 +461,7 @@ test('who does not pay does no work, says the payment provider and nobody else',
   expect(await stopAgain()).toBe(0);
 });
 
-test('a customer whose uses are refused holds up nobody, and a use that is refused none of the same list', async () => {
+test('refused uses block neither other customers nor other uses in the same list', async () => {
   const stop = await start();
   const users = [40, 41, 42, 43];
   const businesses = await Promise.all(users.map((user) => customer(user)));
@@ -469,7 +469,7 @@ test('a customer whose uses are refused holds up nobody, and a use that is refus
   outage = 'unavailable';
   for (const user of [40, 41, 43]) for (const uses of [1, 2, 50]) expect(await work(user, uses)).toMatchObject(DONE);
   await stop();
-  // The service does not know 40. Two uses of 41 are too old, and 42 is suspended.
+  // User 40's business is deleted, two uses of user 41 are too old, and user 42 is suspended.
   await call(full.operator_key, 'DELETE', `/business/${businesses[0]}?name=Acme%2040`);
   const old = `${dayFromNow(-36)}T12:00:00Z`;
   sql(`update late set at = ? where business_id = ? and quantity <= 2`, old, businesses[1] as number);
@@ -501,7 +501,7 @@ const count = async (business: number, days: Record<string, number>) => {
   const body = { days: Object.entries(days).map(([date, count]) => ({ date, count })), replace: true };
   expect((await call(full.operator_key, 'PUT', `/business/${business}/history`, { body })).status).toBe(200);
 };
-/** Asserts that the invoices of a business equal the service's counts exactly. */
+/** Asserts that a business's invoices equal the service's counts exactly. */
 async function compare(business: number, included: number, price: number) {
   const months = billed(business);
   for (const { starts_on, ends_on, units, amount } of months) {
@@ -511,7 +511,7 @@ async function compare(business: number, included: number, price: number) {
   return months;
 }
 
-test('the nights bill each month once and settle it when its count is final; the end bills the rest, whatever crashes', {
+test('the nightly job bills each month once and settles it when its count is final, and cancellation bills the rest despite crashes', {
   timeout: 180_000,
 }, async () => {
   const stop = await start();
@@ -532,7 +532,7 @@ test('the nights bill each month once and settle it when its count is final; the
   expect(billed(more)[0]).toMatchObject({ units: 2_445, amount: 4_890, kinds: 'month,true_up' });
   expect(billed(less)[0]).toMatchObject({ units: 1, amount: 2, kinds: 'month,true_up' });
 
-  // The second month has a charge and a credit. The job misses all nights in between.
+  // The second month ends in a charge for one customer and a credit for another. The job misses the nights in between.
   await night(third);
   expect(billed(less)[1]).toMatchObject({ starts_on: second, units: 1_000 });
   await count(more, { [dayAfter(third, -1)]: 2_500 });
@@ -550,7 +550,7 @@ test('the nights bill each month once and settle it when its count is final; the
   ] as const)
     expect((await compare(business, included, price)).length).toBe(4);
 
-  // A cancellation while the service is down, with late uses of today and of the last billed month.
+  // A customer cancels while the service is down, with unsent uses from today and from the last billed month.
   outage = 'unreachable';
   expect(await work(50, 50)).toMatchObject(DONE);
   expect(await work(50, 30)).toMatchObject(DONE);
@@ -562,7 +562,7 @@ test('the nights bill each month once and settle it when its count is final; the
   expect(await send(50, 'POST', '/signup', SIGNUP)).toMatchObject({ status: 402 });
   await stop();
   outage = null;
-  // The process is killed before and after each of its requests, until the customer is deleted.
+  // The product is killed before and after each of its requests until the customer is deleted.
   for (let step = 0; sql('select * from customers where user_id = 50').length > 0; step++) {
     expect(step).toBeLessThan(40);
     accidents.length = 0;

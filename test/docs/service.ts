@@ -1,4 +1,4 @@
-// Starts `npm run dev` on a free port with its own database, and calls it by fetch or shell.
+// Starts `npm run dev` on a free port with its own database, and calls it with fetch or a shell.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ export async function startService(...options: string[]) {
   const [port, state] = [await freePort(), newFolder()];
   const args = ['--port', `${port}`, '--persist-to', state, ...options];
   const dev = spawn('npm', ['run', 'dev', '--', ...args], { detached: true });
-  const closed = once(dev, 'close'); // all of its processes have closed their output
+  const closed = once(dev, 'close'); // after all its processes have closed their output
   let output = '';
   for (const stream of [dev.stdout, dev.stderr]) stream.on('data', (text) => (output += text));
   async function stop() {
@@ -42,7 +42,7 @@ export async function startService(...options: string[]) {
     return { status: response.status, code, body: (await response.json()) as any };
   }
 
-  /** Runs a command as a reader who has pasted the export lines would. */
+  /** Runs a command in a shell with the exported variables. */
   async function shell(command: string): Promise<string> {
     const script = `curl() { command curl -sS -H "CF-Connecting-IP: ${nextAddress()}" "$@"; }\n${command}`;
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: { ...process.env, ...variables } });

@@ -1,5 +1,5 @@
-// Random requests to every route: only responses of the contract, and exact counts. The seed is printed. FUZZ_SEED repeats a run, and
-// FUZZ_SECONDS makes it longer.
+// Sends random requests to every route, and expects only documented responses and exact counts. Prints its seed. FUZZ_SEED repeats a run,
+// and FUZZ_SECONDS extends it.
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,12 +8,12 @@ import { isShared } from '../../src/public-suffix.ts';
 import { BASE, databases, newApp, newBusiness, newKey, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
-/** At least this many, however slow the machine is. */
+/** The minimum, even on a slow machine. */
 const MIN_REQUESTS = 1000;
 const AT_ONCE = 16;
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 
-/** Businesses that are open, restricted, with wildcards, suspended, and with a rotating token, and narrow keys. */
+/** Creates open, restricted, wildcard, suspended and token-rotating businesses, and keys with limited rights. */
 async function world() {
   const open = await newBusiness();
   const restricted = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
@@ -56,7 +56,7 @@ function requests({ businesses, rotating, secrets }: World) {
         .tuple(id, fc.constantFrom('changes', 'alerts', 'access/refused'))
         .map(([id, list]) => `/api/v1/business/${id}/${list}`),
     },
-    // Only one business rotates its token. Those of the others must keep working.
+    // Only one business rotates its token. The other tokens must keep working.
     {
       weight: 2,
       arbitrary: fc
@@ -157,7 +157,7 @@ function requests({ businesses, rotating, secrets }: World) {
 
 type Sent = ReturnType<typeof requests> extends fc.Arbitrary<infer T> ? T : never;
 
-/** The sequence of requests of a seed, until the time is up. */
+/** Yields a seed's requests until the time is up. */
 function* inTime(sent: fc.Arbitrary<Sent>, seed: number) {
   const end = Date.now() + SECONDS * 1000;
   for (let part = 0; ; part++) {
@@ -201,10 +201,10 @@ async function fuzz(faultsIn100: number) {
   console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
   const everybody = await world();
   const { open, businesses, readOnly, recordOnly, secrets } = everybody;
-  // Loads the list of public suffixes first: in the test runner, that takes longer than a request's timeout.
+  // Loads the list of public suffixes in advance: in the test runner, loading takes longer than a request's timeout.
   await isShared('example.com');
   const statuses: Record<number, number> = {};
-  // The model: uses without an id, and ids, which count once per business and kind of credential.
+  // The model: the number of uses without an id, and the ids, which count once per business and kind of credential.
   let plain = 0;
   const ids = new Set<string>();
   let faults = 0;
@@ -234,7 +234,7 @@ async function fuzz(faultsIn100: number) {
           faulted = true;
           faults += 1;
           if (faults % 2 === 0) {
-            // The batch ran, and its result was lost.
+            // The batch runs, but its result is lost.
             const before = await total();
             await d1.batch(statements);
             if ((await total()) > before) counts(example);
@@ -271,19 +271,19 @@ async function fuzz(faultsIn100: number) {
     expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);
     const shown = `${JSON.stringify(lines)}${status === 200 ? '' : text}`;
     for (const secret of secrets) {
-      // An error may repeat the origin, which the caller chooses.
+      // An error may repeat the caller's own origin.
       if (!example.headers.Origin?.includes(secret)) expect(shown.includes(secret), said).toBe(false);
     }
     if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
   }
-  // Of all businesses, because the operator can reach those of the previous test.
+  // Sums all businesses, because the operator can also reach the previous test's businesses.
   const total = async () => {
     const [row] = await open.db.select({ total: sql<number>`coalesce(sum(count), 0)` }).from(dailyUsage);
     return row?.total ?? 0;
   };
 
   const atFirst = await total();
-  // Sequential with faults: the sum before and after shows what a lost batch wrote.
+  // Runs sequentially with faults: the sums before and after a lost batch show what it wrote.
   const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = inTime(requests(everybody), seed);
   await Promise.all(
@@ -299,11 +299,11 @@ async function fuzz(faultsIn100: number) {
   return { faults, failures: (statuses[500] ?? 0) + (statuses[503] ?? 0) };
 }
 
-test('random requests get responses of the contract, and every use counts exactly once', LONG, async () => {
+test('random requests receive only documented responses, and every use counts exactly once', LONG, async () => {
   expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
 });
 
-test('with faults in 1 % of the batches, each fault is a 500 or 503, and the counts are exact', LONG, async () => {
+test('each failure of a batch returns 500 or 503, and the counts remain exact', LONG, async () => {
   const { faults, failures } = await fuzz(1);
   expect(faults).toBeGreaterThan(0);
   expect(failures).toBe(faults);

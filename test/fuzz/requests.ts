@@ -1,7 +1,7 @@
-// Requests without a valid credential, as recipes: a few values describe a large request, so that a search can mutate, combine and
-// describe them. No recipe targets a known fault.
+// Recipes for requests without a valid credential. A recipe describes a large request in a few values, which a search can mutate, combine
+// and print. No recipe targets a known fault.
 
-/** `length` characters of an alphabet: `letters` distinct ones in turn, each repeated `run` times. */
+/** `length` characters of an alphabet. Cycles through `letters` distinct characters, each repeated `run` times. */
 type Part = { alphabet: string; start: number; letters: number; run: number; length: number };
 export type Recipe = {
   route: string;
@@ -12,7 +12,7 @@ export type Recipe = {
   parts: Part[];
   /** Whether the entries differ. */
   varied: boolean;
-  /** Whether all other characters than ASCII are escaped in the body. */
+  /** Whether the body escapes all non-ASCII characters. */
   escaped: boolean;
   caller: string;
   headers: Record<string, Part>;
@@ -93,7 +93,7 @@ const HEADERS = [
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
-/** `text` returns the content of a JSON string. `text` values are unquoted. */
+/** Builds a JSON value from `count` entries. `text` returns an entry escaped for a JSON string, or unescaped for the `text` value. */
 const VALUES: Record<string, (count: number, text: (index: number) => string) => string> = {
   text: (_, text) => text(0),
   string: (_, text) => `"${text(0)}"`,
@@ -115,14 +115,14 @@ const FRAMES: Record<string, Wrap> = {
   'other member': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],"other":${value}}`,
   'rest of the body': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],${value.slice(1)}`,
 };
-/** Bodies that are valid except for the texts. */
+/** Recipes whose bodies are valid except for their texts. */
 const VALID: Partial<Recipe>[] = [
   { route: 'POST access', frame: 'sites', value: 'strings', prefix: 'https://', entries: 100 },
   { route: 'POST usage', frame: 'uses', value: 'ids', prefix: '', entries: 1000 },
   { route: 'POST usage', frame: 'uses', value: 'ats', prefix: '2026-01-01T00:00:00.', entries: 1000 },
 ];
 
-/** The search keeps the most expensive request of each kind. */
+/** Returns a recipe's kind. The search keeps each kind's most expensive request. */
 export const kindOf = ({ route, frame, value }: Recipe) => (hasBody(route) ? `${route}, ${value} as ${frame}` : route);
 const hasBody = (route: string) => /^(POST|DELETE)/.test(route);
 
@@ -147,7 +147,7 @@ function textOf(parts: Part[]): string {
   return texts.join('');
 }
 
-/** The body, truncated to the size that the service reads. */
+/** Builds the body, shortened to the maximum size that the service reads. */
 function bodyOf({ frame, value, prefix, entries, parts, varied, escaped }: Recipe): string {
   const quoted = (text: string) => (value === 'text' ? text : JSON.stringify(text).slice(1, -1));
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -167,12 +167,12 @@ function bodyOf({ frame, value, prefix, entries, parts, varied, escaped }: Recip
   return body(count);
 }
 
-/** The request of a recipe. */
+/** Builds a recipe's request. */
 export function requestOf(recipe: Recipe): Sent {
   const { route, caller, parts } = recipe;
   const line = textOf(parts).slice(0, MAX_LINE).toWellFormed();
   const path = line.replace(/[^!-~]|[#?]/gu, encodeURIComponent).slice(0, MAX_LINE);
-  // UTF-8 bytes as Latin-1 characters, as fetch expects them in a header.
+  // fetch expects a header's UTF-8 bytes as Latin-1 characters.
   const header = (text: string) =>
     Buffer.from(text.replace(/\p{Cc}/gu, ''))
       .toString('latin1')
@@ -209,7 +209,7 @@ export function newRecipe(random: Random): Recipe {
   return random() < 0.5 ? recipe : { ...recipe, ...pick(random, VALID) };
 }
 
-/** Returns a copy with random changes, some of them from `other`. */
+/** Returns a copy with random changes, some copied from `other`. */
 export function mutated(recipe: Recipe, other: Recipe, random: Random): Recipe {
   const child = structuredClone(recipe);
   const part = pick(random, child.parts);

@@ -1,5 +1,5 @@
-// Raw requests, sent byte for byte to `wrangler dev`, and the CORS headers of every response. Decisions about origins and sites
-// are tested in workerd (test/origin.test.ts, test/site.test.ts).
+// Sends raw requests byte for byte to `wrangler dev`, and checks the CORS headers of every response. test/origin.test.ts and
+// test/site.test.ts test the decisions about origins and sites in workerd.
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { served } from '../node/state.ts';
@@ -25,14 +25,14 @@ type Business = { token: string; usage: string; access: string };
 let key: string;
 let own: string;
 let wire: Wire;
-/** `every` has the sites of all lists: an origin that it refuses, each list refuses. */
+/** `every` contains the sites of all lists, so an origin that it refuses is refused by each list. */
 let lists: Record<List | 'every', Business>;
 
 const REPORT = { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } };
 const by = (credential: string) => `Authorization: Bearer ${credential}`;
 const told = ({ status, text }: Answer) => ({ status, body: JSON.parse(text) as unknown });
 
-/** Sends one request. Any page may read every response, and none may send cookies. */
+/** Sends a request. Asserts that any page may read the response, and that none may send cookies. */
 async function send(method: string, path: string, lines: string[] = [], body?: string) {
   const answer = await wire.send(method, path, lines, body);
   if (answer.status !== BAD_REQUEST) {
@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => wire.close());
 
 const ORIGINS: Record<string, readonly Row[]> = {
-  genuine: GENUINE_ORIGINS,
+  'origins that browsers send': GENUINE_ORIGINS,
   'non-ASCII bytes or control characters': Object.values(HOSTILE_ORIGINS)
     .flat()
     .filter(([origin]) => !isAscii(origin)),
@@ -72,7 +72,7 @@ const ORIGINS: Record<string, readonly Row[]> = {
   'an oversized origin': HOSTILE_ORIGINS['an oversized origin'] ?? [],
 };
 
-test.each(Object.entries(ORIGINS))('admits an origin only where it is registered: %s', async (_, rows) => {
+test.each(Object.entries(ORIGINS))('a token works only from registered origins: %s', async (_, rows) => {
   expect(rows).not.toEqual([]);
   for (const [origin, ...admittedBy] of rows) {
     for (const list of admittedBy.length === 0 ? (['every'] as const) : NAMES) {
@@ -85,7 +85,7 @@ test.each(Object.entries(ORIGINS))('admits an origin only where it is registered
   }
 });
 
-describe.each(Object.entries(RAW_HEADERS))('reads headers as HTTP defines them: %s', (_, rows) => {
+describe.each(Object.entries(RAW_HEADERS))('the service reads headers as HTTP defines them: %s', (_, rows) => {
   test.each(rows.map((row) => [legible(row[0].join('\r\n')), ...row] as const))(
     '%s',
     async (_name, lines, status, saw) => {
@@ -97,11 +97,11 @@ describe.each(Object.entries(RAW_HEADERS))('reads headers as HTTP defines them: 
   );
 });
 
-// Not in workerd, which warns about each header with such characters.
+// Not tested in workerd, which logs a warning for each such header.
 test.each([
   ['in UTF-8', utf8('é')],
   ['in Latin-1', 'é'],
-])('refuses a non-ASCII Idempotency-Key %s', async (_, id) => {
+])('the service refuses a non-ASCII Idempotency-Key %s', async (_, id) => {
   const answer = await send('POST', lists.literals.usage.replace(/\?.*/, ''), [by(key), `Idempotency-Key: ${id}`]);
   const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
   expect(told(answer)).toEqual({
@@ -111,14 +111,14 @@ test.each([
 });
 
 // `send` asserts the CORS headers.
-describe('lets a registered page read', () => {
+describe('a registered page can read', () => {
   test.each([
     ['a preflight', 'OPTIONS', '/api/v1/business/1/access', 204],
-    ['the preflight of an unknown path', 'OPTIONS', '/api/unknown', 204],
+    ['a preflight for an unknown path', 'OPTIONS', '/api/unknown', 204],
     ['a report', 'GET', '/api/v1/business/usage/1', 200],
-    ['a report as HEAD', 'HEAD', '/api/v1/business/usage/1', 200],
+    ['the headers of a report', 'HEAD', '/api/v1/business/usage/1', 200],
     ['that its input is invalid', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
-    ['that a business to report on does not exist', 'GET', '/api/v1/business/usage/999999999', 422],
+    ['that the business of a report does not exist', 'GET', '/api/v1/business/usage/999999999', 422],
     ['that a business to manage does not exist', 'GET', '/api/v1/business/999999999/access', 401],
     ['that an entry does not exist', 'DELETE', '/api/v1/business/1/access/999999999', 404],
     ['that a path does not exist', 'GET', '/api/v1/unknown', 404],

@@ -1,6 +1,6 @@
-// Origins that imitate a registered one, grouped by attack, and the access lists they are sent to.
+// Origins that imitate a registered origin, grouped by attack, and the access lists to test them against.
 
-/** The access lists that every origin below is sent to, each of a separate business. */
+/** Access lists of separate businesses. Every origin below is tested against each of them. */
 export const LISTS = {
   literals: [
     ...['https://shop.example', 'https://pay.shop.example:8443', 'https://xn--bcher-kva.example'],
@@ -18,7 +18,7 @@ export type List = keyof typeof LISTS;
 /** An origin, and the lists that admit it (200). Every other list refuses it (403). */
 export type Row = readonly [origin: string, ...admittedBy: List[]];
 
-/** Origins that browsers send: a service that refused everything would fail these. */
+/** Origins that browsers send. A service that refuses everything fails them. */
 export const GENUINE_ORIGINS: readonly Row[] = [
   ['https://shop.example', 'literals'],
   ['https://pay.shop.example:8443', 'literals', 'wildcards'],
@@ -44,7 +44,7 @@ export const GENUINE_ORIGINS: readonly Row[] = [
   ['http://[::1]:1', 'loopback'],
 ];
 
-/** An origin alone is one that every list refuses. */
+/** Expands the groups. Every list refuses an origin that names no list. */
 const rowsOf = (groups: Record<string, readonly (string | Row)[]>): Record<string, readonly Row[]> =>
   Object.fromEntries(
     Object.entries(groups).map(([attack, rows]) => [
@@ -68,7 +68,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://a.evilshop.example', 'https://a.evil-shop.example:8443', 'https://wwwshop.example'],
     ...['https://x.xa.b.c.d.example', 'http://wiki.xintra.corp', 'http://evillocalhost:3000'],
     ...['http://evil-localhost', 'http://1192.0.2.7:8080', 'https://evilxn--bcher-kva.example'],
-    ['https://evil.com.shop.example', 'wildcards'], // the owner of the DNS of shop.example controls this host
+    ['https://evil.com.shop.example', 'wildcards'], // the DNS owner of shop.example controls this host
   ],
   'a relative of a registered site': [
     ...['https://example', 'https://evil.example', 'https://example.shop'],
@@ -85,12 +85,12 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://x.axb.c.d.example', 'http://wiki.intraxcorp', 'http://192x0.2.7:8080', 'http://192.0.237:8080'],
     ...['https://127x0.0.1'],
   ],
-  'null, or a word for nothing': [
+  'null or a similar word': [
     ...['null', 'NULL', 'Null', '"null"', 'null:', 'null/', 'https://null', 'null.shop.example'],
     ['https://null.shop.example', 'wildcards'],
     ...['undefined', 'none', '0', '-', '{}', '[object Object]', 'same-origin', 'self'],
   ],
-  'another scheme, or part of one': [
+  'another or an incomplete scheme': [
     ...['http://shop.example', 'http://www.shop.example', 'https://wiki.intra.corp', 'https://localhost:3000'],
     ...['http://127.0.0.1:3000', 'https://[::1]:3000', 'ws://shop.example', 'wss://www.shop.example'],
     ...['ftp://shop.example', 'httpss://www.shop.example', 'xhttps://www.shop.example', 'https+x://www.shop.example'],
@@ -102,13 +102,13 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['view-source:https://shop.example', 'chrome-extension://shop.example', 'capacitor://localhost'],
     ...['localhost:3000'],
   ],
-  'another port, or another notation of it': [
+  'another port or notation of a port': [
     ...['https://shop.example:443', 'https://shop.example:8443', 'https://shop.example:80', 'https://shop.example:'],
     ['https://pay.shop.example', 'wildcards'],
     ...['https://www.shop.example:443', 'https://www.shop.example:0443', 'https://www.shop.example:8444'],
     ...['https://www.shop.example:84430', 'https://www.shop.example:08443', 'https://www.shop.example:8443:8443'],
     ...['https://www.shop.example:+8443', 'https://www.shop.example:0x20fb'],
-    'https://www.shop.example:73979', // 8443 in 16 bits
+    'https://www.shop.example:73979', // 8443 modulo 2^16
     'https://www.shop.example:8443.0',
     'https://www.shop.example:\u0668\u0664\u0664\u0663', // Arabic-Indic digits
     'https://www.shop.example:\uff18\uff14\uff14\uff13', // full-width digits
@@ -124,7 +124,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['http://Localhost', 'https://XN--BCHER-KVA.example', 'https://www.xn--BCHER-kva.example'],
     ...['https://[2001:DB8::7]'],
   ],
-  'a trailing dot, or an empty label': [
+  'a trailing dot or an empty label': [
     ...['https://shop.example.', 'https://shop.example..', 'https://shop..example', 'https://.shop.example'],
     ...['https://..shop.example', 'https://www..shop.example', 'https://www.shop..example'],
     ...['https://.www.shop.example', 'https://www.shop.example.', 'https://www.shop.example.:8443', 'https://.'],
@@ -145,7 +145,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://evil.com#@www.shop.example', 'https://evil.com\\.shop.example'],
     ...['https://evil.com\\@www.shop.example', 'https://evil.com:80\\.shop.example'],
   ],
-  // Some browsers send these hosts in Origin, and naive patterns take them for subdomains.
+  // Some browsers send these hosts in Origin, and naive patterns mistake them for subdomains.
   'punctuation that a browser allows in a host': [
     ...['https://evil.com!.shop.example', 'https://evil.com".shop.example', 'https://evil.com$.shop.example'],
     ...['https://evil.com&.shop.example', "https://evil.com'.shop.example", 'https://evil.com(.shop.example'],
@@ -153,7 +153,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://evil.com;.shop.example', 'https://evil.com=.shop.example', 'https://evil.com^.shop.example'],
     ...['https://evil.com`.shop.example', 'https://evil.com{.shop.example', 'https://evil.com|.shop.example'],
     ...['https://evil.com}.shop.example', 'https://evil.com~.shop.example'],
-    ['https://evil.com_.shop.example', 'wildcards'], // a label of its own domain
+    ['https://evil.com_.shop.example', 'wildcards'], // com_ is a valid label
   ],
   'percent-encoding': [
     ...['https://evil.com%2f.shop.example', 'https://evil.com%23.shop.example', 'https://evil.com%00.shop.example'],
@@ -182,7 +182,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://shop.example"]', "https://shop.example'--"],
   ],
   'lookalike letters': [
-    'https://b\u00fccher.example', // a browser sends punycode
+    'https://b\u00fccher.example', // browsers send punycode
     'https://www.b\u00fccher.example',
     'https://\u0455hop.example', // Cyrillic s
     'https://sh\u043ep.example', // Cyrillic o
@@ -247,28 +247,28 @@ export const HOSTILE_ORIGINS = rowsOf({
 /** Whether workerd can send the header unchanged. http.test.ts sends the others byte for byte. */
 export const isAscii = (origin: string) => /^[\t\x20-\x7e]+$/.test(origin);
 
-/** The refusal of a token's origin. It does not repeat an origin that is too long or not printable. */
+/** The response that refuses a token's origin. Omits an origin that is too long or not printable. */
 export const refusalOf = (origin: string) => ({
   status: false,
   message: `${/^[ -~]{1,300}$/.test(origin) ? `Origin ${origin}` : 'This origin'} is not authorized for this business.`,
 });
 
-/** The refusal of a token that is sent without an origin. */
+/** The response that refuses a token sent without an origin. */
 export const NO_ORIGIN = {
   status: false,
   message: 'This business token works only from pages of its registered sites. From a server, use an API key.',
 };
 
-/** The HTTP server rejects the request before it reaches the service. */
+/** The status of a request that the HTTP server rejects before it reaches the service. */
 export const BAD_REQUEST = 400;
-/** Placeholder for the origin of the service. */
+/** Placeholder for the service's own origin. */
 export const OWN = 'own';
 /** Placeholder for an origin that is not valid UTF-8. */
 const UNREADABLE = '\ufffd';
 
 /**
- * Header lines that only a raw client sends, one byte per character, and the response to a token of the `literals` business:
- * the status and, in a refusal, the origin that the service saw, if any.
+ * Header lines that only a raw client sends, one byte per character, and the response to the `literals` business's token: the status
+ * and, in a refusal, the origin that the service received, if any.
  */
 export const RAW_HEADERS: Record<
   string,
@@ -322,7 +322,7 @@ export const RAW_HEADERS: Record<
     [['Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: same-origin'], 403],
     [['Sec-Fetch-Mode: same-origin'], 403],
   ],
-  'a notation that HTTP treats as equal': [
+  'a notation that HTTP treats as equivalent': [
     [['Origin:https://shop.example'], 200],
     [['Origin: \t https://shop.example \t '], 200],
     [['ORIGIN: https://shop.example'], 200],
@@ -347,9 +347,9 @@ export const RAW_HEADERS: Record<
     [['Origin: https://shop.example\x85'], 403, UNREADABLE],
     [['Origin: https://shop.example\xa0'], 403, UNREADABLE],
     [['Origin: \xa0https://shop.example'], 403, UNREADABLE],
-    [['Origin: https://\xc1\xb3hop.example'], 403, UNREADABLE], // s in two bytes
-    [['Origin: https://shop\xc0\xaeexample'], 403, UNREADABLE], // a dot in two bytes
+    [['Origin: https://\xc1\xb3hop.example'], 403, UNREADABLE], // s encoded in two bytes
+    [['Origin: https://shop\xc0\xaeexample'], 403, UNREADABLE], // a dot encoded in two bytes
     [['Origin: https://shop.example\xed\xa0\x80'], 403, UNREADABLE], // half of a surrogate pair
-    [['Origin: https://shop.example\xe2\x80'], 403, UNREADABLE], // a character cut off
+    [['Origin: https://shop.example\xe2\x80'], 403, UNREADABLE], // a truncated character
   ],
 };

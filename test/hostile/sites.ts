@@ -21,7 +21,7 @@ const STRING = 'must be a string, such as https://example.com';
 const usual = (address: string) => `must write an IP address in standard notation, such as ${address}`;
 const strangers = (below: string) => `must not cover ${below}: its subdomains belong to different owners`;
 
-/** Marks of eight combining classes, in an order that normalization must sort. */
+/** Marks of eight combining classes, in an order that normalization changes. */
 const COMBINING = [0x345, 0x35d, 0x35c, 0x315, 0x300, 0x316, 0x321, 0x334].map((mark) => String.fromCodePoint(mark));
 /** `length` distinct CJK letters, none of which decomposes. */
 const letters = (length: number) => Array.from({ length }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
@@ -30,17 +30,17 @@ const letters = (length: number) => Array.from({ length }, (_, index) => String.
 const hostOf = (length: number) =>
   `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(length - 3 * 64)}`;
 
-/** Sites that are refused with the same words. */
+/** Sites that are refused with the same message. */
 const all = (told: string, ...sites: string[]) => sites.map((site) => [site, told] as const);
 
 export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, told: string])[]> = {
   'that browsers and our parser interpret differently': [
-    ['https://e\u0345\u0300.example', DISGUISED], // ὶ behind e to browsers, è in front of ι where it is composed first
+    ['https://e\u0345\u0300.example', DISGUISED], // browsers read e and ὶ, but a parser that composes first reads è and ι
     ['https://\u1fb3.example', DISGUISED],
     ['https://a>\u0338b.example', INVALID],
     ['https://\u0897a.example', INVALID],
   ],
-  'that is too long, and takes quadratic time to parse': [
+  'that is too long and takes quadratic time to parse': [
     [`https://a${COMBINING.map((mark) => mark.repeat(253)).join('')}`, LABELS],
     [`https://a${'\u0301'.repeat(31)}.example`, LABELS],
     [`https://${letters(2030)}`, LABELS],
@@ -48,11 +48,11 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     [`https://${'\u1100'.repeat(1018)}`, LABELS],
     [`https://${'1.'.repeat(1000)}1`, LABELS],
   ],
-  'whose origin is "null", or none': [
+  'whose origin is "null" or missing': [
     ...all(WEB, 'null', 'localhost:3000', 'example.com:443', 'file:///etc/passwd', 'file://example.com/share'),
     ...all(WEB, 'javascript:alert(1)', 'javascript://example.com/%0aalert(1)', 'data:text/html,<script>1</script>'),
     ...all(WEB, 'about:blank', 'about:srcdoc', 'mailto:owner@example.com', 'urn:https://example.com'),
-    // Its origin would be that of the URL inside.
+    // Their origin is the inner URL's origin.
     ...all(WEB, 'blob:https://example.com/0b3c', 'filesystem:https://example.com/temporary'),
     ...all(WEB, 'view-source:https://example.com'),
   ],
@@ -77,11 +77,11 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
   'with an invalid port': [
     ...all(PORT, 'https://example.com:0', 'https://example.com:00', 'https://*.example.com:0'),
     ['https://example.com:65536', INVALID],
-    ['https://example.com:4294967739', INVALID], // 443 in 32 bits
+    ['https://example.com:4294967739', INVALID], // 443 modulo 2^32
     ...all(INVALID, 'https://example.com:-1', 'https://example.com:+443', 'https://example.com:0x1bb'),
     ...all(INVALID, 'https://example.com:1e3', 'https://example.com:443.0', 'https://example.com:https'),
     ...all(INVALID, 'https://example.com:443:443'),
-    ['https://example.com:\u0664\u0664\u0663', INVALID], // digits, of another script
+    ['https://example.com:\u0664\u0664\u0663', INVALID], // Arabic-Indic digits
     ['https://:443', INVALID],
   ],
   'with control characters, which the URL parser drops or keeps': [
@@ -118,7 +118,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.exam\u200bple.com', DISGUISED],
     ...all(WEB, '\ufeffhttps://example.com', '\u200bhttps://example.com', '\u00a0https://example.com'),
   ],
-  'with characters that become others': [
+  'with characters that normalization replaces': [
     ['https://\uff45xample.com', DISGUISED], // full-width e
     ['https://example\uff0ecom', DISGUISED], // full-width full stop
     ['https://example\u3002com', DISGUISED], // ideographic full stop
@@ -143,7 +143,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://example.com\u00b2', DISGUISED], // superscript two
     ['https://\u2460\u2461\u2466.0.0.1', DISGUISED], // 127 in circles
   ],
-  'with labels that DNS does not have': [
+  'with labels that DNS does not allow': [
     ['https://.example.com', LABELS],
     ['https://example..com', LABELS],
     ...all(DOT, 'https://example.com.', 'https://example.com..', 'https://example.com.:443', 'https://localhost.'),
@@ -154,24 +154,24 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     [`https://${hostOf(254)}`, LABELS],
     [`https://${'a.'.repeat(130)}com`, LABELS],
   ],
-  'with marks that the URL parser lets into a host': [
+  'with punctuation that the URL parser accepts in a host': [
     ...all(LABELS, 'https://exam!ple.com', 'https://exam"ple.com', 'https://exam$ple.com', 'https://exam&ple.com'),
     ...all(LABELS, "https://exam'ple.com", 'https://exam(ple).com', 'https://exam+ple.com'),
     ...all(LABELS, 'https://example.com,evil.example', 'https://example.com;evil.example', 'https://exam=ple.com'),
     ...all(LABELS, 'https://exam`ple.com', 'https://exam{ple}.com', 'https://exam~ple.com', "https://example.com'--"),
     ...all(LABELS, 'https://{{host}}'),
   ],
-  'with marks that no host has': [
+  'with characters that no host may contain': [
     ...all(INVALID, 'https://exam<ple.com', 'https://example.com>', 'https://exam^ple.com', 'https://exam|ple.com'),
     ...all(INVALID, 'https://[example.com]', 'https://example.com]'),
     ['https://exam\ud800ple.com', INVALID], // half of a surrogate pair
     ['https://exam\ufffdple.com', INVALID],
-    ['https://exam\ufdd0ple.com', INVALID], // a code point that is no character
-    ['https://\u0301example.com', INVALID], // an accent on nothing
+    ['https://exam\ufdd0ple.com', INVALID], // a noncharacter
+    ['https://\u0301example.com', INVALID], // a combining accent without a base letter
     ['https://\u05d0a.example', INVALID], // right-to-left and left-to-right in one label
-    ['https://xn--\u00fc.example', INVALID], // punycode that is not ASCII
+    ['https://xn--\u00fc.example', INVALID], // a punycode label with a non-ASCII letter
   ],
-  'with an IP address in a form that browsers do not serialise': [
+  'with an IP address in a notation that browsers rewrite': [
     ['http://127.1', usual('http://127.0.0.1')],
     ['http://0x7f.1', usual('http://127.0.0.1')],
     ['http://0177.0.0.1', usual('http://127.0.0.1')],
@@ -183,7 +183,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['http://192.168.257', usual('http://192.168.1.1')],
     ['http://256.0.0.1', INVALID],
     ['http://1.2.3.4.5', INVALID],
-    ['http://example.0x1', INVALID], // a host that ends in a number is an address, or nothing
+    ['http://example.0x1', INVALID], // a host that ends in a number must be a valid IP address
     ['http://[0:0:0:0:0:0:0:1]', usual('http://[::1]')],
     ['http://[2001:DB8::1]', usual('http://[2001:db8::1]')],
     ['http://[2001:0db8::1]', usual('http://[2001:db8::1]')],
@@ -193,7 +193,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['http://[127.0.0.1]', INVALID],
     ['http://[v1.fe80]', INVALID],
   ],
-  'with a * where none may be': [
+  'with a misplaced *': [
     ...all(STAR, 'https://*', 'https://**', 'https://*example.com', 'https://www*.example.com'),
     ...all(STAR, 'https://www.*.example.com', 'https://example.*', 'https://*.*.example.com'),
     ...all(STAR, 'https://**.example.com', 'https://*.*', 'https://example.com:*', 'https://*.example.com:*'),
@@ -204,7 +204,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['*', WEB],
     ['*.example.com', WEB],
   ],
-  'with a wildcard over what is no domain': [
+  'with a wildcard over a host that is not a domain': [
     ['https://*.', DOT],
     ['https://*..com', LABELS],
     ['https://*.example.com.', DOT],
@@ -217,12 +217,12 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ...all(STAR_LABELS, 'https://*.a.b.c.d.example.com'),
     [`https://*.${hostOf(252)}`, STAR_LENGTH],
   ],
-  'with a wildcard below which strangers have domains': [
+  'with a wildcard over domains of different owners': [
     ['https://*.co.uk', strangers('co.uk')],
     ['https://*.com.au', strangers('com.au')],
     ['https://*.k12.ca.us', strangers('k12.ca.us')],
     ['https://*.kawasaki.jp', strangers('kawasaki.jp')],
-    ['https://*.anything.ck', strangers('anything.ck')], // *.ck, whatever it is
+    ['https://*.anything.ck', strangers('anything.ck')], // the list contains *.ck
     ['https://*.\u516c\u53f8.cn', strangers('xn--55qx5d.cn')],
     ['https://*.xn--55qx5d.cn', strangers('xn--55qx5d.cn')],
     ['https://*.github.io', strangers('github.io')],
@@ -240,7 +240,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
-    // Public suffixes below them: others own s3.amazonaws.com and its like.
+    // These domains contain public suffixes, such as s3.amazonaws.com.
     ['https://*.amazonaws.com', strangers('amazonaws.com')],
     ['https://*.eu-west-1.amazonaws.com', strangers('eu-west-1.amazonaws.com')],
     ['https://*.compute.amazonaws.com', strangers('compute.amazonaws.com')],
@@ -253,7 +253,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
   'that is oversized': [
     [`https://example.com/${'a'.repeat(2029)}`, LONG],
     [`https://${'a'.repeat(16_384)}.com`, LONG],
-    [`x${' '.repeat(900_000)}x`, LONG], // also a trap for a pattern that trims
+    [`x${' '.repeat(900_000)}x`, LONG], // also slow for a pattern that trims spaces
     [`https://example.com${'\u0000'.repeat(2048)}`, LONG],
   ],
   'that is not a string': [

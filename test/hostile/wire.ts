@@ -31,7 +31,7 @@ export class Wire {
     return new Promise<Answer>((resolve, reject) => {
       const settle = (settled: () => void, reusable: boolean) => {
         socket.removeAllListeners();
-        socket.on('error', () => {}); // ignore a reset after the response
+        socket.on('error', () => {}); // ignores a reset after the response
         if (!reusable) this.close();
         settled();
       };
@@ -57,7 +57,7 @@ export class Wire {
   }
 }
 
-/** Parses a response. Null while it is incomplete. */
+/** Parses a response. Returns null if it is incomplete. */
 function parse(received: Buffer, method: string): Answer | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

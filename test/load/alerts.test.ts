@@ -1,4 +1,4 @@
-// Alerts while the service is killed and the receiver fails: each arrives in one message, and requests do not wait for them.
+// Kills the service and breaks the receiver: each alert still arrives in one message, and requests do not wait for alerts.
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -18,13 +18,13 @@ const LIMIT = 10;
 const MEASURED_USES = 40;
 const MAX_RATIO = 2;
 const RUN_MS = 20_000;
-/** A sweep covers every business within this many minutes. */
+/** The minutes within which sweeps cover every business. */
 const MINUTES = 15;
 const LOST_ON_PURPOSE = 5;
 
-/** The behavior of the receiver. `slow` and `silent` hold the response back, `silent` forever. */
+/** The receiver's behavior. `slow` delays the response, and `silent` never sends it. */
 type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 429;
-/** The step after which the service is killed: amid the uses, after the last one before a run, or while a message is sent. */
+/** The step after which the service is killed: during the uses, after the last use before a run, or while a message is sent. */
 type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
 const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
   { receiver: 'down', killedAt: 'response' },
@@ -52,7 +52,7 @@ const listener: RequestListener = async (request, response) => {
   try {
     for await (const part of request) body += part;
   } catch {
-    return; // the service was killed while it sent
+    return; // the service was killed while sending
   }
   const id = `${request.headers['webhook-id']}`;
   try {
@@ -64,7 +64,7 @@ const listener: RequestListener = async (request, response) => {
   if (inProgress.has(id)) wrong.push(`${id} is sent twice at the same time`);
   inProgress.add(id);
   response.on('close', () => inProgress.delete(id));
-  response.setHeader('Connection', 'close'); // so that each message has a connection, after which the service can be killed
+  response.setHeader('Connection', 'close'); // one connection per message, so the service can be killed after any of them
   const status = typeof behaviour === 'number' ? behaviour : 204;
   received.push({ id, body, alerts: JSON.parse(body).data.alerts, taken: status === 204 && behaviour !== 'silent' });
   reached('request');
@@ -91,13 +91,13 @@ let service: Service | undefined;
 afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
-  await service?.stop('SIGKILL'); // or the service would wait for its run
+  await service?.stop('SIGKILL'); // otherwise the service waits for its run
 });
 
 const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
 const secrets = { OPERATOR_KEY_1: secret, ALERT_SECRET, ALERT_URL: `http://127.0.0.1:${receiverPort}/hooks` };
 
-/** Records a use with an idempotency key. Null if the service was killed before it responded. */
+/** Records a use and returns the status, or null if the service was killed before it responded. */
 async function record(id: number, quantity: number, key: string): Promise<number | null> {
   const sent = fetch(`${service?.url}/api/v1/business/usage/${id}`, {
     method: 'POST',
@@ -114,7 +114,7 @@ async function record(id: number, quantity: number, key: string): Promise<number
   );
 }
 
-/** The median milliseconds of sequential uses. */
+/** The median duration of sequential uses, in milliseconds. */
 async function medianOfUses(id: number, name: string): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < MEASURED_USES; index++) {
@@ -142,7 +142,7 @@ async function overlappingRuns(): Promise<void> {
   await Promise.all([run(), run()]);
 }
 
-/** The rows of a statement in all databases. Works only while no service runs, because D1 locks them. */
+/** Runs a statement in all databases and returns its rows. Requires that no service runs, because D1 locks its databases. */
 function rowsIn(state: string, statement: string): Record<string, unknown>[] {
   const files = globSync(join(state, 'v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'));
   return files.flatMap((file) => {
@@ -151,9 +151,9 @@ function rowsIn(state: string, statement: string): Record<string, unknown>[] {
     return database.prepare(statement).all();
   });
 }
-/** Copies of the business ?1 for each ?2nd user up to ?3. */
 const COPIED =
   'name, main_domain, site, country_id, business_size, status, created_at, updated_at, monthly_limit, billing_day, limits_at';
+/** Copies business ?1 for every ?2nd user up to ?3. */
 const COPIES = `insert into businesses (id, user_id, token, ${COPIED})
   with recursive n(i) as (select 1 union all select i + 1 from n where i < ?3)
   select id + i, user_id + i * ?2, printf('token-%030d', id + i), ${COPIED} from businesses, n where id = ?1 and user_id + i * ?2 <= ?3
@@ -162,7 +162,7 @@ const WITHOUT_ROW = `select business_id as id from daily_usage join businesses o
   where monthly_limit is not null and business_id not in (select business_id from alerts)`;
 const UNCLAIMED = 'id > (select coalesce(max(last_id), 0) from messages)';
 
-test('1,000 limits are reached while the service is killed and the receiver fails: each alert arrives in one message', async () => {
+test('each of 1,000 alerts arrives in one message, even if the service is killed and the receiver fails', async () => {
   const { config, 'persist-to': state } = await threeDatabases();
   const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
   const [passing, unlimited] = await withOpen({ config, 'persist-to': state }, async ({ all }) => {
@@ -175,7 +175,7 @@ test('1,000 limits are reached while the service is killed and the receiver fail
     });
     return [(await Promise.all(made)).flat(), await create(all[0] as (typeof all)[number], BUSINESSES + 1, null)];
   });
-  passing.sort((a, b) => a.user_id - b.user_id); // each share is spread over all databases
+  passing.sort((a, b) => a.user_id - b.user_id); // spreads each share over all databases
   const events = passing.map(({ id, user_id }, index) => {
     const used = index % 2 === 0 ? 8 : LIMIT;
     return { business_id: id, user_id, period: 'month', limit: LIMIT, threshold: used * 10, used };
@@ -190,7 +190,7 @@ test('1,000 limits are reached while the service is killed and the receiver fail
   };
   const waiting = [...events];
   let unanswered = 0;
-  /** Records the uses of `count` businesses. Those without a response are retried in the next life of the service. */
+  /** Records the uses of `count` businesses. Uses without a response are retried after a restart. */
   async function pass(count: number, onResponse: (responses: number) => void = () => {}): Promise<void> {
     let responses = 0;
     const due = waiting.splice(0, count);
@@ -225,7 +225,7 @@ test('1,000 limits are reached while the service is killed and the receiver fail
       const ended = runTimes.length;
       const beside = await medianOfUses(unlimited.id, `${fault}-beside`);
       expect([runTimes.length, held.every(({ destroyed }) => !destroyed)]).toEqual([ended, true]);
-      compared.push(`${fault}: ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside a run`);
+      compared.push(`${fault}: ${alone.toFixed(1)} ms without a run, ${beside.toFixed(1)} ms during a run`);
       expect(beside / alone).toBeLessThan(MAX_RATIO);
       if (fault === 'slow') {
         await setBehaviour('takes');
@@ -234,7 +234,7 @@ test('1,000 limits are reached while the service is killed and the receiver fail
     }
     await runs;
     held.length = 0;
-    // Each run tried a different database, because the first run leases the message of the first database.
+    // Each run tries a different database, because the first run leases the first database's message.
     if (fault !== 'down') expect(received.length).toBeGreaterThanOrEqual(before + 2);
     await setBehaviour('takes');
     reached = (point) => point === killedAt && kill();
@@ -243,7 +243,7 @@ test('1,000 limits are reached while the service is killed and the receiver fail
       await passed;
       kill();
     } else await Promise.all([passed, overlappingRuns()]);
-    expect(killed, `the service gets to the ${killedAt}`).toBeDefined();
+    expect(killed, `the service reaches the step ${killedAt}`).toBeDefined();
     await killed;
     await vi.waitUntil(() => inProgress.size === 0, { timeout: RUN_MS });
     reached = () => {};
@@ -253,13 +253,13 @@ test('1,000 limits are reached while the service is killed and the receiver fail
     const unclaimed = rowsIn(state, `select id from alerts where ${UNCLAIMED}`);
     const open = rowsIn(state, 'select id from messages where body is not null');
     console.log(
-      `killed at the ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts in no message, ${open.length} messages not ended`,
+      `killed at step ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts without a message, ${open.length} unfinished messages`,
     );
-    // Runs are a minute apart, which is longer than a lease. Leases use the real clock, so they are ended here.
+    // Runs are a minute apart, longer than a lease. Leases use the real clock, so this statement expires them.
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 
-  // The number of alerts that a kill loses is random. These are lost on purpose, before they are in a message.
+  // Kills lose a random number of alerts. This loses some on purpose, before they are in a message.
   const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
   const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
   expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);
@@ -293,11 +293,11 @@ test('1,000 limits are reached while the service is killed and the receiver fail
   expect(rowsIn(state, 'select id from messages where body is not null or sent_at is null')).toEqual([]);
   for (const ms of runTimes) expect(ms).toBeLessThan(RUN_MS);
 
-  // Alerts from a sweep have the minute for which its run was scheduled.
+  // A sweep's alerts contain the minute for which its run was scheduled.
   const found = alerts.filter(({ at }) => at.endsWith(':00.000000Z')).map(({ business_id }) => business_id);
   expect(found).toEqual(expect.arrayContaining([...lost]));
-  console.log(`the sweeps found ${found.length}: ${lostByKills} were lost by kills, ${deleted.length} on purpose
-${unanswered} uses without a response were repeated; ${byId.size} messages, sent ${received.length} times
-the last alert arrived ${runsBehind} minutes behind the last kill; the longest run took ${Math.round(Math.max(...runTimes))} ms
+  console.log(`sweeps found ${found.length} alerts: ${lostByKills} lost by kills, ${deleted.length} lost on purpose
+${unanswered} uses without a response were retried; ${byId.size} messages were sent ${received.length} times
+the last alert arrived ${runsBehind} minutes after the last kill; the longest run took ${Math.round(Math.max(...runTimes))} ms
 ${compared.join('; ')}`);
 }, 300_000);

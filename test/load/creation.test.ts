@@ -1,4 +1,4 @@
-// A sign-up that is retried until it is answered creates one business, even if the service is killed meanwhile.
+// A sign-up that is retried until it succeeds creates one business, even if the service is killed in between.
 import { afterAll, expect, test } from 'vitest';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { databaseOfId } from '../../src/core/database.ts';
@@ -8,7 +8,7 @@ import { type Service, startService, withDatabases } from '../node/server.ts';
 const USERS = 20;
 const KEYS_PER_USER = 5;
 const REQUESTS = 200;
-/** The timeout of a request. Requests sent while wrangler starts can be lost, and fetch alone waits for minutes. */
+/** The timeout of a request. Requests sent while wrangler starts can be lost, and fetch would wait for minutes. */
 const TIMEOUT_MS = 15_000;
 const FIELDS = {
   ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
@@ -18,7 +18,7 @@ const FIELDS = {
 let service: Service | undefined;
 afterAll(() => service?.stop());
 
-test('200 concurrent creations for 20 users, killed twice with SIGKILL and retried, create one business per key', async () => {
+test('200 concurrent creations for 20 users create one business per key, even if the service is killed twice', async () => {
   const { 'persist-to': state } = await threeDatabases();
   const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
   const start = () => startService(state, { config: withDatabases(3), secrets: { OPERATOR_KEY_1: secret } });
@@ -32,7 +32,7 @@ test('200 concurrent creations for 20 users, killed twice with SIGKILL and retri
     await service?.stop('SIGKILL');
     service = await start();
   };
-  /** Retries until there is an answer. */
+  /** Retries until the service returns a complete 200. */
   async function create(index: number) {
     const user_id = 1 + (index % USERS);
     const key = `signup-${Math.floor(index / USERS) % KEYS_PER_USER}`;
@@ -50,12 +50,12 @@ test('200 concurrent creations for 20 users, killed twice with SIGKILL and retri
         answered += 1;
         if (answered >= (kills + 1) * 20 && kills < 2) {
           kills += 1;
-          // Sequential, because two services on one state would block each other.
+          // Restarts sequentially, because two services on the same state block each other.
           restarted = kills === 1 ? restart() : restarted.then(restart);
         }
         return { sign_up: `${user_id} ${key}`, user_id, ...body.data };
       }
-      // A killed service sends nothing, or part of a response.
+      // A killed service sends nothing or a partial response.
       unanswered.push(answer?.status ?? 0);
       expect([0, 200, 500, 503]).toContain(answer?.status ?? 0);
     }
@@ -84,5 +84,5 @@ test('200 concurrent creations for 20 users, killed twice with SIGKILL and retri
     body: JSON.stringify({ user_id: 1, ...FIELDS, name: 'Other' }),
   });
   expect(other.status).toBe(422);
-  console.log(`${unanswered.length} requests without an answer were repeated`);
+  console.log(`${unanswered.length} requests without a response were retried`);
 }, 240_000);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-test('SIGKILL under load loses no acknowledged use, and counts none that was not sent', async () => {
+test('after SIGKILL under load, the count includes every acknowledged use and does not exceed the uses sent', async () => {
   service = await startService(state);
   const path = `/api/v1/business/usage/${business.id}`;
   const headers = { Authorization: `Bearer ${business.token}` };
@@ -47,7 +47,7 @@ test('SIGKILL under load loses no acknowledged use, and counts none that was not
   const { data } = (await answer.json()) as { data: { used: { count: number }[] } };
   const counted = data.used.reduce((sum, { count }) => sum + count, 0);
   expect(acknowledged).toBeGreaterThanOrEqual(500);
-  expect(counted, 'counted, of those acknowledged').toBeGreaterThanOrEqual(acknowledged);
-  expect(counted, 'counted, of those sent').toBeLessThanOrEqual(sent);
+  expect(counted, 'the count includes every acknowledged use').toBeGreaterThanOrEqual(acknowledged);
+  expect(counted, 'the count does not exceed the uses sent').toBeLessThanOrEqual(sent);
   console.log(`acknowledged ${acknowledged} ≤ counted ${counted} ≤ sent ${sent}`);
 });

@@ -1,5 +1,5 @@
-// An independent model of the uses, limits and alerts of one business (docs/api.md, "Limits" and "Alerts"): one count per day, and months
-// iterated day by day. It shares no code with src.
+// An independent model of a business's uses, limits and alerts (docs/api.md, "Limits" and "Alerts"). It stores one count per day, computes
+// months day by day, and shares no code with src.
 
 const DAY = 86_400_000;
 export const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
@@ -19,7 +19,7 @@ export type Alert = {
 export type Settings = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The one that was requested last. */
+  /** The billing day requested last. */
   billing_day: number;
   overage: number | null;
   alert_at: number[];
@@ -27,7 +27,7 @@ export type Settings = {
 export type Answer = { status: number; body: object; retry_after: string | null };
 export type Listed = { id: string; day: string; quantity: number; isDated: boolean };
 type Limited = { period: Period; limit: number; days: string[]; used: number };
-/** The fate of the write after a response. */
+/** Whether the write after a response succeeds. */
 export type Write = 'arrives' | 'is lost';
 
 /** The highest threshold that is reached, or 0. */
@@ -54,7 +54,7 @@ export class Oracle {
   private changedOn: string;
   /** The first day of a calendar month before all events. The initial billing day is 1. */
   private readonly first: string;
-  /** The requested billing days, by the first day of the month in which they take effect. That month is the long one. */
+  /** Requested billing days, by the first day of the month in which each takes effect. The change lengthens that month. */
   private readonly wanted = new Map<string, number>();
 
   constructor(now: number) {
@@ -62,7 +62,7 @@ export class Oracle {
     this.first = `${dayAt(now - 120 * DAY).slice(0, 8)}01`;
   }
 
-  /** The days of the month that contains a day. Each month ends before the first billing day that is at least 28 days later. */
+  /** The days of the billing month that contains a day. Each month ends before the first billing day that is at least 28 days later. */
   private monthOf(day: string): string[] {
     let billing_day = 1;
     for (let first = this.first; ; ) {
@@ -105,7 +105,7 @@ export class Oracle {
     );
   }
 
-  /** Interesting quantities: those that use up each limit or reach a threshold of it. */
+  /** Boundary quantities: each uses up a limit or reaches one of its thresholds. */
   edges(now: number): number[] {
     return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
       limit - used,
@@ -123,7 +123,7 @@ export class Oracle {
     return least;
   }
 
-  /** `limits` of one business. */
+  /** A business's `limits` as a response contains them. */
   standing(now: number): object | null {
     const { daily_limit, monthly_limit, overage, alert_at } = this.settings;
     const remaining = this.remaining(now);
@@ -145,7 +145,7 @@ export class Oracle {
     };
   }
 
-  /** The message of a limit that refuses a quantity. */
+  /** The error message of a limit that refuses a quantity. */
   private refusal({ period, limit, days, used }: Limited, overage: number, now: number): string {
     const isNow = days.includes(dayAt(now));
     const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;
@@ -157,7 +157,7 @@ export class Oracle {
     return `This business ${most === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`}.`;
   }
 
-  /** A single use, with or without an id. The overage does not apply to pages. */
+  /** Records a single use, with or without an id. The overage does not apply to pages. */
   use(quantity: number, id: string | undefined, now: number, write: Write, by: 'page' | 'server'): Answer {
     const today = dayAt(now);
     const known = id === undefined ? undefined : this.dayOfId.get(id);
@@ -190,7 +190,7 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** The refusal of a list of a key, determined use by use, or null. */
+  /** Returns the refusal of a key's list, checked use by use, or null. */
   private refusesList(uses: Listed[], now: number): Answer | null {
     const { overage } = this.settings;
     if (overage === null) return null;
@@ -225,7 +225,7 @@ export class Oracle {
     };
   }
 
-  /** A list. That of a key is all or nothing, and that of the operator counts even beyond a limit. */
+  /** Records a list. A key's list is all or nothing. An operator's list counts even beyond a limit. */
   list(uses: Listed[], now: number, write: Write, by: 'server' | 'operator'): Answer {
     const refusal = by === 'operator' ? null : this.refusesList(uses, now);
     if (refusal !== null) return refusal;
@@ -242,7 +242,7 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** Imports counts of earlier days. False, without a change, if a day has another count and `replace` is false. */
+  /** Imports counts of earlier days. Without `replace`, returns false and changes nothing if a stored count differs. */
   import(days: { date: string; count: number }[], replace: boolean): boolean {
     if (!replace && days.some(({ date, count }) => (this.counts.get(date) ?? count) !== count)) return false;
     for (const { date, count } of days) {
@@ -256,15 +256,15 @@ export class Oracle {
     const changed = { ...this.settings, ...fields };
     if (JSON.stringify(changed) === JSON.stringify(this.settings)) return;
     if (changed.billing_day !== this.settings.billing_day) this.wantBillingDay(changed.billing_day, dayAt(now));
-    const { overage, billing_day } = this.settings; // which no alert depends on
+    const { overage, billing_day } = this.settings; // no alert depends on these
     const isMeasured = JSON.stringify({ ...changed, overage, billing_day }) !== JSON.stringify(this.settings);
     this.settings = changed;
     if (isMeasured) this.changedOn = dayAt(now);
   }
 
   /**
-   * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. A sweep that is
-   * not in full requires a use of today or yesterday in the last two hours (or an import), and reaches back to yesterday only.
+   * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. Unless
+   * `inFull`, requires that a use of today or yesterday was recorded in the last two hours (or imported), and goes back only to yesterday.
    */
   look(now: number, inFull = true): void {
     const today = dayAt(now);

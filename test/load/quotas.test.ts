@@ -1,10 +1,10 @@
 // @module-tag slow
-// Quotas against an oracle (oracle.ts): random operations on one database and on three, over connections that break at random. Each answer
-// and each stored alert and count equals the oracle's, so only a list of the operator exceeds a limit and its overage, and each threshold
-// that is reached has one alert.
+// Compares quotas with an oracle (oracle.ts) under random operations on one database and on three, over connections that break at random.
+// All responses, alerts and counts equal the oracle's, so only an operator's list exceeds a limit and its overage, and each threshold that
+// is reached stores one alert.
 //
-// Businesses work concurrently. Sweeps run between their rounds, because a sweep reads all of them. The seed is printed. FUZZ_SEED repeats a
-// run, and FUZZ_SECONDS makes it longer.
+// Businesses run concurrently. Sweeps run between rounds, because they read all businesses. Prints its seed. FUZZ_SEED repeats a run, and
+// FUZZ_SECONDS extends it.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
@@ -20,12 +20,12 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 const BUSINESSES = 12;
 const STEPS_IN_ROUND = 5;
-/** Per start, however slow the machine is. */
+/** The minimum per start, even on a slow machine. */
 const MIN_ROUNDS = 5;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
-/** Values of alert_at. */
+/** Values for `alert_at`. */
 const THRESHOLDS = [[80, 100], [1, 50, 99], [100], [33, 66, 100, 150, 1000], [120, 500]];
-/** The time is divided among these starts. The year 2100 has no leap day. */
+/** The start days, which share the time. 2100 is not a leap year. */
 const STARTS = ['2027-12-27', '2028-02-20', '2031-01-30', '2032-02-26', '2100-02-15'];
 
 type Home = Omit<(typeof homes)[number], 'name'> & { name: string };
@@ -48,7 +48,7 @@ class Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
-  /** A whole number, both ends included. */
+  /** A random integer from `least` to `most`, inclusive. */
   from(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -187,7 +187,7 @@ class Lane {
     if (answer.status === 429) this.tally.refused += 1;
   }
 
-  /** A quantity, often one that reaches a limit or a threshold, or is off by one. */
+  /** A random quantity, often within one of a limit or a threshold. */
   private quantity(): number {
     const { random } = this;
     const edge = random.of([...this.oracle.edges(this.now), 1]) + random.from(-1, 1);
@@ -222,7 +222,7 @@ class Lane {
     );
   }
 
-  /** Sends the same use several times concurrently: the set of answers equals that of sequential uses. */
+  /** Sends the same use several times concurrently. The responses equal those of sequential uses, in any order. */
   private async burst(): Promise<void> {
     const { business, oracle, random, tally } = this;
     const quantity = random.happens(50) ? 1 : this.quantity();
@@ -233,7 +233,7 @@ class Lane {
     const answers = await Promise.all(Array.from({ length: count }, () => this.send(sent)));
     const right = Array.from({ length: count }, () => oracle.use(quantity, undefined, this.now, 'arrives', 'server'));
     const sorted = (all: Answer[]) => all.toSorted((a, b) => order(JSON.stringify(a), JSON.stringify(b)));
-    expect(sorted(answers), `${count} times ${JSON.stringify(sent)}`).toEqual(sorted(right));
+    expect(sorted(answers), `${count} concurrent uses: ${JSON.stringify(sent)}`).toEqual(sorted(right));
     tally.refused += answers.filter(({ status }) => status === 429).length;
   }
 
@@ -286,7 +286,7 @@ class Lane {
     const { random, oracle, scale } = this;
     if (random.happens(20)) return null;
     if (random.happens(5)) return 0;
-    // Often near the current use.
+    // Often close to the current usage.
     const used = [...oracle.counts.values()].slice(-30).reduce((sum, count) => sum + count, 0);
     const near = random.of([used, Math.ceil(used * 1.25), oracle.counts.get(dayAt(this.now)) ?? 0]);
     return random.happens(40) ? near + random.from(0, 2) : random.from(1, scale * random.of([1, 3, 30]));
@@ -350,7 +350,7 @@ async function newLane(sides: readonly Home[], index: number, start: number, ran
   return new Lane({ id, token, key: api_key, home }, sides, random, tally, start);
 }
 
-/** Compares the stored counts, and the alerts since the last call, with the oracles. */
+/** Compares the stored counts, and the alerts stored since the last call, with the oracles. */
 class Stored {
   private readonly lastAlert = new Map<string, number>();
   private readonly seen = new Map<Lane, number>();
@@ -399,8 +399,8 @@ function moved(now: number, random: Random): number {
   const ofDay = now % DAY;
   if (dice <= 45) return now + random.from(0, 90) * SECOND;
   if (dice <= 70) return now + random.from(1, 9) * HOUR;
-  if (dice <= 82) return now - ofDay + DAY - random.from(1, 10) * SECOND; // the round spans midnight
-  if (dice <= 87) return now - ofDay + DAY; // the first instant of a day
+  if (dice <= 82) return now - ofDay + DAY - random.from(1, 10) * SECOND; // the next round spans midnight
+  if (dice <= 87) return now - ofDay + DAY; // the first instant of the next day
   if (dice <= 98) return now + random.from(1, 4) * DAY;
   return now + random.from(25, 62) * DAY;
 }
@@ -408,7 +408,7 @@ function moved(now: number, random: Random): number {
 test.each([
   ['one database', [one]],
   ['three databases', homes],
-] as const)('on %s, answers, counts and alerts equal the oracle’s', LONG, async (name, sides) => {
+] as const)('on %s, responses, counts and alerts equal the oracle’s', LONG, async (name, sides) => {
   expect(sides).toHaveLength(name === 'one database' ? 1 : 3);
   const tally = newTally();
   const began = Date.now();
@@ -452,7 +452,7 @@ test.each([
       }
     }
     await stored.expectCounts(lanes);
-    // So that the next start does not sweep these businesses.
+    // Removes the limits, so the next start's sweeps skip these businesses.
     for (const { d1 } of sides) await d1.exec('update businesses set daily_limit = null, monthly_limit = null');
   }
   console.log(`${name}: ${JSON.stringify(tally)}, ${((Date.now() - began) / 1000).toFixed(0)} s`);

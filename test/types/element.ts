@@ -1,4 +1,4 @@
-// A project without React and Vue: the element, its properties and its events are typed.
+// The element, its properties and its events are typed in a project without React and Vue.
 import type { Loaded } from '../../src/page/types/usage-chart.d.ts';
 
 const chart = document.createElement('usage-chart');
@@ -23,13 +23,13 @@ chart.addEventListener('error', ({ detail }) => console.log(detail.status, detai
 chart.addEventListener('click', ({ clientX }) => console.log(clientX));
 document.querySelector('usage-chart')?.reload();
 
-// @ts-expect-error: there is no such comparison
+// @ts-expect-error: not a comparison
 chart.compare = 'yes';
-// @ts-expect-error: it has days
+// @ts-expect-error: `used` is missing
 chart.data = {};
-// @ts-expect-error: it is text, or a number that is set as text
+// @ts-expect-error: a number is read back as text
 chart.business.toFixed();
-// @ts-expect-error: there is no such reason
+// @ts-expect-error: not a reason
 chart.addEventListener('error', ({ detail }) => console.log(detail.reason === 'weather'));
-// @ts-expect-error: there is no such property
+// @ts-expect-error: not a property
 chart.colour = 'red';

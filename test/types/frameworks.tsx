@@ -1,4 +1,4 @@
-// The attributes and events of the element in React 19, and as the templates of Vue 3 see them.
+// The element's attributes and events in React 19 and in Vue 3 templates.
 import type { GlobalComponents } from 'vue';
 import type { UsageChart } from '../../src/page/types/usage-chart.d.ts';
 
@@ -20,13 +20,13 @@ export const react = (
 declare const range: { from?: string; to?: string };
 export const given = <usage-chart data={{ used: [{ date: '2026-03-01', count: 1 }] }} compare="year" />;
 export const partial = <usage-chart business="1" token="bua_pk_" compare={false} from={range.from} to={range.to} />;
-// @ts-expect-error: React never calls it
+// @ts-expect-error: React never calls onLoad
 export const silent = <usage-chart business={1} onLoad={() => {}} />;
-// @ts-expect-error: nor this
+// @ts-expect-error: React never calls onError
 export const silentToo = <usage-chart business={1} onError={() => {}} />;
-// @ts-expect-error: there is no such comparison
+// @ts-expect-error: not a comparison
 export const text = <usage-chart business={1} compare="decade" />;
-// @ts-expect-error: no such attribute
+// @ts-expect-error: not an attribute
 export const wrong = <usage-chart colour="red" />;
 
 type Vue = InstanceType<GlobalComponents['usage-chart']>['$props'];
@@ -40,6 +40,6 @@ export const vue: Vue = {
   onLoad: ({ detail }) => console.log(detail.total),
 };
 export const vuePartial: Vue = { business: '1', from: range.from, onError: ({ detail }) => console.log(detail.reason) };
-// @ts-expect-error: there is no such comparison
+// @ts-expect-error: not a comparison
 export const odd: Vue = { compare: 'yes' };
 export const element: UsageChart | null = document.querySelector('usage-chart');

@@ -1,4 +1,4 @@
-// The types that are served are those of the element that is served.
+// The published types equal the element's own types.
 
 import type { Data, Failed, Loaded } from '../../src/page/report.ts';
 import type * as served from '../../src/page/types/usage-chart.d.ts';
