@@ -1,11 +1,11 @@
-// Compares two bundles of the service, the new one with the old one, on one database.
+// Compares the service's new bundle with an old one on the same database.
 import { duel, type Scene } from './duel.ts';
 import { OWN_ROWS, REPEATED, ROWS, SIZES, serviceOf } from './floors.ts';
 import type { Call } from './load.ts';
 import type { Contender } from './stage.ts';
 
-const DEPLOYED = ', with rate limits and log line';
-/** A client address, as in every call from the internet. */
+const DEPLOYED = ', with rate limits and log lines';
+/** Adds a client address, which the platform sets in every call. */
 const withAddress = ({ headers, ...call }: Call): Call => ({
   ...call,
   headers: { ...headers, 'CF-Connecting-IP': '192.0.2.1' },

@@ -13,11 +13,11 @@ const STARTS = 9;
 
 export type Bundle = {
   code: string;
-  /** Bytes, gzipped. */
+  /** Gzipped bytes. */
   size: number;
-  /** Without the list of public suffixes, which only registering a wildcard loads. */
+  /** Gzipped bytes without the list of public suffixes, which loads only when a wildcard is registered. */
   sizeWithoutList: number;
-  /** Milliseconds to load it and run its top level. */
+  /** Milliseconds to load the bundle and run its top level. */
   startMs: number;
 };
 
@@ -31,14 +31,14 @@ export function build(): Bundle {
 
 const newDirectory = () => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
-/** Returns the code, and writes it to `directory`. */
+/** Builds the bundle in `directory` and returns its code. */
 function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
   const args = [join(root, WRANGLER), 'deploy', '--dry-run', '--outdir', directory, ...more];
   execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' });
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** The code of another checkout or commit, built with the packages of this one. */
+/** Builds the code of another checkout or commit with this checkout's packages. */
 export function codeOf(checkoutOrCommit = ROOT): string {
   using directory = newDirectory();
   if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();
@@ -57,7 +57,7 @@ export function bundled(file: string): string {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The median over several Node processes that load the file once. In workerd, the clock stands still during startup. */
+/** The median over several Node processes that each load the file. In workerd, the clock does not advance during startup. */
 function startOf(file: string): number {
   const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
   const args = ['--no-warnings', '--input-type=module', '--eval', script];

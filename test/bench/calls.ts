@@ -31,7 +31,7 @@ export const CALLS = {
   reportByServer: reportOf(RANGE_DAYS, server),
   record: recordOf(page),
   recordByServer: recordOf(server),
-  // autocannon puts a new id into each request.
+  // autocannon replaces [<id>] with a new id in each request.
   recordOnce: recordOf({ ...server, 'Idempotency-Key': '[<id>]' }),
   preflight: { method: 'OPTIONS', path, headers: { Origin: BUSINESS.origin, ...asking }, status: 204 },
   notFound: { method: 'GET', path: '/api/v1/businesses', headers: page, status: 404 },

@@ -1,4 +1,4 @@
-// The databases to measure: real migrations, and rows that SQL generates.
+// Fills the databases to measure with the real migrations and generated rows.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,25 +15,25 @@ export const BUSINESS = {
   id: 1,
   token: `bua_pk_${'1'.padStart(33, '0')}`,
   key: `bua_sk_${'1'.padStart(33, '0')}`,
-  /** The last of its sites. */
+  /** The last of the business's sites. */
   origin: 'https://s1.example',
 };
 
-/** The prefix of tokens in a database. Those in the first one have no database letter. */
+/** A database's token prefix. Tokens in the first database contain no database letter. */
 export const prefixOf = (database: number) => (database === 0 ? 'bua_pk_' : `bua_pk_${ALPHABET[database]}`);
 
-/** The number of stored rows. */
+/** The number of rows to store. */
 export type Size = {
   businesses: number;
   /** Days up to today, per business. */
   days: number;
-  /** Sites of the requested business. The others have two. */
+  /** Sites of the requested business. Other businesses have two. */
   sites: number;
-  /** Businesses of its user. Other users have one. */
+  /** API keys of the requested business's owner. Other owners have one. */
   keys: number;
-  /** Its uses in the ledger. */
+  /** Uses of the requested business in the ledger. */
   uses: number;
-  /** Its events in the last 31 days, for the baseline that counts events. */
+  /** Events of the requested business in the last 31 days, for the implementation that counts events. */
   events: number;
   /** The number of the database, which is part of business ids and tokens. */
   database?: number;
@@ -51,7 +51,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   const before = database * IDS_PER_DATABASE;
   const site = 'access (business_id, site, created_at, updated_at)';
   const key = 'api_keys (user_id, name, hash, last_four, created_at)';
-  // n(i) has rows 1 to the given number.
+  // n(i) contains the rows from 1 to the given number.
   const inserts: [number, string][] = [
     [
       businesses,

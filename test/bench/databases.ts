@@ -37,4 +37,6 @@ export const threeBesideOne = (text: string): Scene => ({
 
 /** The rows in which three databases are slower than one by more than the noise between rounds. */
 export const slower = (rows: Outcome[]): string[] =>
-  rows.filter(({ ratio }) => ratio.high < 1).map(({ name, ratio }) => `${name}: ${ratio.median.toFixed(2)} of one`);
+  rows
+    .filter(({ ratio }) => ratio.high < 1)
+    .map(({ name, ratio }) => `${name}: ${ratio.median.toFixed(2)} times the throughput of one database`);

@@ -1,5 +1,5 @@
-// Measures in rounds. Each round runs a contender right after the one it is compared with, so that other load on the machine affects
-// both. Measures several starts of workerd, because the same Worker can be 10 % faster or slower for as long as one process runs.
+// Measures in rounds. Each round runs two contenders back to back, so other load on the machine affects both. Measures several starts of
+// workerd, because the same Worker can be 10 % faster or slower in another process.
 import { dayAgo } from './calls.ts';
 import { fill, type Size } from './data.ts';
 import { type Call, load, type Slice, type Span } from './load.ts';
@@ -16,18 +16,18 @@ export type Scene = {
   duels: Duel[];
 };
 
-/** The name of the contender that measures what the call costs at the database, if any. */
+/** A contender's measurements. Contains the database cost of a call if a `counted` contender measured it. */
 type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
 export type Outcome = {
   table: string;
   name: string;
   side: Timing;
   against: Timing;
-  /** Ratio of the throughputs, per round. */
+  /** The ratio of the throughputs per round. */
   ratio: Spread;
 };
 
-/** `rounds` are per start. Only rows whose name contains `only` run. */
+/** `rounds` is the number per start. Only rows whose name contains `only` run. */
 export type Effort = { only: string; starts: number; rounds: number };
 export type Progress = (text: string) => void;
 
@@ -37,7 +37,7 @@ export const countedOf = (contender: Contender): Contender => ({
   around: 'counted',
 });
 
-/** Two contenders and one call. */
+/** Compares two contenders in the same call. */
 export function duel(table: string, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
   const both = { call, span };
   return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };

@@ -22,7 +22,7 @@ export const ROWS: [name: string, Call, floor: string][] = [
   ['404', CALLS.notFound, 'not found'],
   ['401, malformed bearer', CALLS.malformed, 'malformed'],
 ];
-/** The Worker's own CPU time: repeats a call within one request, with replayed database results and without sockets. */
+/** Rows for the Worker's own CPU time. Each repeats a call within one request, without sockets, on replayed database results. */
 export const OWN_ROWS: typeof ROWS = [
   [`own time: ${REPORT}`, CALLS.report, 'bare report'],
   ['own time: record a use, from a page', CALLS.record, 'bare record'],
@@ -34,7 +34,7 @@ export const serviceOf = (name: string, text: string): Contender => ({ name, cod
 export async function floors(code: string): Promise<Scene> {
   const service = serviceOf('service', code);
   const files = ['statement', 'upsert', 'usual'].map((name) => ({ name, code: { file: `${name}.js` }, databases }));
-  const usual = duel('usual', 'report, against the usual way', CALLS.report, ['service', 'usual']);
+  const usual = duel('usual', 'report, against the usual implementation', CALLS.report, ['service', 'usual']);
   return {
     contenders: [
       ...[service, countedOf(service), { ...service, name: 'repeated', around: 'repeated' as const }],
@@ -44,7 +44,7 @@ export async function floors(code: string): Promise<Scene> {
     duels: [
       ...ROWS.map(([name, call, floor]) => duel('floors', name, call, ['service', floor])),
       ...OWN_ROWS.map(([name, call, bare]) => duel('own', name, call, ['repeated', bare], REPEATED)),
-      // Slow enough to measure a fixed number of requests instead of a fixed time.
+      // Measures a fixed number of requests, because this contender is too slow for a fixed time.
       { ...usual, against: { ...usual.against, span: { requests: 3 } } },
     ],
   };

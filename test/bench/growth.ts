@@ -1,4 +1,4 @@
-// Compares the operations on a small and on a large database. What does not depend on the amount of data costs the same.
+// Compares each operation on a small and a large database. Its cost must not depend on the amount of data.
 import { CALLS, RANGE_DAYS, reportOf } from './calls.ts';
 import { type Size, SMALL } from './data.ts';
 import { countedOf, type Duel, duel, type Scene } from './duel.ts';
@@ -38,7 +38,7 @@ export function growth(code: string): Scene {
           duel('growth', `${operation}: ${name}`, call, [nameOf(index), 'small']),
         ),
       ),
-      // Only the report grows, with the number of stored days in its range.
+      // Only the report's cost grows, with the number of stored days in its range.
       ...[1, 366].map((days): Duel => {
         const name = `report: ${days} day${days === 1 ? '' : 's'} instead of ${RANGE_DAYS}`;
         const contender = nameOf(Object.keys(GROWN).indexOf('all of these'));

@@ -4,7 +4,7 @@ import autocannon from 'autocannon';
 
 const CONNECTIONS = 8;
 
-/** Every response must have `status`, 200 by default. */
+/** A request whose response must have `status`, 200 by default. */
 export type Call = {
   method: 'GET' | 'POST' | 'OPTIONS';
   path: string;
@@ -14,10 +14,10 @@ export type Call = {
 
 export type Slice = { perSecond: number; latencies: number[] };
 
-/** Seconds; or sequential requests, for slow calls; or one request to a `repeated` contender, which repeats the call. */
+/** Seconds, a number of sequential requests for slow calls, or the repetitions in one request to a `repeated` contender. */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
-/** Loads `url` for a span. Each connection sends the calls in turn. */
+/** Sends load to `url` for a span. Each connection cycles through the calls. */
 export async function load(url: string, calls: Call | Call[], span: Span = { seconds: 0.25 }): Promise<Slice> {
   const [call] = [calls].flat() as [Call];
   if ('repeats' in span) return repeat(url, call, span.repeats);
@@ -55,7 +55,7 @@ export async function load(url: string, calls: Call | Call[], span: Span = { sec
 const from = (calls: Call[], first: number): Call[] =>
   calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 
-/** Uses the caller's clock, because a Worker's stands still during a request. */
+/** Uses the caller's clock, because a Worker's clock does not advance during a request. */
 async function repeat(url: string, call: Call, repeats: number): Promise<Slice> {
   const start = performance.now();
   await send(url, call, { 'Bench-Repeat': `${repeats}` });

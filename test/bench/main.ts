@@ -10,12 +10,12 @@ import { missing, model, NUMBERS } from './model.ts';
 import { printed } from './print.ts';
 
 const HELP = `npm run bench -- [--quick] [--growth | --databases | --against DIR_OR_COMMIT] [--json] [--only TEXT]
-  --quick                  one start of workerd and fewer rounds: about a minute
-  --growth                 instead: the same operations where little is stored and where much is
-  --databases              instead: three databases beside one, and a model of up to 32; fails if several are too slow
-  --against DIR_OR_COMMIT  instead: this service beside that of another checkout or commit with the same tables
-  --json                   one JSON object on stdout instead of tables
-  --only TEXT              only the rows whose name contains TEXT`;
+  --quick                  uses one start of workerd and fewer rounds (about a minute)
+  --growth                 compares a small and a large database instead
+  --databases              compares three databases with one instead, and models up to 32; fails if they are too slow
+  --against DIR_OR_COMMIT  compares another checkout or commit with the same tables instead
+  --json                   prints one JSON object instead of tables
+  --only TEXT              runs only the rows whose name contains TEXT`;
 
 const { values: options } = parseArgs({
   options: {
@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   progress('building');
   const bundle = build();
   const { code, ...weight } = bundle;
-  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // their ratio is close to 1, so it needs more rounds
+  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // their ratios are close to 1 and need more rounds
   let scene = options.growth ? growth(code) : options.databases ? threeBesideOne(code) : null;
   if (options.against !== undefined) scene ??= against(codeOf(options.against), code);
   const outcomes = await measure(scene ?? (await floors(code)), { only, starts: quick ? 1 : 5, rounds }, progress);

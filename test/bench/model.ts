@@ -1,5 +1,5 @@
-// A model of many databases. One workerd has one processor, so real databases in it cannot show what several machines do. Here the
-// production bundle asks stand-ins (workers/modelled.js), which take so long that this machine mostly waits.
+// A model of many databases. Real databases in one workerd share a processor, so they cannot show how several machines scale. Here the
+// production bundle queries stand-ins (workers/modelled.js), which respond so slowly that this machine mostly waits.
 import { createHash } from 'node:crypto';
 import { newCredential } from '../../src/core/credential.ts';
 import { BINDINGS, IDS_PER_DATABASE } from '../../src/core/database.ts';
@@ -13,11 +13,11 @@ import { median, type Spread, spreadOf } from './stats.ts';
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
 /** Milliseconds that a deployed database needs for a use (docs/performance.md, "What one database holds"). */
 const USE_MS = 5;
-/** A stand-in is slower by this factor. */
+/** The factor by which a stand-in is slower. */
 const SCALE = 10;
-/** Per database. */
+/** Concurrent requests per database. */
 const IN_FLIGHT = 16;
-/** Each has one business. A multiple of every number of databases, so that all databases have the same number of owners. */
+/** Each owns one business. A multiple of every number of databases, so all databases store the same number of owners. */
 const OWNERS = 1024;
 /** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;
@@ -79,7 +79,7 @@ const nameOf = (databases: number, skewed: boolean) =>
 function ownersOf(databases: number, skewed: boolean): Owner[] {
   const digest = (owner: number) => createHash('sha256').update(`${owner}`).digest('hex');
   const indexes = Array.from({ length: OWNERS }, (_, index) => index);
-  // Zipf: the second owner sends half as much as the first, the third a third. Rank and database are independent.
+  // Zipf: the second owner sends half as many uses as the first, the third a third. Rank and database are independent.
   const ranked = indexes.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
   return indexes.map((index) => {
     const database = index % databases;
@@ -133,5 +133,6 @@ export const missing = (rows: Modelled[]): string[] =>
   rows
     .filter(({ databases, skewed, ratio }) => !skewed && ratio.median < GOAL * databases)
     .map(
-      ({ name, databases, ratio }) => `${name}: ${ratio.median.toFixed(2)} of one, less than ${GOAL} × ${databases}`,
+      ({ name, databases, ratio }) =>
+        `${name}: ${ratio.median.toFixed(2)} times the throughput of one database, less than ${GOAL} × ${databases}`,
     );

@@ -1,5 +1,5 @@
-// Starts all Workers in one workerd, each on its own socket, with nothing between it and the load. They have no rate limits, or stubs
-// of them if they are measured as deployed.
+// Starts all Workers in one workerd, each on its own socket, so they receive the load directly. They run without rate limits, or with
+// stubs of them if measured as deployed.
 import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
 const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
-/** The rate limiters to stub, as the platform would provide them. Log lines are serialized as well. */
+/** The rate limiters to stub. With this binding, Workers also serialize their log lines. */
 const DEPLOYED = { LIMITERS: ratelimits.map(({ name }: { name: string }) => name) };
 
 export type Contender = {
@@ -24,7 +24,7 @@ export type Contender = {
   bindings?: Record<string, unknown>;
   /** Service bindings: the names of other contenders. */
   services?: Record<string, string>;
-  /** Whether `repeated` runs it with rate limits, which are never reached, and serializes its log lines. */
+  /** Whether `repeated` runs the Worker with rate limits that are never reached, and serializes its log lines. */
   isDeployed?: boolean;
   /** `counted`: responses report their cost. `repeated`: repeats a call without the database. `modelled`: databases are stand-ins. */
   around?: 'counted' | 'repeated' | 'modelled';
@@ -32,7 +32,7 @@ export type Contender = {
 export type Stage = Awaited<ReturnType<typeof open>>;
 
 export async function open(contenders: Contender[]) {
-  // In memory if possible: this measures the cost of D1, not of this disk.
+  // In memory if possible, to measure the cost of D1 and not of the disk.
   const directory = mkdtempDisposableSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
   const workers = contenders.map(worker);
   const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory.path } as never);
@@ -51,7 +51,7 @@ export async function open(contenders: Contender[]) {
       return (await miniflare.getD1Database(binding, owner?.name ?? '')) as unknown as D1Database;
     },
     has: (contender: string) => urls.has(contender),
-    /** Its URL until the next start. */
+    /** A contender's URL until the next start. */
     url: (contender: string) => urls.get(contender) ?? '',
     /** Restarts workerd. The databases keep their data. */
     async restart() {
@@ -83,7 +83,7 @@ const source = (file: string) => readFileSync(join(HERE, 'workers', file), 'utf8
 
 export type Cost = { round_trips: number; rows_read: number; rows_written: number };
 
-/** The cost of one call at the database. `url` must be of a `counted` contender. */
+/** The database cost of one call. `url` must belong to a `counted` contender. */
 export async function costOf(url: string, call: Call): Promise<Cost> {
   const sent = JSON.stringify(call.headers).replace('[<id>]', crypto.randomUUID());
   const { headers } = await send(url, { ...call, headers: JSON.parse(sent) });

@@ -156,8 +156,8 @@ class Lane {
   }
 
   /**
-   * Sends a request over a connection that may break. Calls `expected`, which updates the oracle, each time the batch runs. Retries repeatable
-   * requests.
+   * Sends a request over a connection that may break. Calls `expected`, which updates the oracle, each time the batch runs. Retries
+   * repeatable requests.
    */
   private async exchange(sent: Sent, isRepeatable: boolean, expected: (write: Write) => Answer): Promise<void> {
     const { random, tally } = this;

@@ -1,4 +1,4 @@
-// Wraps another Worker, and reports the database cost of each call in a response header. Not used for timing.
+// Wraps another Worker and reports the database cost of each call in a response header. Not used for timing.
 import './quiet.js';
 import worker from './worker.js';
 

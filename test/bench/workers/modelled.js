@@ -1,5 +1,5 @@
-// Runs the service on stand-ins for databases. Each runs one batch at a time, in order of arrival, and takes MS milliseconds for it.
-// They replay the results of the real database for the call with Bench-Begin, which also resets them to idle.
+// Runs the service on stand-ins for databases. Each stand-in runs batches sequentially, MS milliseconds per batch. A call with Bench-Begin
+// captures the real database's results, which the stand-ins replay, and resets them to idle.
 import './quiet.js';
 import { resultsOf, statement } from './replay.js';
 import worker from './worker.js';
@@ -7,7 +7,7 @@ import worker from './worker.js';
 let results;
 let standIns;
 
-/** Tracks when it will be idle: workerd does not allow one request to wait for another, so each waits until its own batch is done. */
+/** Tracks when it will be idle. A request waits by time, because workerd does not allow it to wait for another request. */
 function standIn(ms) {
   let idleAt = 0;
   return {

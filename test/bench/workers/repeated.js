@@ -1,4 +1,4 @@
-// Wraps another Worker, and repeats a call Bench-Repeat times within one request, without sockets. Replays the database results of the
+// Wraps another Worker and repeats a call Bench-Repeat times within one request, without sockets. Replays the database results of the
 // first call, so only the Worker's own time remains.
 import './quiet.js';
 import { env } from 'cloudflare:workers';

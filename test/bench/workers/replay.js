@@ -1,10 +1,10 @@
-// Captures the database results of a call, to replay them.
+// Captures a call's database results to replay them.
 import worker from './worker.js';
 
 /** A stub of a prepared statement. */
 export const statement = { bind: () => statement };
 
-/** Returns the results of the only batch of a call. */
+/** Returns the results of a call's only batch. */
 export async function resultsOf(request, env, context) {
   let results;
   const DB = {

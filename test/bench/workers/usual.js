@@ -1,4 +1,4 @@
-// (d) The usual implementation: one query per check, and a report that counts events.
+// The usual implementation (d): one query per check, and a report that counts events.
 export default {
   async fetch(request, { DB }) {
     const { pathname, searchParams } = new URL(request.url);
