@@ -1,4 +1,4 @@
-// Compares each operation on a small and a large database. Its cost must not depend on the amount of data.
+// Compares each operation on a small and a large database.
 import { CALLS, RANGE_DAYS, reportOf } from './calls.ts';
 import { type Size, SMALL } from './data.ts';
 import { countedOf, type Duel, duel, type Scene } from './duel.ts';

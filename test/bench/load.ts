@@ -51,7 +51,7 @@ export async function load(url: string, calls: Call | Call[], span: Span = { sec
   return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
 }
 
-/** Rotates the calls, so that each connection starts with a different one. */
+/** Rotates the calls, so each connection starts with a different one. */
 const from = (calls: Call[], first: number): Call[] =>
   calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 

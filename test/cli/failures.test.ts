@@ -16,7 +16,7 @@ const NO_KEY =
   'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.';
 const see = (command: string) => `\nThe outcome is unknown. To see it: npm run -s admin -- ${command}`;
 
-describe('the process', () => {
+describe('npm run admin', () => {
   test('prints one line of JSON to stdout and the host to stderr', async () => {
     const { env, host } = await stub(success({ keys: [] }));
     expect(await adminIn(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
@@ -111,7 +111,7 @@ describe('every command', () => {
     }
   });
 
-  test('reports a service that is down as unreachable, without an unknown outcome', async () => {
+  test('reports an unreachable service and no unknown outcome', async () => {
     const host = `127.0.0.1:${await freePort()}`;
     for (const [argv] of SENT)
       await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(

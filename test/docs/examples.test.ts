@@ -43,7 +43,7 @@ test('the backend example in README.md creates a business and changes its limit'
   expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
 });
 
-test("curl -fOJ saves the CSV report under the service's filename, and saves no refusal", async () => {
+test("curl -fOJ saves the CSV report under the service's filename and does not save a refusal", async () => {
   const { command = '', printed = '' } = examplesIn(API).find((example) => example.command.includes('text/csv')) ?? {};
   const folder = newFolder();
   const saving = `cd '${folder}'\n${command.replace('curl', 'curl -fOJ')}`;
@@ -59,7 +59,7 @@ test("curl -fOJ saves the CSV report under the service's filename, and saves no 
 /** The log lines printed so far. */
 const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
 
-test('docs/operating.md documents every field of a log line for a request', () => {
+test("docs/operating.md documents every field of a request's log line", () => {
   const logged = logLines()
     .filter(({ method }) => method !== undefined)
     .flatMap(Object.keys);
@@ -67,7 +67,7 @@ test('docs/operating.md documents every field of a log line for a request', () =
   expect(named.sort()).toEqual([...new Set([...logged, 'error', 'reason', 'limiter'])].sort());
 });
 
-test('docs/operating.md documents every field of a log line for a scheduled run', async () => {
+test("docs/operating.md documents every field of a scheduled run's log line", async () => {
   const { origin } = new URL($.API);
   for (const cron of Object.values(SCHEDULES))
     expect((await fetch(`${origin}/cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`)).status).toBe(200);
@@ -89,7 +89,7 @@ test('the log queries in docs/operating.md use only documented fields', () => {
 });
 
 test.each(tableIn(API, 'The request comes from'))(
-  'the documented statuses by origin are correct: %s, %s',
+  'origins receive the documented statuses: %s, %s',
   async (_, header, ...printed) => {
     await registerOnly('https://shop.example');
     const { origin } = new URL($.API);
@@ -103,7 +103,7 @@ test.each(tableIn(API, 'The request comes from'))(
 );
 
 test.each(tableIn(API, 'Registered', 'Passes', 'Refused'))(
-  'the documented matches of a site are correct: %s',
+  'a site admits and refuses origins as documented: %s',
   async (registered, passes, refused) => {
     await registerOnly(...codesIn(registered));
     for (const [cell, status] of [[passes, 200] as const, [refused, 403] as const]) {
@@ -114,7 +114,7 @@ test.each(tableIn(API, 'Registered', 'Passes', 'Refused'))(
 );
 
 test.each(tableIn(API, 'Site as given', 'Stored as'))(
-  'the documented stored form of a site is correct: %s, %s',
+  'a site is stored as documented: %s, %s',
   async (given, stored = '') => {
     const { status, body } = await register(codesIn(given));
     if (stored.startsWith('refused')) expect(status).toBe(422);
@@ -231,7 +231,7 @@ test('the error tables contain every refusal, and every row occurs', async () =>
   const rows = [...plain, ...others];
   const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
   for (const response of seen) expect(rows).toContainEqual(response);
-  // A single request cannot cause the others. test/http.test.ts tests 400, test/operations.test.ts the rest. An example reaches a limit.
+  // A single request cannot cause the others. test/http.test.ts tests 400, test/operations.test.ts the rest. An example covers 429.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
     expect(seen).toContainEqual(row);
 });
@@ -243,10 +243,7 @@ const RETENTION: Record<string, [file: string, constant: RegExp]> = {
   alerts: ['db/alerts.ts', /KEEP_ALERTS_DAYS = (\d+)/],
   'refused origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
 };
-test.each(tableIn(API, 'Data', 'Retained for'))(
-  'the documented retention is correct: %s, %s',
-  (data = '', kept = '') => {
-    const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];
-    expect(kept).toBe(`${constant.exec(read(`src/${file}`))?.[1]} days`);
-  },
-);
+test.each(tableIn(API, 'Data', 'Retained for'))('data is retained as documented: %s, %s', (data = '', kept = '') => {
+  const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];
+  expect(kept).toBe(`${constant.exec(read(`src/${file}`))?.[1]} days`);
+});

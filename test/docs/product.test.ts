@@ -25,7 +25,7 @@ const [full, record] = [
 ];
 let service: Service;
 
-/** A 503, a lost response, or the product is killed before or after the service responds. */
+/** A 503, a lost response, or a kill of the product before or after the service responds. */
 type Accident = null | 'unavailable' | 'lost' | 'killed before' | 'killed after';
 /** The faults of the next requests, in order. */
 const accidents: Accident[] = [];

@@ -167,7 +167,7 @@ test.each(Object.entries(KNOWN))(
   },
 );
 
-test('a random search finds no unauthenticated request that costs more', {
+test('a random search finds no unauthenticated request that costs over twice as much as a valid body', {
   timeout: (SECONDS + 120) * 1000,
 }, async () => {
   console.log(`FUZZ_SEED=${SEED}`);

@@ -32,7 +32,7 @@ test('200 concurrent creations for 20 users create one business per key, even if
     await service?.stop('SIGKILL');
     service = await start();
   };
-  /** Retries until the service returns a complete 200. */
+  /** Retries until the service returns a complete response with status 200. */
   async function create(index: number) {
     const user_id = 1 + (index % USERS);
     const key = `signup-${Math.floor(index / USERS) % KEYS_PER_USER}`;

@@ -513,7 +513,7 @@ describe('npm run deploy --dry-run', () => {
   });
 });
 
-describe('npm run deploy', () => {
+describe('npm run deploy with options', () => {
   const toml = `${ONE}${STAGING}${block('DB', { database_name: 'staging-DB' }, 'env.staging.d1_databases')}`;
 
   test.each([

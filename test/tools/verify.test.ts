@@ -65,7 +65,7 @@ async function ownedBy(url: string) {
   return owned.flatMap(({ businesses, keys }) => businesses ?? keys);
 }
 
-/** A break changes a request or returns a response to it. */
+/** A break may change a request or return a response to it. */
 type Request = { method: string; path: string; headers: NodeJS.Dict<string[]>; body: string };
 type Response = { status: number; body: unknown; headers?: Record<string, string> };
 type Break = (
@@ -164,7 +164,7 @@ describe('npm run verify', SLOW, () => {
   );
 });
 
-/** The breaks by the promise that each one breaks. */
+/** For each promise, the break that violates it. */
 const BREAKS: Record<string, Break> = {
   'a use is in the report as soon as it is confirmed': ({ path }) => answerIf(path.startsWith(USE), 200),
   '20 concurrent uses with 10 ids count as 10'({ headers }) {
