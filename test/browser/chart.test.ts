@@ -584,7 +584,7 @@ test('base-url accepts the API’s origin with or without a trailing slash, and 
 });
 
 describe('the language', () => {
-  test('can be any translated one, whose words each chart requests at most once, without overlapping labels', async () => {
+  test('can be any translated language: each chart requests its words at most once, and no labels overlap', async () => {
     await open(`${tag(shop, `${MARCH} compare`)} ${tag(quiet, MARCH)}`, {
       until: 'empty',
       viewport: { width: 320, height: 900 },

@@ -39,7 +39,7 @@ function optionsOf(path: string, flags: string[], unset: string[] = []) {
 
 export const launch = (flags: string[] = []): Promise<Browser> => chromium.launch(optionsOf(CHROMIUM, flags));
 
-/** Launches a full Chromium. `unset` lists the default flags of Playwright to omit. */
+/** Launches a full Chromium. `unset` lists Playwright's default flags to omit. */
 export const launchFullChromium = (unset: string[]): Promise<Browser> =>
   chromium.launch(optionsOf(WHOLE ?? '', [], unset));
 
@@ -84,7 +84,7 @@ export function visitsOfFile(forgiven?: RegExp) {
   return { complaints, newPage, leave };
 }
 
-/** Polls for up to 20 seconds, for a busy machine. */
+/** Polls for up to 20 seconds, because the machine may be busy. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 /** Starts a server on a free port. */

@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { eventually, visitsOfFile } from './chromium.ts';
-import type {} from './owners.ts'; // for the types of what it provides
+import type {} from './owners.ts'; // for the types of the provided values
 
 /** PICTURES=1 takes a screenshot of every state for review, and retakes the pictures in the documentation. */
 export const wantsPictures = process.env.PICTURES !== undefined;
@@ -22,7 +22,7 @@ export type Entry = BrowserContextOptions & {
   returnUrl?: string | null;
 };
 
-/** Creates the fixture for a test file. Ignores what Chromium itself logs about unsuccessful responses. */
+/** Creates the fixture for a test file. Ignores Chromium's own messages about unsuccessful responses. */
 export function consoleOfFile(forgiven = /^Failed to load resource/) {
   const { url, operatorKey, made } = inject('owners');
 
@@ -37,7 +37,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
   /** Sends a request as the operator. */
   const operate = <Data>(method: string, path: string, body?: object) => request<Data>(operatorKey, method, path, body);
-  /** Sends a request from the server of the owner of spare businesses. */
+  /** Sends a request as the owner of the spare businesses, from a server. */
   const call = (method: string, path: string, body?: object) =>
     request<Details>(made.keys.spare, method, `business/${path}`, body);
 
@@ -80,7 +80,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
 
   /** Creates a session, in the format that a tab stores. */
-  async function newSession(key: string): Promise<Kept> {
+  async function newSession(key: string): Promise<StoredSession> {
     type Session = { session_key: string; expires_at: string; read_only: boolean };
     const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
     return {
@@ -113,12 +113,12 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   ): Promise<Page> {
     const page = await newPage(options);
     const session = { ...(await newSession(key)), returnUrl };
-    const kept = JSON.stringify(lasts === undefined ? session : { ...session, endsAt: Date.now() + lasts });
-    const begun = await page.addInitScript(`sessionStorage.setItem('session', ${JSON.stringify(kept)})`);
+    const stored = JSON.stringify(lasts === undefined ? session : { ...session, endsAt: Date.now() + lasts });
+    const begun = await page.addInitScript(`sessionStorage.setItem('session', ${JSON.stringify(stored)})`);
     await page.clock.install();
     await before?.(page);
     await page.goto(`${url}/owner${hash}`);
-    await begun.dispose(); // later loads use what the first one has stored
+    await begun.dispose(); // later loads use the session that the first one stored
     return page;
   }
 
@@ -130,9 +130,9 @@ export type Spare = Awaited<ReturnType<World['spare']>>;
 type Details = { token: string; access_list: { id: number; site: string }[] };
 
 /** Returns the session stored in the tab, or null. */
-export const storedSession = async (page: Page): Promise<Kept | null> =>
+export const storedSession = async (page: Page): Promise<StoredSession | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
-type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
+type StoredSession = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
@@ -140,7 +140,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** The rules of axe that depend on colors. The others give the same result in every theme, because no theme hides or shows anything. */
+/** The axe rules that depend on colors. The others have the same result in every theme: no theme hides or shows an element. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** Returns an expression for the violations, including texts with low contrast that axe leaves undecided. */
@@ -183,7 +183,7 @@ export const expectAccessible = (page: Page) => expectNoViolations(page, {});
 /** Checks only the color rules, for another theme of a page that `expectAccessible` has checked. */
 export const expectContrast = (page: Page) => expectNoViolations(page, { runOnly: COLOR_RULES });
 
-/** Expects that the page becomes no wider than its window. */
+/** Expects the page to be no wider than its window. */
 export async function expectFits(page: Page): Promise<void> {
   await eventually(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }

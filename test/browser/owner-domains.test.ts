@@ -233,7 +233,7 @@ describe('adding domains', () => {
     await eventually(focused).toBe('site');
   });
 
-  test('asks before it adds a domain that a wildcard covers', async () => {
+  test('needs a second press for a domain that a wildcard covers', async () => {
     const business = await open('https://*.shop.example');
     await enter('www.shop.example');
     await page.getByText('https://www.shop.example already passes: https://*.shop.example covers it.').waitFor();
@@ -249,7 +249,7 @@ describe('adding domains', () => {
     const held = await hold('POST');
     await enter('b.example');
     await page.keyboard.press('Enter');
-    await page.locator('.add button[type=submit]').dblclick({ force: true }); // it looks disabled
+    await page.locator('.add button[type=submit]').dblclick({ force: true }); // force, because it is disabled
     await field().fill('c.example'); // typed while the first request is pending
     expect(held.calls).toBe(1);
     expect(await shownSites()).toEqual([A]);
@@ -432,7 +432,7 @@ describe('refused origins', () => {
     await eventually(focused).toMatch(/^Dismiss /);
   });
 
-  test('are reported as impossible for an active business without domains, but not for a suspended one', async () => {
+  test('an empty list says that nothing is refused without domains, but not for a suspended business', async () => {
     page = await openTab(world, world.closed, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
     await world.leave();

@@ -416,7 +416,7 @@ describe('a long list of businesses', () => {
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
-  /** Refreshes with the clock paused, and clicks where a row was: nothing opens when another row appears there, until it is armed. */
+  /** Refreshes with the clock paused, and clicks where a row was. Expects nothing to open until the row that appears there is armed. */
   async function pressWhere(name: string, isThere: () => Promise<void>): Promise<void> {
     const { x = 0, y = 0 } = (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
     await page.clock.pauseAt(Date.now() + 60_000);

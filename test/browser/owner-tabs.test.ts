@@ -110,7 +110,7 @@ describe('the open view', () => {
     await reads();
   });
 
-  test('is refreshed after a change, even during another refresh, and its update time changes only then', async () => {
+  test('keeps its update time after a change, and is read again if a change completes during a refresh', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/domains`, world.keys.spare, { before: startClock });
     const updated = page.getByText(/^Updated \d\d:\d\d$/);

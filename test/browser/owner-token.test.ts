@@ -85,7 +85,7 @@ describe('replacing the token', () => {
     ['Keep the old token for 24 hours', KEEP, 200],
     ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
     ['Stop the old token now', 'Replace, and stop the old one now', 401],
-  ])('%s', async (choice, action, status) => {
+  ])('follows the choice “%s”', async (choice, action, status) => {
     const business = await open();
     await button(OPENER).click();
     await page.getByLabel(choice).check();
@@ -138,7 +138,7 @@ describe('replacing the token', () => {
     expect((await business.stored()).token).toBe(business.token);
   });
 
-  test('lists the old token from the response, before and after the business is refreshed', async () => {
+  test('lists the old token as soon as the response arrives, and unchanged after a refresh', async () => {
     const business = await open();
     await openDialog();
     const held = await hold('GET');

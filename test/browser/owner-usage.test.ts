@@ -408,7 +408,7 @@ describe('the CSV file', () => {
   });
 });
 
-describe('the limits', () => {
+describe('the limit meters', () => {
   /** Returns a business's limits as its owner reads them. */
   async function limitsOf(id: number) {
     const answer = await fetch(`${world.url}/api/v1/business/${id}`, {

@@ -11,7 +11,7 @@ import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
 import { access, businesses, changes, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
-import type {} from '../node/migrated.ts'; // for the types of what it provides
+import type {} from '../node/migrated.ts'; // for the types of the provided values
 import { startService } from '../node/server.ts';
 
 declare module 'vitest' {
@@ -68,7 +68,7 @@ async function makeOwners(first: LocalDatabase) {
     return createBusiness(first, fields, NOW);
   }
   const uses = (business_id: number, days: { day: string; count: number }[]) => {
-    const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // one parameter, because a statement has at most 100
+    const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // one parameter, because a statement accepts at most 100
     const listed = sql`select ${business_id}, value ->> 0, value ->> 1, null from json_each(${rows}) where value ->> 1 > 0`;
     return db.insert(dailyUsage).select(listed);
   };
@@ -77,7 +77,7 @@ async function makeOwners(first: LocalDatabase) {
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
 
-  await homeOf(boundTo([first], NOW), OWNER); // as when the operator creates a key or link
+  await homeOf(boundTo([first], NOW), OWNER); // as creating a key or link does
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
   for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
   await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
@@ -109,7 +109,7 @@ async function makeOwners(first: LocalDatabase) {
   const limited = await business(OWNER, 'Metered Post', 'post.example');
   await uses(limited.id, counts(20, 60));
   await db.update(businesses).set({ daily_limit: 150, monthly_limit: 5000 }).where(eq(businesses.id, limited.id));
-  /** A hundred uses on each of the previous days, and `today` uses today. */
+  /** Returns 100 uses for each previous day, and `today` uses for today. */
   const steady = (today: number) => counts(20, 0).map(({ day }) => ({ day, count: day === dayOf(NOW) ? today : 100 }));
   const near = await business(OWNER, 'Night Train Records', 'night-train.example');
   await uses(near.id, steady(86));
@@ -136,7 +136,7 @@ async function makeOwners(first: LocalDatabase) {
   await db.run(sql`delete from ${changes} where ${eq(changes.subject_id, busy.id)}`);
   for (let id = 1; id <= 60; id++)
     await db.run(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
-  // For the chart on other pages. On day n of March 2026 there are n uses, except none on the 7th. Each day of February has 10.
+  // For chart.test.ts: n uses on day n of March 2026, except none on the 7th, and 10 uses on each day of February.
   const shop = await business(CHARTED, 'Tulip Shop');
   const silent = await business(CHARTED, 'Quiet Shop');
   const lively = await business(CHARTED, 'Busy Shop');
@@ -170,7 +170,7 @@ async function makeOwners(first: LocalDatabase) {
     charted: await key(CHARTED),
   };
   const users = { owner: OWNER, spare: SPARE };
-  const many = MANY_BUSINESSES; // businesses of the key `many`
+  const many = MANY_BUSINESSES; // the number of businesses that the key `many` owns
   const shops = { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively };
   return { ...shops, users, many, keys, lateCode };
 }

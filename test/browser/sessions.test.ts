@@ -122,15 +122,15 @@ describe('a session from a key', () => {
     expect(sent).toEqual(['POST /api/v1/session']);
     expect(await readable()).not.toContain(key);
     expect(await credential()).toBe(`Key …${key.slice(-4)}`);
-    const kept = await storedSession(page);
-    expect(kept).toEqual({
+    const stored = await storedSession(page);
+    expect(stored).toEqual({
       key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
       endsAt: expect.any(Number),
       readOnly: false,
       tail: key.slice(-4),
       returnUrl: null,
     });
-    expect(Math.abs((kept?.endsAt ?? 0) - Date.now() - 12 * HOUR_MS)).toBeLessThan(HOUR_MS);
+    expect(Math.abs((stored?.endsAt ?? 0) - Date.now() - 12 * HOUR_MS)).toBeLessThan(HOUR_MS);
     expect(await page.evaluate('[Object.keys(sessionStorage), Object.keys(localStorage)]')).toEqual([['session'], []]);
   });
 
@@ -194,16 +194,16 @@ describe('a session from a key', () => {
   test('is removed from the tab immediately even if the request fails, with a notice that it still expires later', async () => {
     for (const fail of [(route: Route) => route.abort(), failWith(503, 'Service Unavailable')]) {
       await enterList();
-      const kept = await storedSession(page);
+      const stored = await storedSession(page);
       const held = await hold('DELETE');
       await button('Sign out').click();
       await expectText('You are signed out here. Ending the session…');
       expect(await storedSession(page)).toBeNull();
       held.release(fail);
       await expectText(
-        `You are signed out here, but the service could not be reached: the session expires at ${clock(kept?.endsAt ?? 0)}.`,
+        `You are signed out here, but the service could not be reached: the session expires at ${clock(stored?.endsAt ?? 0)}.`,
       );
-      expect(await statusOf(kept?.key)).toBe(200);
+      expect(await statusOf(stored?.key)).toBe(200);
       await world.leave();
     }
   });
@@ -309,9 +309,9 @@ describe('a console link', () => {
     const code = await world.newCode();
     page = await world.visit(link(code));
     await list();
-    const kept = await storedSession(page);
-    expect(kept).toMatchObject({ readOnly: false, tail: null });
-    expect(await credential()).toBe(`Link …${kept?.key.slice(-4)}`);
+    const stored = await storedSession(page);
+    expect(stored).toMatchObject({ readOnly: false, tail: null });
+    expect(await credential()).toBe(`Link …${stored?.key.slice(-4)}`);
     expect(page.url()).toBe(`${world.url}/owner`);
     expect(await readable()).not.toContain(code);
     const second = await page.context().newPage();
@@ -435,7 +435,7 @@ describe('a console link', () => {
     await list();
   });
 
-  test('can be retried by the user, but is never retried automatically, after a failure or a rate limit', async () => {
+  test('is never retried automatically after a failure or a rate limit, but the user can retry it', async () => {
     page = await world.visit();
     const code = await world.newCode();
     let [tries, fail] = [0, (route: Route) => route.abort()];
@@ -490,7 +490,7 @@ describe('a console link', () => {
     expect(await page.getByLabel('API key').count()).toBe(0);
   });
 
-  test('lasts as long on a computer whose clock is wrong', async () => {
+  test('lasts its full time on a computer whose clock is wrong', async () => {
     for (const wrong of [-HOUR_MS, HOUR_MS]) {
       page = await world.visit();
       await page.clock.install({ time: Date.now() + wrong });
@@ -520,7 +520,7 @@ describe('a console link in a tab with a session', () => {
 
   test.each(waysToOpen)('asks before it opens %s, and does not use its code', async (_, openLink) => {
     await enterTulip();
-    const kept = await storedSession(page);
+    const stored = await storedSession(page);
     const code = await ofTulip();
     const sent: string[] = [];
     page.on('request', (request) => {
@@ -533,12 +533,12 @@ describe('a console link in a tab with a session', () => {
     expect(await page.title()).toBe('Open another session? · Business Usage and Access');
     const shown = await readable();
     for (const word of [code, 'Tulip', world.tulip.token]) expect(shown).not.toContain(word);
-    expect(await storedSession(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(stored);
     expect(sent).toEqual([]);
     await page.keyboard.press('Enter');
     await list();
     expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
-    expect(await storedSession(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(stored);
     expect(await statusOfCode(code)).toBe(200);
   });
 
@@ -595,7 +595,7 @@ describe('a console link in a tab with a session', () => {
 
   test('does not open within half a second, nor by a double click that began elsewhere', async () => {
     await enterList();
-    const kept = await storedSession(page);
+    const stored = await storedSession(page);
     await page.clock.pauseAt(Date.now() + 60_000);
     await withinThePage(await ofTulip());
     await expectQuestion(keyLabel(world.keys.owner));
@@ -606,7 +606,7 @@ describe('a console link in a tab with a session', () => {
     await page.clock.runFor(100);
     await opener.dispatchEvent('click', { detail: 2 });
     await expectQuestion(keyLabel(world.keys.owner));
-    expect(await storedSession(page)).toEqual(kept);
+    expect(await storedSession(page)).toEqual(stored);
     await opener.click();
     await page.locator('.key', { hasText: 'Link' }).waitFor();
     await page.clock.resume();

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
-import type {} from './owners.ts'; // for the types of what it provides
+import type {} from './owners.ts'; // for the types of the provided values
 
 const { SOFFICE = 'soffice' } = process.env;
 const isInstalled = spawnSync(SOFFICE, ['--version']).status === 0;
@@ -31,18 +31,23 @@ function cellsOf(csv: string): Cell[][] {
   );
 }
 
-test.skipIf(!isInstalled)('a report opens with a date and a number in each row, and without formulas', async () => {
-  const { url, made } = inject('owners');
-  const { id, token } = made.lively;
-  const report = `${url}/api/v1/business/usage/${id}?from=2024-05-31&to=2024-06-01`;
-  const csv = await (await fetch(report, { headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' } })).text();
-  const cell = (type: string, value: string): Cell => ({ type, value, formula: false });
-  expect(cellsOf(csv)).toEqual([
-    [cell('string', 'date'), cell('string', 'count')],
-    [cell('date', '2024-05-31'), cell('float', '0')],
-    [cell('date', '2024-06-01'), cell('float', '1000000000000')],
-  ]);
-  // Proves that the check finds a formula.
-  const summed = cellsOf('date,count\r\n2026-01-30,=1+1\r\n');
-  expect(summed.flat().some(({ formula }) => formula)).toBe(true);
-});
+test.skipIf(!isInstalled)(
+  'LibreOffice opens a CSV report with a date and a number in each row, and without formulas',
+  async () => {
+    const { url, made } = inject('owners');
+    const { id, token } = made.lively;
+    const report = `${url}/api/v1/business/usage/${id}?from=2024-05-31&to=2024-06-01`;
+    const csv = await (
+      await fetch(report, { headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' } })
+    ).text();
+    const cell = (type: string, value: string): Cell => ({ type, value, formula: false });
+    expect(cellsOf(csv)).toEqual([
+      [cell('string', 'date'), cell('string', 'count')],
+      [cell('date', '2024-05-31'), cell('float', '0')],
+      [cell('date', '2024-06-01'), cell('float', '1000000000000')],
+    ]);
+    // Proves that the check finds a formula.
+    const summed = cellsOf('date,count\r\n2026-01-30,=1+1\r\n');
+    expect(summed.flat().some(({ formula }) => formula)).toBe(true);
+  },
+);

@@ -1,10 +1,10 @@
-// Steps that the console tests share, on the open page.
+// Steps that the console tests share.
 import type { Page, Route } from 'playwright-core';
 import { DAY_MS, dayOf } from '../../src/core/time.ts';
 import type { World } from './console.ts';
 
 type Tab = 'usage' | 'domains' | 'token' | 'changes';
-/** Waits for what each view of a business shows once it has loaded. */
+/** For each view of a business, waits for content that appears after it has loaded. */
 const SIGNS: Record<Tab, (page: Page) => Promise<unknown>> = {
   usage: (page) => page.locator('usage-chart .bar').first().waitFor({ state: 'attached' }),
   domains: (page) => page.getByText('Would this origin pass?').waitFor(),
@@ -37,14 +37,14 @@ export const goTo = async (page: Page, tab: Tab): Promise<void> => {
 export const startClock = (page: Page): Promise<void> =>
   page.clock.install({ time: Date.parse(dayOf(new Date())) - DAY_MS / 2 });
 
-/** Adds a `Date` header to responses. Cloudflare does so, wrangler dev does not. */
+/** Adds a `Date` header to responses, as Cloudflare does but wrangler dev does not. */
 export const withServiceClock = (page: Page) =>
   page.route('**/api/**', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
   });
 
-/** Holds animation frames back until they are released, which delays what runs in them, such as effects. */
+/** Holds animation frames back until `release`, which delays everything that runs in them, such as effects. */
 export async function holdFrames(page: Page): Promise<{ release: () => Promise<unknown> }> {
   await page.evaluate(`{
     const [request, held] = [requestAnimationFrame, []];
@@ -92,7 +92,7 @@ export const stepsOn = (at: () => Page) => ({
 export const goOn = (route: Route) => route.continue();
 export const failWith = (status: number, message: string) => (route: Route) =>
   route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
-/** The service makes the change, but its response is lost. */
+/** Forwards the request, but aborts the response. */
 export const loseResponse = async (route: Route) => {
   await route.fetch();
   await route.abort();

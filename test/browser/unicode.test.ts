@@ -20,7 +20,7 @@ const WORKER = `import { canonicalSite } from './src/core/site.ts';
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.ceil((to - from + 1) / step) }, (_, index) => String.fromCodePoint(from + index * step));
 
-// Without *, which is the wildcard of a site. In every version of Unicode, planes 4 to 13 have no characters, and planes 15 and 16 only
+// Excludes *, a site's wildcard. In every version of Unicode, planes 4 to 13 have no characters, and planes 15 and 16 only
 // private ones. No table can differ there, so samples are enough.
 const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
@@ -37,10 +37,10 @@ const COMPOSED = SCALARS.filter((c) => c !== c.normalize('NFD'));
 const HANGUL = COMPOSED.filter((c) => /\p{sc=Hang}/u.test(c));
 
 const HOSTS: Record<string, () => string[]> = {
-  // Mapped or refused, between letters and at the start of a label.
+  // Mapped or rejected characters, between letters and at the start of a label.
   'in a label': () => SCALARS.map((c) => `a${c}b.example`),
   'as a label': () => SCALARS.map((c) => `${c}.example`),
-  // After a letter that marks compose with, and after itself.
+  // The character after a letter that marks compose with, and after itself.
   'after a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
   // A label must not mix directions, and a right-to-left label constrains the others. U+0870 and U+10D4A are recent letters.
   'right to left': () =>
@@ -105,7 +105,7 @@ afterAll(async () => {
   await miniflare?.dispose();
 });
 
-/** Returns the number of hosts, and the first of them in readable notation. */
+/** Returns the number of hosts, and the first ones in readable notation. */
 const report = (found: typeof accepted) => [
   found.length,
   ...found.slice(0, MAX_SHOWN).map(({ text, site, origin }) => `${legible(text)}: ${site}, not ${origin}`),

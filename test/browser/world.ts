@@ -1,4 +1,4 @@
-// The fixture for tests of the token: the service behind a recording proxy, pages on several origins, and Chromium.
+// The fixture for token.test.ts: the service behind a recording proxy, pages on several origins, and Chromium.
 import { writeFileSync } from 'node:fs';
 import { Agent, type RequestListener, request } from 'node:http';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { inject } from 'vitest';
 import { startService } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { launch, listen } from './chromium.ts';
-import type {} from './owners.ts'; // for the types of what it provides
+import type {} from './owners.ts'; // for the types of the provided values
 
 const USER = 7;
 // Resolves names under .example to this machine, so tests can visit subdomains.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** What a page's script receives: a readable response, or a failure without a visible cause. */
+/** A response as a page's script receives it: readable, or a failure without a visible cause. */
 export type Received = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>

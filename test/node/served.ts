@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { dailyUsage } from '../../src/db/schema.ts';
 import { createBusiness, createKey } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from './local.ts';
-import type {} from './migrated.ts'; // for the types of what it provides
+import type {} from './migrated.ts'; // for the types of the provided values
 import { startService } from './server.ts';
 
 type Owner = { key: string; businesses: { id: number; token: string }[] };
