@@ -198,7 +198,7 @@ describe.each(['en', ...Object.keys(TABLES)])('the chart in the language %s', (l
 });
 
 describe('the words of the chart', () => {
-  test('list plural forms in Unicode’s order, with the last one as the default', () => {
+  test('use plural forms in Unicode’s order, and the last form by default', () => {
     const unit = (language: string, forms: string) =>
       wordsIn(language, (name) => (name === 'unit' ? forms : null)).unit;
     expect([0, 1, 2].map(unit('en', 'order|orders'))).toEqual(['orders', 'order', 'orders']);

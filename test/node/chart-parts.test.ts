@@ -104,7 +104,7 @@ describe('ticks', () => {
     ['2026-01-01', 90, 5, 'month', [0, 31, 59]],
     ['2025-01-01', 366, 5, 'month', [0, 90, 181, 273, 365]],
     ['2025-01-01', 366, 2, 'month', [0, 365]],
-  ])('of days from %s for %i days number at most %i', (first, length, most, unit, at) => {
+  ])('of a range from %s of %i days number at most %i', (first, length, most, unit, at) => {
     expect(dayTicks(datesFrom(first, length), most)).toEqual({ unit, at });
   });
 });
@@ -154,7 +154,7 @@ test.each([
   expect(report.originOf(url)).toBe(origin);
 });
 
-test('data determines the first day, the last day and the total', () => {
+test('a list of days yields its first day, last day and total', () => {
   const used = daysFrom('2026-03-01', 3, 2);
   expect(report.periodOf(used)).toEqual({ from: '2026-03-01', to: '2026-03-03', total: 6, used });
 });

@@ -6,7 +6,7 @@ import { SCHEDULES } from '../../src/core/schedule.ts';
 
 const config = unstable_readConfig({ config: resolve(import.meta.dirname, '../../wrangler.toml') });
 
-test('old versions of the Worker have no URL', () => {
+test('versions of the Worker have no preview URLs', () => {
   expect(config.preview_urls).toBe(false);
 });
 

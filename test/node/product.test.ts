@@ -110,7 +110,7 @@ describe('the program for any server', () => {
   });
 
   test.each(['Promise.reject(new Error("secret"))', '({ answer: 42n })', 'secret.answer'])(
-    'responds with 500 and without the cause if the work fails with %s, and serves the next visitor',
+    'responds with 500 like the Worker if the work fails with %s, hides the cause, and serves the next visitor',
     async (work) => {
       const { url, ofProduct } = await served();
       const BUSINESS = `${ofProduct.businesses[0]?.id}`;
