@@ -31,8 +31,8 @@ test.each([
   const texts = statements.map(({ step, sql }) =>
     textOf(step, sql.replaceAll(`(${permission}) "permission"`, 'permission')),
   );
-  const from = `-- From ${form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key'}. D1 gets ? for each :name`;
-  const title = `${from}, and for permission, which ${permissionName}.sql has, its whole subquery.\n`;
+  const from = `-- From ${form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key'}. D1 receives ? for each :name`;
+  const title = `${from}, and the subquery in ${permissionName}.sql for permission.\n`;
   await expect([title, ...texts].join('\n')).toMatchFileSnapshot(`../sql/${name}.sql`);
   await expect([`${from}.\n`, textOf('permission', permission)].join('\n')).toMatchFileSnapshot(
     `../sql/${permissionName}.sql`,
@@ -41,4 +41,24 @@ test.each([
 
 const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>
-  `-- ${name}\n${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`;
+  `-- ${name}\n${joined(`${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
+
+/** Blocks of one line: in parentheses, between `case` and `end`, and after a keyword. */
+const BLOCKS = [
+  /^( *)(.*\()\n\1 {2}(.*)\n\1(?=\))/gm,
+  /^( *)(.*\bcase)\n\1 {2}(.*)\n\1(?=end\b)/gm,
+  /^( *)([a-z][^\n(]*(?<!\bcase))\n\1 {2}(.*)(?=\n(?!\1 {2}))/gm,
+];
+/** Joins each block of one line with the line before, until nothing fits into 100 characters. sql-formatter gives each its own lines. */
+function joined(sql: string): string {
+  const next = BLOCKS.reduce(
+    (text, block) =>
+      text.replace(block, (whole, indent: string, opening: string, content: string) => {
+        const [before, after] = [opening.endsWith('(') ? '' : ' ', opening.endsWith('case') ? ' ' : ''];
+        const line = `${indent}${opening}${before}${content}${after}`;
+        return line.length <= 100 ? line : whole;
+      }),
+    sql,
+  );
+  return next === sql ? sql : joined(next);
+}

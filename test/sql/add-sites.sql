@@ -1,12 +1,10 @@
--- From a server, with an API key. D1 gets ? for each :name, and for permission, which permission-to-change.sql has, its whole subquery.
+-- From a server, with an API key. D1 receives ? for each :name, and the subquery in permission-to-change.sql for permission.
 
 -- read
 select
   refusal,
   read_only,
-  case
-    when last_used_on is not :today then key_id
-  end as unmarked_key,
+  case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   json_object(
     'id',
@@ -48,16 +46,12 @@ select
           access.updated_at
         )
       )
-    from
-      access
-    where
-      access.business_id = businesses.id
+    from access
+    where access.business_id = businesses.id
   ) as entries
 from
   permission
-  left join businesses on businesses.id = case
-    when refusal is null then :business_id
-  end;
+  left join businesses on businesses.id = case when refusal is null then :business_id end;
 
 -- decided
 update businesses
@@ -67,48 +61,33 @@ set
 where
   (
     businesses.id = (
-      select
-        case
-          when refusal is null then :business_id
-        end
-      from
-        permission
+      select case when refusal is null then :business_id end
+      from permission
     )
     and unixepoch('subsec') < :deadline
     and exists (
-      select
-        1
-      from
-        json_each(:sites)
+      select 1
+      from json_each(:sites)
       where
         not exists (
-          select
-            1
-          from
-            access
+          select 1
+          from access
           where
             access.business_id = businesses.id
             and access.site = value
         )
     )
     and (
-      select
-        count(*)
-      from
-        access
-      where
-        access.business_id = businesses.id
+      select count(*)
+      from access
+      where access.business_id = businesses.id
     ) + (
-      select
-        count(*)
-      from
-        json_each(:sites)
+      select count(*)
+      from json_each(:sites)
       where
         not exists (
-          select
-            1
-          from
-            access
+          select 1
+          from access
           where
             access.business_id = businesses.id
             and access.site = value
@@ -117,12 +96,9 @@ where
     and (
       :may_be_first
       or exists (
-        select
-          1
-        from
-          access
-        where
-          access.business_id = businesses.id
+        select 1
+        from access
+        where access.business_id = businesses.id
       )
     )
   )
@@ -140,16 +116,13 @@ returning
   updated_at;
 
 -- recorded
-insert into
-  changes(subject, subject_id, id, at, actor, action, before, after)
+insert into changes(subject, subject_id, id, at, actor, action, before, after)
 select
   'business',
   :business_id,
   (
-    select
-      coalesce(max(changes.id), 0) + 1
-    from
-      changes
+    select coalesce(max(changes.id), 0) + 1
+    from changes
     where
       changes.subject = 'business'
       and changes.subject_id = :business_id
@@ -166,16 +139,12 @@ select
   'add_sites',
   null,
   (
-    select
-      json_object('sites', json_group_array(value))
-    from
-      json_each(:sites)
+    select json_object('sites', json_group_array(value))
+    from json_each(:sites)
     where
       not exists (
-        select
-          1
-        from
-          access
+        select 1
+        from access
         where
           access.business_id = :business_id
           and access.site = value
@@ -191,8 +160,7 @@ where
   );
 
 -- applied
-insert into
-  access (id, business_id, site, created_at, updated_at)
+insert into access (id, business_id, site, created_at, updated_at)
 select
   null,
   businesses.id,
@@ -208,16 +176,13 @@ where
     and businesses.decision = :decision
   )
   and not exists (
-    select
-      1
-    from
-      access
+    select 1
+    from access
     where
       access.business_id = :business_id
       and access.site = value
   )
-order by
-  key
+order by key
 returning
   id,
   business_id,

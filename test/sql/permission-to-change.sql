@@ -1,4 +1,4 @@
--- From a server, with an API key. D1 gets ? for each :name.
+-- From a server, with an API key. D1 receives ? for each :name.
 
 -- permission
 select
@@ -40,7 +40,5 @@ from
       or api_keys.business_id = businesses.id
     )
   )
-where
-  api_keys.hash = :lookup_value
-limit
-  1;
+where api_keys.hash = :lookup_value
+limit 1;

@@ -1,29 +1,22 @@
--- From a page, with a token. D1 gets ? for each :name.
+-- From a page, with a token. D1 receives ? for each :name.
 
 -- permission
 select
   coalesce(
-    case
-      when businesses.status <> 'active' then 'token_of_inactive_business'
-    end,
+    case when businesses.status <> 'active' then 'token_of_inactive_business' end,
     case
       when businesses.id is not :business_id then 'unknown_business'
       when exists (
-        select
-          1
-        from
-          access
+        select 1
+        from access
         where
           access.business_id = businesses.id
           and access.site in (:site_0, :site_1)
       ) then null
       when exists (
-        select
-          1
-        from
-          access
-        where
-          access.business_id = businesses.id
+        select 1
+        from access
+        where access.business_id = businesses.id
       ) then 'origin_not_authorized'
     end
   ) as refusal,
@@ -43,20 +36,16 @@ select
   billing_day,
   has_billing_changes,
   user_id as owner_id
-from
-  businesses
+from businesses
 where
   (
     businesses.token = :lookup_value
     or businesses.id = (
-      select
-        former_tokens.business_id
-      from
-        former_tokens
+      select former_tokens.business_id
+      from former_tokens
       where
         former_tokens.token = :lookup_value
         and former_tokens.expires_at > :now
     )
   )
-limit
-  1;
+limit 1;

@@ -1,27 +1,19 @@
--- From a page, with a token. D1 gets ? for each :name, and for permission, which permission-to-read.sql has, its whole subquery.
+-- From a page, with a token. D1 receives ? for each :name, and the subquery in permission-to-read.sql for permission.
 
 -- read
 select
   refusal,
   read_only,
-  case
-    when last_used_on is not :today then key_id
-  end as unmarked_key,
+  case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   (
-    select
-      json_group_object(day, count)
-    from
-      daily_usage
+    select json_group_object(day, count)
+    from daily_usage
     where
       (
-        daily_usage.business_id = case
-          when refusal is null then :business_id
-        end
+        daily_usage.business_id = case when refusal is null then :business_id end
         and daily_usage.day between :from and :to
       )
   ) as counts
-from
-  permission
-where
-  true;
+from permission
+where true;

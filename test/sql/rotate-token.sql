@@ -1,12 +1,10 @@
--- From a server, with an API key. D1 gets ? for each :name, and for permission, which permission-to-change.sql has, its whole subquery.
+-- From a server, with an API key. D1 receives ? for each :name, and the subquery in permission-to-change.sql for permission.
 
 -- read
 select
   refusal,
   read_only,
-  case
-    when last_used_on is not :today then key_id
-  end as unmarked_key,
+  case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   json_object(
     'id',
@@ -48,16 +46,12 @@ select
           access.updated_at
         )
       )
-    from
-      access
-    where
-      access.business_id = businesses.id
+    from access
+    where access.business_id = businesses.id
   ) as entries
 from
   permission
-  left join businesses on businesses.id = case
-    when refusal is null then :business_id
-  end;
+  left join businesses on businesses.id = case when refusal is null then :business_id end;
 
 -- decided
 update businesses
@@ -67,12 +61,8 @@ set
 where
   (
     businesses.id = (
-      select
-        case
-          when refusal is null then :business_id
-        end
-      from
-        permission
+      select case when refusal is null then :business_id end
+      from permission
     )
     and unixepoch('subsec') < :deadline
     and true
@@ -91,16 +81,13 @@ returning
   updated_at;
 
 -- recorded
-insert into
-  changes(subject, subject_id, id, at, actor, action, before, after)
+insert into changes(subject, subject_id, id, at, actor, action, before, after)
 select
   'business',
   :business_id,
   (
-    select
-      coalesce(max(changes.id), 0) + 1
-    from
-      changes
+    select coalesce(max(changes.id), 0) + 1
+    from changes
     where
       changes.subject = 'business'
       and changes.subject_id = :business_id
@@ -116,12 +103,9 @@ select
   ),
   'rotate_token',
   (
-    select
-      json_object('token', '…' || substr(businesses.token, -4))
-    from
-      businesses
-    where
-      businesses.id = :business_id
+    select json_object('token', '…' || substr(businesses.token, -4))
+    from businesses
+    where businesses.id = :business_id
   ),
   json_patch(json_object('token', '…' || substr(:token, -4)), json_object('former_works_until', :keep_until))
 from
@@ -134,22 +118,17 @@ where
   );
 
 -- kept
-insert into
-  former_tokens (token, business_id, expires_at, place)
+insert into former_tokens (token, business_id, expires_at, place)
 select
   businesses.token,
   businesses.id,
   :keep_until,
   (
-    select
-      coalesce(max(former_tokens.place), 0) + 1
-    from
-      former_tokens
-    where
-      former_tokens.business_id = businesses.id
+    select coalesce(max(former_tokens.place), 0) + 1
+    from former_tokens
+    where former_tokens.business_id = businesses.id
   )
-from
-  businesses
+from businesses
 where
   (
     businesses.id = :business_id
@@ -164,8 +143,7 @@ set
 
 -- applied
 update businesses
-set
-  token = :token
+set token = :token
 where
   (
     businesses.id = :business_id
@@ -177,10 +155,8 @@ delete from former_tokens
 where
   (
     former_tokens.business_id = (
-      select
-        businesses.id
-      from
-        businesses
+      select businesses.id
+      from businesses
       where
         (
           businesses.id = :business_id
@@ -188,17 +164,13 @@ where
         )
     )
     and former_tokens.token not in (
-      select
-        token
-      from
-        former_tokens
+      select token
+      from former_tokens
       where
         (
           former_tokens.business_id = (
-            select
-              businesses.id
-            from
-              businesses
+            select businesses.id
+            from businesses
             where
               (
                 businesses.id = :business_id
@@ -212,7 +184,6 @@ where
         former_tokens.place desc,
         former_tokens.expires_at desc,
         former_tokens.token
-      limit
-        5
+      limit 5
     )
   );

@@ -1,12 +1,10 @@
--- From a page, with a token. D1 gets ? for each :name, and for permission, which permission-to-record.sql has, its whole subquery.
+-- From a page, with a token. D1 receives ? for each :name, and the subquery in permission-to-record.sql for permission.
 
 -- read
 select
   refusal,
   read_only,
-  case
-    when last_used_on is not :today then key_id
-  end as unmarked_key,
+  case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   permission.daily_limit,
   permission.monthly_limit,
@@ -15,15 +13,11 @@ select
   case
     when permission.daily_limit is not null then coalesce(
       (
-        select
-          daily_usage.count
-        from
-          daily_usage
+        select daily_usage.count
+        from daily_usage
         where
           (
-            daily_usage.business_id = case
-              when refusal is null then :business_id
-            end
+            daily_usage.business_id = case when refusal is null then :business_id end
             and daily_usage.day = :today
           )
       ),
@@ -32,15 +26,11 @@ select
   end as today,
   case
     when permission.monthly_limit is not null then (
-      select
-        coalesce(sum(daily_usage.count), 0)
-      from
-        daily_usage
+      select coalesce(sum(daily_usage.count), 0)
+      from daily_usage
       where
         (
-          daily_usage.business_id = case
-            when refusal is null then :business_id
-          end
+          daily_usage.business_id = case when refusal is null then :business_id end
           and daily_usage.day between coalesce(
             case
               when permission.has_billing_changes then (
@@ -54,19 +44,14 @@ select
                       (billing_changes.billing_day - 1) || ' days'
                     )
                   end
-                from
-                  billing_changes
+                from billing_changes
                 where
                   (
-                    billing_changes.business_id = case
-                      when refusal is null then :business_id
-                    end
+                    billing_changes.business_id = case when refusal is null then :business_id end
                     and billing_changes.starts_on <= :today
                   )
-                order by
-                  billing_changes.starts_on desc
-                limit
-                  1
+                order by billing_changes.starts_on desc
+                limit 1
               )
             end,
             date(
@@ -89,19 +74,14 @@ select
                       (billing_changes.billing_day - 2) || ' days'
                     )
                   )
-                from
-                  billing_changes
+                from billing_changes
                 where
                   (
-                    billing_changes.business_id = case
-                      when refusal is null then :business_id
-                    end
+                    billing_changes.business_id = case when refusal is null then :business_id end
                     and billing_changes.starts_on <= :today
                   )
-                order by
-                  billing_changes.starts_on desc
-                limit
-                  1
+                order by billing_changes.starts_on desc
+                limit 1
               )
             end,
             date(
@@ -129,19 +109,14 @@ select
                 (billing_changes.billing_day - 1) || ' days'
               )
             end
-          from
-            billing_changes
+          from billing_changes
           where
             (
-              billing_changes.business_id = case
-                when refusal is null then :business_id
-              end
+              billing_changes.business_id = case when refusal is null then :business_id end
               and billing_changes.starts_on <= :today
             )
-          order by
-            billing_changes.starts_on desc
-          limit
-            1
+          order by billing_changes.starts_on desc
+          limit 1
         )
       end,
       date(
@@ -167,19 +142,14 @@ select
                 (billing_changes.billing_day - 2) || ' days'
               )
             )
-          from
-            billing_changes
+          from billing_changes
           where
             (
-              billing_changes.business_id = case
-                when refusal is null then :business_id
-              end
+              billing_changes.business_id = case when refusal is null then :business_id end
               and billing_changes.starts_on <= :today
             )
-          order by
-            billing_changes.starts_on desc
-          limit
-            1
+          order by billing_changes.starts_on desc
+          limit 1
         )
       end,
       date(
@@ -196,9 +166,7 @@ select
 from
   permission
   left join ledger on (
-    ledger.business_id = case
-      when refusal is null then :business_id
-    end
+    ledger.business_id = case when refusal is null then :business_id end
     and ledger.digest = unhex (:digest)
   )
   left join daily_usage on (
@@ -207,30 +175,22 @@ from
   );
 
 -- counted
-insert into
-  daily_usage (business_id, day, count, counted_at)
+insert into daily_usage (business_id, day, count, counted_at)
 select
-  case
-    when refusal is null then :business_id
-  end,
+  case when refusal is null then :business_id end,
   :today,
   :quantity,
   :now
-from
-  permission
+from permission
 where
   (
     refusal is null
     and unixepoch('subsec') < :deadline
     and not exists (
-      select
-        1
-      from
-        ledger
+      select 1
+      from ledger
       where
-        ledger.business_id = case
-          when refusal is null then :business_id
-        end
+        ledger.business_id = case when refusal is null then :business_id end
         and ledger.digest = unhex (:digest)
     )
   )
@@ -239,15 +199,11 @@ where
       case
         when permission.daily_limit is not null then coalesce(
           (
-            select
-              daily_usage.count
-            from
-              daily_usage
+            select daily_usage.count
+            from daily_usage
             where
               (
-                daily_usage.business_id = case
-                  when refusal is null then :business_id
-                end
+                daily_usage.business_id = case when refusal is null then :business_id end
                 and daily_usage.day = :today
               )
           ),
@@ -259,15 +215,11 @@ where
     or coalesce(
       case
         when permission.monthly_limit is not null then (
-          select
-            coalesce(sum(daily_usage.count), 0)
-          from
-            daily_usage
+          select coalesce(sum(daily_usage.count), 0)
+          from daily_usage
           where
             (
-              daily_usage.business_id = case
-                when refusal is null then :business_id
-              end
+              daily_usage.business_id = case when refusal is null then :business_id end
               and daily_usage.day between coalesce(
                 case
                   when permission.has_billing_changes then (
@@ -281,19 +233,14 @@ where
                           (billing_changes.billing_day - 1) || ' days'
                         )
                       end
-                    from
-                      billing_changes
+                    from billing_changes
                     where
                       (
-                        billing_changes.business_id = case
-                          when refusal is null then :business_id
-                        end
+                        billing_changes.business_id = case when refusal is null then :business_id end
                         and billing_changes.starts_on <= :today
                       )
-                    order by
-                      billing_changes.starts_on desc
-                    limit
-                      1
+                    order by billing_changes.starts_on desc
+                    limit 1
                   )
                 end,
                 date(
@@ -316,19 +263,14 @@ where
                           (billing_changes.billing_day - 2) || ' days'
                         )
                       )
-                    from
-                      billing_changes
+                    from billing_changes
                     where
                       (
-                        billing_changes.business_id = case
-                          when refusal is null then :business_id
-                        end
+                        billing_changes.business_id = case when refusal is null then :business_id end
                         and billing_changes.starts_on <= :today
                       )
-                    order by
-                      billing_changes.starts_on desc
-                    limit
-                      1
+                    order by billing_changes.starts_on desc
+                    limit 1
                   )
                 end,
                 date(
@@ -357,12 +299,9 @@ returning
   count;
 
 -- remembered
-insert into
-  ledger (business_id, digest, day, recorded_on, keep_days, quantity)
+insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity)
 select
-  case
-    when refusal is null then :business_id
-  end,
+  case when refusal is null then :business_id end,
   unhex (:digest),
   :today,
   :today,
@@ -370,11 +309,8 @@ select
   :quantity
 from
   (
-    select
-      1
-    where
-      changes() > 0
+    select 1
+    where changes() > 0
   )
   cross join permission
-where
-  refusal is null;
+where refusal is null;

@@ -1,12 +1,10 @@
--- From a page, with a token. D1 gets ? for each :name, and for permission, which permission-to-record.sql has, its whole subquery.
+-- From a page, with a token. D1 receives ? for each :name, and the subquery in permission-to-record.sql for permission.
 
 -- read
 select
   refusal,
   read_only,
-  case
-    when last_used_on is not :today then key_id
-  end as unmarked_key,
+  case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   daily_limit,
   monthly_limit,
@@ -15,15 +13,11 @@ select
   case
     when daily_limit is not null then coalesce(
       (
-        select
-          count
-        from
-          daily_usage
+        select count
+        from daily_usage
         where
           (
-            daily_usage.business_id = case
-              when refusal is null then :business_id
-            end
+            daily_usage.business_id = case when refusal is null then :business_id end
             and daily_usage.day = :today
           )
       ),
@@ -32,15 +26,11 @@ select
   end as today,
   case
     when monthly_limit is not null then (
-      select
-        coalesce(sum(count), 0)
-      from
-        daily_usage
+      select coalesce(sum(count), 0)
+      from daily_usage
       where
         (
-          daily_usage.business_id = case
-            when refusal is null then :business_id
-          end
+          daily_usage.business_id = case when refusal is null then :business_id end
           and daily_usage.day between coalesce(
             case
               when permission.has_billing_changes then (
@@ -54,19 +44,14 @@ select
                       (billing_changes.billing_day - 1) || ' days'
                     )
                   end
-                from
-                  billing_changes
+                from billing_changes
                 where
                   (
-                    billing_changes.business_id = case
-                      when refusal is null then :business_id
-                    end
+                    billing_changes.business_id = case when refusal is null then :business_id end
                     and billing_changes.starts_on <= :today
                   )
-                order by
-                  billing_changes.starts_on desc
-                limit
-                  1
+                order by billing_changes.starts_on desc
+                limit 1
               )
             end,
             date(
@@ -89,19 +74,14 @@ select
                       (billing_changes.billing_day - 2) || ' days'
                     )
                   )
-                from
-                  billing_changes
+                from billing_changes
                 where
                   (
-                    billing_changes.business_id = case
-                      when refusal is null then :business_id
-                    end
+                    billing_changes.business_id = case when refusal is null then :business_id end
                     and billing_changes.starts_on <= :today
                   )
-                order by
-                  billing_changes.starts_on desc
-                limit
-                  1
+                order by billing_changes.starts_on desc
+                limit 1
               )
             end,
             date(
@@ -129,19 +109,14 @@ select
                 (billing_changes.billing_day - 1) || ' days'
               )
             end
-          from
-            billing_changes
+          from billing_changes
           where
             (
-              billing_changes.business_id = case
-                when refusal is null then :business_id
-              end
+              billing_changes.business_id = case when refusal is null then :business_id end
               and billing_changes.starts_on <= :today
             )
-          order by
-            billing_changes.starts_on desc
-          limit
-            1
+          order by billing_changes.starts_on desc
+          limit 1
         )
       end,
       date(
@@ -167,19 +142,14 @@ select
                 (billing_changes.billing_day - 2) || ' days'
               )
             )
-          from
-            billing_changes
+          from billing_changes
           where
             (
-              billing_changes.business_id = case
-                when refusal is null then :business_id
-              end
+              billing_changes.business_id = case when refusal is null then :business_id end
               and billing_changes.starts_on <= :today
             )
-          order by
-            billing_changes.starts_on desc
-          limit
-            1
+          order by billing_changes.starts_on desc
+          limit 1
         )
       end,
       date(
@@ -191,23 +161,17 @@ select
       )
     )
   end as month_ends_on
-from
-  permission
-where
-  true;
+from permission
+where true;
 
 -- counted
-insert into
-  daily_usage (business_id, day, count, counted_at)
+insert into daily_usage (business_id, day, count, counted_at)
 select
-  case
-    when refusal is null then :business_id
-  end,
+  case when refusal is null then :business_id end,
   :today,
   :quantity,
   :now
-from
-  permission
+from permission
 where
   refusal is null
   and unixepoch('subsec') < :deadline
@@ -216,15 +180,11 @@ where
       case
         when permission.daily_limit is not null then coalesce(
           (
-            select
-              daily_usage.count
-            from
-              daily_usage
+            select daily_usage.count
+            from daily_usage
             where
               (
-                daily_usage.business_id = case
-                  when refusal is null then :business_id
-                end
+                daily_usage.business_id = case when refusal is null then :business_id end
                 and daily_usage.day = :today
               )
           ),
@@ -236,15 +196,11 @@ where
     or coalesce(
       case
         when permission.monthly_limit is not null then (
-          select
-            coalesce(sum(daily_usage.count), 0)
-          from
-            daily_usage
+          select coalesce(sum(daily_usage.count), 0)
+          from daily_usage
           where
             (
-              daily_usage.business_id = case
-                when refusal is null then :business_id
-              end
+              daily_usage.business_id = case when refusal is null then :business_id end
               and daily_usage.day between coalesce(
                 case
                   when permission.has_billing_changes then (
@@ -258,19 +214,14 @@ where
                           (billing_changes.billing_day - 1) || ' days'
                         )
                       end
-                    from
-                      billing_changes
+                    from billing_changes
                     where
                       (
-                        billing_changes.business_id = case
-                          when refusal is null then :business_id
-                        end
+                        billing_changes.business_id = case when refusal is null then :business_id end
                         and billing_changes.starts_on <= :today
                       )
-                    order by
-                      billing_changes.starts_on desc
-                    limit
-                      1
+                    order by billing_changes.starts_on desc
+                    limit 1
                   )
                 end,
                 date(
@@ -293,19 +244,14 @@ where
                           (billing_changes.billing_day - 2) || ' days'
                         )
                       )
-                    from
-                      billing_changes
+                    from billing_changes
                     where
                       (
-                        billing_changes.business_id = case
-                          when refusal is null then :business_id
-                        end
+                        billing_changes.business_id = case when refusal is null then :business_id end
                         and billing_changes.starts_on <= :today
                       )
-                    order by
-                      billing_changes.starts_on desc
-                    limit
-                      1
+                    order by billing_changes.starts_on desc
+                    limit 1
                   )
                 end,
                 date(
