@@ -198,14 +198,17 @@ describe('adding domains', () => {
   test('adds nothing if any domain is invalid, and explains how to correct each one', async () => {
     await open(A);
     const held = await hold('POST');
-    await enter('b.example, ftp://shop.example sh');
     const problem = page.locator('#site-problem');
+    // Screen readers announce changes only in a live region that existed before.
+    const region = await problem.and(page.getByRole('alert', { includeHidden: true })).elementHandle();
+    await enter('b.example, ftp://shop.example sh');
     await problem.getByText('Nothing was added:').waitFor();
     expect(await problem.locator('.sentence').allInnerTexts()).toEqual([
       'Nothing was added:',
       'ftp://shop.example must be an http or https URL, such as https://example.com. Did you mean https://shop.example?',
       'sh needs a domain ending, as in sh.com. If it is a name on your own network, put http:// in front of it.',
     ]);
+    expect(await region?.innerText()).toContain('Nothing was added:');
     expect(held.calls).toBe(0);
     await eventually(focused).toBe('site');
     await enter('');
