@@ -136,11 +136,11 @@ const AT_MOST: Record<string, object> = {
 const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'days in a usage report': (n) => call('GET', `${usage()}?from=${dayFromNow(1 - n)}&to=${dayFromNow(0)}`, token),
   'sites in a request': (n) => register(many(n)),
-  'characters of a site, as given': (n) => register(['https://s0.example'.padEnd(n, '/')]),
+  'characters in a site, as given': (n) => register(['https://s0.example'.padEnd(n, '/')]),
   'uses in a request': (n) => record(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))),
   "days that a use's `at` may be in the past": (n) => recordAt(1 - n * 24 * 60),
   "minutes that a use's `at` may be in the future, for fast clocks": (n) => recordAt(n - 0.5),
-  "characters of an idempotency key or of a use's id": (n) => record([{ id: 'x'.repeat(n) }]),
+  "characters in an idempotency key or a use's id": (n) => record([{ id: 'x'.repeat(n) }]),
   'days in a history': (n) =>
     call('PUT', `/business/${$.SHOP}/history`, operator, {
       days: Array.from({ length: n }, (_, i) => ({ date: dayFromNow(-1 - i), count: 1 })),
@@ -149,16 +149,16 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
   'businesses in a page of usage totals': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
-  'characters of a search text for changes': (n) =>
+  'characters in a search text for changes': (n) =>
     call('GET', `/business/${$.SHOP}/changes?search=${'x'.repeat(n)}`, key),
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
   'alerts in a page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
-  'characters of a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
-  'characters of a business URL': (n) =>
+  'characters in a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
+  'characters in a business URL': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
   'uses in a limit': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { monthly_limit: n }),
   'days that a replaced token may keep working': (n) => call('POST', rotation, key, { keep_old: `${n}d` }),
-  'bytes of a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
+  'bytes in a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
   'levels of nesting in a body': (n) => withExtra(JSON.parse('['.repeat(n - 1) + ']'.repeat(n - 1))),
   // The rest of the body counts as 4.
   'members and elements in a body; an empty object or list counts as one': (n) => withExtra(Array(n - 4).fill(0)),
@@ -177,7 +177,7 @@ test.each(maximums)(
     const within = AT_MOST[name] ?? { status: 200 };
     expect(await reach(max)).toMatchObject(within);
     const beyond = await reach(max + 1);
-    expect(beyond).toMatchObject({ status: name === 'bytes of a body' ? 413 : 422 });
+    expect(beyond).toMatchObject({ status: name === 'bytes in a body' ? 413 : 422 });
     expect(beyond).not.toMatchObject(within);
     if (value.endsWith('at least 1')) expect(await reach(0)).toMatchObject({ status: 422 });
   },
@@ -239,7 +239,7 @@ test('the error tables contain every refusal, and every row occurs', async () =>
 const RETENTION: Record<string, [file: string, constant: RegExp]> = {
   'ids of uses recorded with an API key or an operator key': ['core/use.ts', /KEEP_ID_DAYS = \{ key: (\d+)/],
   'ids of uses recorded with a token': ['core/use.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
-  'changes, except the latest one': ['db/changes.ts', /KEEP_CHANGES_DAYS = (\d+)/],
+  'changes, except the latest per business or user': ['db/changes.ts', /KEEP_CHANGES_DAYS = (\d+)/],
   alerts: ['db/alerts.ts', /KEEP_ALERTS_DAYS = (\d+)/],
   'refused origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
 };
