@@ -1,5 +1,5 @@
-// Sends the commands' requests. Sends the operator key only to the URL in API, over https (or http on this machine), and does not follow
-// redirects.
+// Sends the commands' requests. Sends the operator key only to the URL in `API`, over https (or http on this machine), and does not
+// follow redirects.
 import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
@@ -99,7 +99,7 @@ function jsonIn(text: string): any {
   }
 }
 
-/** Sends a request. If the response is lost and the request has an idempotency key, retries once. */
+/** Sends a request. If the outcome is unknown and the request has an idempotency key, retries once. */
 export async function send(service: Service, request: Request): Promise<Data> {
   const first = await sendOnce(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
@@ -109,7 +109,7 @@ export async function send(service: Service, request: Request): Promise<Data> {
   });
 }
 
-/** Returns a page of lines and the next cursor from the `Link` header. The cursor is null on the last page. */
+/** Returns a page of lines and, from the `Link` header, the next cursor. The cursor is null on the last page. */
 async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
   const { response, text } = await fetchResponse(service, request);
   if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')
@@ -130,7 +130,7 @@ export async function* pagesOf(service: Service, request: Request): AsyncGenerat
   yield page.text;
 }
 
-/** Merges all pages of a list. `cursor` is the name of the cursor parameter. */
+/** Reads and merges all pages of a list. `cursor` is the name of the cursor parameter. */
 export async function sendForAllPages(service: Service, request: Request, cursor: string): Promise<Data> {
   const all: Record<string, unknown[]> = {};
   for (let next: unknown; next !== null; ) {

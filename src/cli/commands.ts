@@ -36,7 +36,7 @@ export type Command = {
   does: string;
   /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Absent for commands that work offline. */
   request?: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  /** The query for GET and DELETE, else the body. Each field is an argument or an option. */
+  /** The query for GET and DELETE, otherwise the body. Each field is an argument or an option. */
   input?: z.ZodMiniType;
   /** Maps an argument or option to its field if their names differ. */
   as?: Record<string, string>;
@@ -55,7 +55,7 @@ export type Command = {
 /** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
-/** Keyed by usage. Commands can share the same words if their arguments differ. */
+/** Keyed by words and arguments. Commands can share the same words if their arguments differ. */
 export const COMMANDS: Record<string, Command> = {
   'business create': {
     request: 'POST /business',

@@ -1,4 +1,4 @@
-// Reads the CSV file of `usage import`. Error messages contain the line number.
+// Reads the CSV file for `usage import`. Error messages contain the line number.
 import { readFile } from 'node:fs/promises';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 

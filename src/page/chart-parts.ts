@@ -1,4 +1,4 @@
-// The tooltip, the keyboard steps, and the table for screen readers.
+// The tooltip, the keyboard navigation, and the table for screen readers.
 import { html } from './element.ts';
 import type { Drawn } from './plot.ts';
 import type { Bar } from './scale.ts';
@@ -15,7 +15,7 @@ export function tooltipLines(bar: Bar, words: Words, today: string): string[] {
   return [words.counted(count), formatDays(bar, words, today), ...compared];
 }
 
-/** Returns the number of bars by which a key moves the mark. `forward` is 1 from left to right, and -1 from right to left. */
+/** Returns the number of bars by which a key moves the mark. `forward` is -1 in right-to-left text, otherwise 1. */
 export function keyStep(key: string, forward: number): number | undefined {
   const steps: Record<string, number> = {
     ArrowLeft: -forward,

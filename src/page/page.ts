@@ -1,4 +1,4 @@
-// The page at /: puts the service's address into the examples, copies them, and draws a live chart.
+// The page at /: puts the service's origin into the examples, shows their copy buttons, and draws a live chart.
 import { createCopier } from './copy.ts';
 import type { UsageChart } from './usage-chart.ts';
 

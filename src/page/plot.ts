@@ -14,7 +14,7 @@ export type Drawn = {
   image: SVGElement;
   unit: Unit;
   bars: readonly Bar[];
-  /** Returns the bar at a horizontal position. */
+  /** Returns the index of the bar at a horizontal position. */
   indexAt: (x: number) => number;
   /** Marks a bar, or clears the mark for -1. Returns the center of the bar's top edge. */
   mark: (index: number) => { x: number; y: number };
@@ -67,7 +67,7 @@ export function plot(options: Options, words: Words): Drawn {
 
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
-  let free = width; // the space left of the labels placed so far: they are placed from last to first
+  let free = width; // the space to the left of the labels placed so far, which are placed from last to first
   const names = ticks.at.toReversed().flatMap((index) => {
     const date = starts[index] as string;
     const year = index === ticks.at[0] || date.slice(5, 7) === '01';

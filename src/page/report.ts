@@ -3,7 +3,7 @@ import { type Day, sum } from './scale.ts';
 
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** `service`: the service returned an error. `attributes`: one is missing or invalid. `csp`: the page's policy blocks the request. */
+/** `service`: it returned an error. `attributes`: an attribute is missing or invalid. `csp`: the page's policy blocks the request. */
 type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** `message` is for developers. If the service responded, it is the service's message. `status` is 0 without a response. */

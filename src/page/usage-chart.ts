@@ -1,6 +1,6 @@
 // <usage-chart business token from to base-url label unit compare>: draws a business's usage on any page, in that page's language. Fetches
 // the report, or draws the `data` that a script sets. If there is nothing to draw, visitors see a short message. The service's own message
-// is logged to the browser console and included in the event.
+// is logged to the browser console and included in the `error` event.
 import { dayOf } from '../core/time.ts';
 import { createTable, keyStep, tooltipLines } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';

@@ -21,7 +21,7 @@ export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array
   };
 }
 
-/** Returns the path and hash for pages that pin these bytes. The query changes with them, so browsers never check old bytes against it. */
+/** Returns the path and hash for pages that pin these bytes. A new hash has a new query, so browsers never check old bytes against it. */
 export function pin(code: Uint8Array): { path: string; integrity: string } {
   const hash = createHash('sha384').update(code).digest('base64');
   const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);

@@ -35,7 +35,7 @@ type Config = {
 export type Configuration = ReturnType<typeof readConfiguration>;
 
 /**
- * Reads a configuration (default: wrangler.toml) for an environment (default: CLOUDFLARE_ENV). `databases` is indexed by number. Throws a
+ * Reads a configuration (default: wrangler.toml) for an environment (default: CLOUDFLARE_ENV). `databases` is sorted by number. Throws a
  * one-line error if the configuration is invalid.
  */
 export function readConfiguration(given?: string, environment?: string) {

@@ -91,7 +91,7 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     const headers = { Authorization: `Bearer ${token}`, Origin: SITE };
     for (const name of ['Authorization', 'Origin'] as const) {
       const outcome = await record({ ...PUBLIC, headers: { ...headers, [name]: [headers[name], headers[name]] } });
-      // Cloudflare may reject it with 400.
+      // Cloudflare may reject the request with 400.
       if (!/^40[013]\b/.test(outcome)) throw new Error(`two ${name} headers return ${outcome}`);
     }
   },

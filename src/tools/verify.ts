@@ -7,7 +7,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
 import { serviceAt } from './service.ts';
 
-/** The time limit of a run. An older business is left over from a killed run. */
+/** The time limit for a run. A business older than this is left over from a killed run. */
 const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It

@@ -8,7 +8,7 @@ import { changeFailureWords } from './words.ts';
 
 type Props = RenderableProps<{
   title: string;
-  /** `ordinary`: the owner can recover from the change. `danger` is red. */
+  /** `ordinary`: the owner can recover from the change. `danger` makes the button red. */
   kind?: 'danger' | 'ordinary';
   /** The button's label, and its label while `work` runs. */
   action: string;

@@ -39,7 +39,7 @@ function endQuietly({ key }: StoredSession): void {
     .catch(() => {});
 }
 
-/** Focuses the view's title. A link to the title would replace the route in the address. */
+/** Focuses the view's title. A link to the title would replace the route in the URL. */
 const skipToContent = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
 
 export function Console() {
@@ -51,9 +51,9 @@ export function Console() {
    * again, so nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
-  /** The code of a link that has not been opened yet. A ref, not component state, so the code does not stay in memory. */
+  /** The code of a link that has not been opened yet. A ref, not component state, so clearing it removes the code from memory. */
   const pendingCode = useRef<string | null>(null);
-  // Removes the code from the address first, before awaiting anything.
+  // Removes the code from the URL first, before awaiting anything.
   const [state, setState] = useState<State>(() => {
     const code = takeCode();
     return code === null ? resume() : arrive(code);

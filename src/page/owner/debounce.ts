@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 const DELAY_MS = 500;
 
 type Debounce = {
-  /** Calls `callback` after a pause, unless the address changes first. */
+  /** Calls `callback` after a pause, unless the URL changes first. */
   schedule: () => void;
   /** Calls `callback` now if a call is pending. */
   flush: () => void;

@@ -11,7 +11,7 @@ export function levelOf(limit: number, used: number, alert_at: readonly number[]
   return thresholdOf(limit, used, alert_at) === null ? null : 'near';
 }
 
-/** Describes the limit with the highest used share. Returns null below its first threshold. */
+/** Describes the limit that is closest to being reached. Returns null below its first threshold. */
 export function limitStatusOf(limits: Limits): { level: Level; words: string } | null {
   if (limits === null) return null;
   const { daily, monthly, today, month, alert_at } = limits;

@@ -33,7 +33,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
 }
 
 type Props = {
-  /** The time when the oldest part of the view was read, in milliseconds since 1970. Null: a part is missing. */
+  /** The time when the oldest part of the view was read, in milliseconds since 1970, or null while a part has not been read. */
   readAt: number | null;
   isBusy: boolean;
   refresh: () => void;

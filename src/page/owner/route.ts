@@ -1,4 +1,4 @@
-// The hash contains the view and, in its query, the owner's choices there, so back, forward, bookmarks and copied links work.
+// The hash contains the view and, as a query, the owner's choices in that view, so back, forward, bookmarks and copied links work.
 import { useEffect, useState } from 'preact/hooks';
 import { parseId } from '../../core/request.ts';
 import { TABS, type Tab } from './tabs.ts';
@@ -22,7 +22,7 @@ export const BUSINESSES = '#/';
 export const businessHref = (id: number, tab: Tab = TABS[0], part = ''): string =>
   tab === TABS[0] ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
 
-/** Sets entries of the query. Null deletes an entry. Typing uses `replace`, which adds no history entry. */
+/** Sets query parameters. Null deletes a parameter. Typing uses `replace`, which adds no history entry. */
 export function setQuery(entries: Record<string, string | null>, how: 'push' | 'replace'): void {
   const [path = '', search] = location.hash.split('?');
   const query = new URLSearchParams(search);
@@ -36,7 +36,7 @@ export function setQuery(entries: Record<string, string | null>, how: 'push' | '
   else replaceAddress(address);
 }
 
-/** Navigates without a history entry. */
+/** Navigates without adding a history entry. */
 export function replaceAddress(address: string): void {
   history.replaceState(null, '', address);
   dispatchEvent(new HashChangeEvent('hashchange'));
@@ -45,7 +45,7 @@ export function replaceAddress(address: string): void {
 const CODE_PREFIX = '#code=';
 
 /**
- * Returns the code of a sign-in link, /owner#code=…, and removes it from the address, so neither the history nor a bookmark contains it.
+ * Returns the code of a sign-in link, /owner#code=…, and removes it from the URL, so neither the history nor a bookmark contains it.
  * Browsers never send the fragment, so the code appears in no log and no Referer.
  */
 export function takeCode(): string | null {

@@ -23,7 +23,7 @@ export type ListMemory = {
   rows: number;
   /** The scroll position. */
   top: number;
-  /** The address, with the search and the order. */
+  /** The URL's hash, with the search and the sort order. */
   href: string;
   /** If true, the search is focused when the list appears. */
   isSearching: boolean;
@@ -38,12 +38,11 @@ export const newMemory = (): Memory => ({
   dismissed: new Map(),
 });
 
-/** The props of a tab. */
 export type TabProps = {
   api: Api;
   business: BusinessDetails;
   readOnly: boolean;
-  /** The address's query. */
+  /** The query in the URL's hash. */
   query: URLSearchParams;
   /** Counts the refreshes. */
   revision: number;

@@ -63,7 +63,7 @@ export function refusedLinkWords(failure: Failure): string {
 /** Returns whether a failed link is permanently unusable. */
 export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
 
-/** Names the credential of a session within a sentence. */
+/** Formats a session's credential for a sentence. */
 export function credentialWords(session: StoredSession): string {
   const { kind, tail } = credentialOf(session);
   return `${kind.toLowerCase()} …${tail}`;

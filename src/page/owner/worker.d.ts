@@ -1,4 +1,4 @@
-// Declares the Workers types that src/app.ts uses. Importing all of them would replace the browser's.
+// Declares the Workers types that src/app.ts uses. Importing all of them would replace the browser's types.
 type D1Database = import('@cloudflare/workers-types').D1Database;
 type RateLimit = import('@cloudflare/workers-types').RateLimit;
 type Fetcher = { fetch: typeof fetch };

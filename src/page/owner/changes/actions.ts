@@ -1,6 +1,6 @@
 import type { Action } from '../../../core/change.ts';
 
-/** Each recorded action's title in the list and choice in the filter. */
+/** Each action's wording: as a title in the list, and as a choice in the filter. */
 export const ACTIONS = {
   add_sites: { title: 'Domains added', choice: 'Adding domains' },
   remove_sites: { title: 'Domains removed', choice: 'Removing domains' },

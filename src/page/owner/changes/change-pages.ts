@@ -1,10 +1,10 @@
-// Parses the filter in the address, and joins pages that were read at different times.
+// Parses the filter in the URL, and joins pages that were read at different times.
 import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import { ACTIONS } from './actions.ts';
 
-/** The names of the filters in the address and in the service's query. */
+/** The filters' names in the URL and in the request's query. */
 export const FILTER_FIELDS = ['action', 'search', 'from', 'to'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
@@ -41,7 +41,7 @@ export function filterOf(query: URLSearchParams): Filter {
   return { values, sent, problems };
 }
 
-/** Consecutive changes, newest first. `next` is the cursor: all changes with an id of `next` or higher have been read. Null at the end. */
+/** Consecutive changes, newest first. `next` is the cursor, or null at the end: all changes from the id `next` upward have been read. */
 export type Read = { changes: Change[]; next: number | null };
 
 /** `older` starts where `newer` ends. */
@@ -50,7 +50,7 @@ export const append = (newer: Read, older: Read): Read => ({
   next: older.next,
 });
 
-/** Joins a new page with the known changes below it. Drops the known changes if there is a gap, which the list would not show. */
+/** Joins a new page with the known changes below it. Drops the known changes if there is a gap, because the list cannot show it. */
 export function join(now: Read, known: Read | null): Read {
   if (known === null || now.next === null) return now;
   if (known.next !== null && known.next >= now.next) return now;

@@ -1,4 +1,4 @@
-// Describes changes: who changed what, and each field before and after. Shows actions and fields of newer service versions by raw name.
+// Describes changes: who changed what, and each field before and after. Actions and fields unknown to this version appear by name.
 import { isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import { dayWords, instantWords, number } from '../formats.ts';
@@ -93,7 +93,7 @@ function valuesWords(field: string, value: unknown): string[] {
   return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
 }
 
-/** A changed field. Null: the field is missing on that side. Only lists contain more than one entry. */
+/** A changed field, before and after: null if the field is missing there. Only lists have more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
 type Described = { title: string; lines: Line[] };
 

@@ -1,4 +1,4 @@
-// The Changes tab: who changed what, newest first, grouped by day. The address contains the filter.
+// The Changes tab: who changed what, newest first, grouped by day. The URL contains the filter.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useFocusFallback } from '../focus.ts';
 import { dayHeading } from '../formats.ts';
@@ -72,7 +72,7 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  /** The change to focus when the "Older" button disappears: the first that it loaded, or else the last in the list. */
+  /** The id of the change to focus when "Older" disappears: the first one that was loaded, or else the last in the list. */
   const firstLoaded = useRef(0);
   const shown = newest.data === null ? null : join(newest.data, known);
 

@@ -1,5 +1,5 @@
-// The filters for the list of changes. The address changes immediately after a choice, and after a pause in typing. The fields keep typed
-// input, even an incomplete date, until the address changes.
+// The filters for the list of changes. The URL changes immediately after a choice, or after a pause in typing. The fields keep typed input,
+// even an incomplete date, until the URL changes.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
@@ -43,7 +43,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     setTyping(false);
     const partial = (['from', 'to'] as const).filter((name) => {
       const { badInput, rangeUnderflow } = control(name).validity;
-      return badInput || rangeUnderflow; // until its last digit is typed, 2026 is the year 202
+      return badInput || rangeUnderflow; // while 2026 is being typed, the year is 202
     });
     setIncomplete(partial);
     if (partial.length > 0) return;

@@ -53,7 +53,7 @@ export type Additions = {
   fresh: string[];
 };
 
-/** Parses hosts and addresses separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
+/** Parses hosts and URLs separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
 export function parseAdditions(text: string, registered: readonly string[]): Additions {
   const additions: Additions = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
   const sites = new Set<string>();

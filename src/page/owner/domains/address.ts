@@ -1,17 +1,17 @@
-// Parses a site's address as an owner types it, often without a scheme.
+// Parses a site's URL as an owner types it, often without a scheme.
 import { canonicalSite, sitesCovering } from '../../../core/site.ts';
 
-/** `mailto:a@shop.example` has another scheme; `localhost:3000` has a port and no scheme. */
+/** `mailto:a@shop.example` has a scheme. `localhost:3000` has a port but no scheme. */
 const hasScheme = (text: string): boolean => /^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text);
 
-/** Adds a scheme: http for this machine, https otherwise. Returns null if the address already has one. */
+/** Adds a scheme: http for this machine, https otherwise. Returns null if the text already has a scheme. */
 export function withScheme(text: string): string | null {
   if (hasScheme(text)) return null;
   const scheme = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text) ? 'http' : 'https';
   return `${scheme}://${text.replace(/^\/+/, '')}`;
 }
 
-/** Returns the origin that a browser sends from a page at this address, or the text itself if it is not an address. */
+/** Returns the origin that a browser sends from a page at this URL, or the text itself if it is not a URL. */
 export function originOfPage(text: string): string {
   if (text.includes('*') || text === 'null') return text;
   const address = [text, withScheme(text)].find((written) => written !== null && canonicalSite(written).site);
@@ -39,7 +39,7 @@ export function missingPart(host: string): 'ending' | 'name' | null {
 /** Returns the host of a canonical site, without `*.` and the port. */
 export const hostOf = (site: string): string => /^https?:\/\/(?:\*\.)?(\[.*\]|[^:/]+)/.exec(site)?.[1] ?? '';
 
-/** Returns the first of `sites` that covers an origin. */
+/** Returns one of `sites` that covers an origin, preferably the origin itself. */
 export const siteCovering = (origin: string, sites: readonly string[]): string | undefined =>
   sitesCovering(origin).find((site) => sites.includes(site));
 

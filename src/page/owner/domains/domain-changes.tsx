@@ -62,7 +62,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     if (confirming === null) return;
     const sites = entries.map(({ site }) => site);
     touch(sites);
-    // On a retry after a lost response, the list is empty: Undo keeps the first attempt's sites.
+    // On a retry after a lost response, the list can be empty: Undo keeps the first attempt's sites.
     if (sites.length > 0) setCleared({ source: confirming, sites });
     onChanged(await api.removeSites(id));
     finish(confirming, EVERYWHERE);
@@ -71,7 +71,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     /** The source of the pending change. */
     busy,
     isRestricted: entries.length > 0,
-    /** Disables all buttons while a change is pending and for half a second after. */
+    /** Disables all buttons while a change is pending and for half a second afterwards. */
     locked: busy !== null || !armed,
     /** The result of the last change, for screen readers. */
     done: last.done,
@@ -82,7 +82,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     add,
     remove,
     confirmRemoveAll: setConfirming,
-    /** The source that opened the dialog. Null if it is closed. */
+    /** The source that opened the dialog, or null if the dialog is closed. */
     confirming,
     closeDialog: () => setConfirming(null),
     removeAll,

@@ -80,7 +80,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     setSent(list);
     if (!(await add(FORM, list))) return;
     setAdded(list);
-    if (field.current?.value === text) field.current.value = ''; // unless the owner is already typing the next one
+    if (field.current?.value === text) field.current.value = ''; // unless the owner is already typing the next domain
   }
   function type(): void {
     setParsed(null);

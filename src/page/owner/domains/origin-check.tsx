@@ -1,4 +1,4 @@
-// Checks an origin by the service's rules.
+// Checks an origin against the service's rules.
 import { useRef, useState } from 'preact/hooks';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';

@@ -1,5 +1,5 @@
-// Lists recently refused origins, which may be pages that the owner has not registered yet. Origins that pass now stay in place until the
-// owner leaves the tab.
+// Lists recently refused origins, which may be sites that the owner has not registered yet. Origins that have since been allowed stay in
+// the list until the owner leaves the tab.
 import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import { Confirm } from '../confirm.tsx';
@@ -149,7 +149,6 @@ const undoLabel = (origin: string, site: string): string =>
 
 type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes'> & {
   refused: RefusedOrigin;
-  /** The site that was added for this origin in this view. */
   added: string | undefined;
   passes: boolean;
   isArmed: boolean;
@@ -186,7 +185,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
                   {changes.busy === source && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
                 </Button>
               ))
-            : // The key turns the pressed button into Undo, so it keeps the focus.
+            : // With the same `key`, the pressed button becomes Undo and keeps the focus.
               [
                 <Button
                   key={undoable}

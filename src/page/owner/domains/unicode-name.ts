@@ -23,7 +23,7 @@ function isPlain(label: string): boolean {
   return SCRIPTS.some((script) => script.test(label)) && !LIKE_LATIN.some((letters) => letters.test(label));
 }
 
-/** Returns the Unicode host of a site or origin. Null if it equals the stored host, or could mislead. */
+/** Returns the Unicode host of a site or origin, or null if it equals the stored host or could mislead. */
 export function unicodeName(site: string): string | null {
   const [, wildcard = '', host = ''] = /^https?:\/\/(\*\.)?([^:/]+)/.exec(site) ?? [];
   const labels: string[] = [];

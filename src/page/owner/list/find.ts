@@ -17,7 +17,6 @@ export const folded = (text: string): string =>
 
 type Named = Pick<ListedBusiness, 'id' | 'name' | 'main_domain'>;
 
-/** A business with its searchable text. */
 type Indexed<B extends Named> = { business: B; text: string };
 
 export const indexBusinesses = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>

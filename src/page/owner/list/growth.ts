@@ -3,7 +3,7 @@ import { type Day, sum } from '../../scale.ts';
 
 const DAYS = 14;
 
-/** Drops the last day, on which the list was read. */
+/** Drops the last day, which was not over when the list was read. */
 export const wholeDays = (used: readonly Day[]): readonly Day[] => used.slice(0, -1);
 
 /** The uses of the last 14 whole days up to `to`, and of the 14 before them. */

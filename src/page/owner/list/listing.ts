@@ -10,7 +10,7 @@ export type Listing = {
   businesses: readonly ListedBusiness[];
   /** `partial`: still reading. `capped`: stopped at the cap. `all`: complete. */
   extent: 'partial' | 'capped' | 'all';
-  /** The cursor of the next page. Null: there is nothing more to read. */
+  /** The cursor for the next page, or null after the last page. */
   after: number | null;
   /** The maximum number of businesses to read. */
   cap: number;

@@ -3,7 +3,7 @@ import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { growthOf, growthRank } from './growth.ts';
 
-/** The orders' names in the address. The first is the default. */
+/** The sort orders, as named in the URL. The first is the default. */
 export const ORDERS = ['name', 'uses', 'growth', 'changed'] as const;
 export type Order = (typeof ORDERS)[number];
 
@@ -14,7 +14,7 @@ const names = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 type Ranked = { business: ListedBusiness; rank: number };
 
-/** Higher ranks are listed first. For `name`, all ranks are equal, so the name decides. */
+/** Higher ranks are listed first. For `name`, all ranks are equal, so the list is sorted by name. */
 const RANKS: Record<Order, (business: ListedBusiness) => number> = {
   name: () => 0,
   uses: ({ used }) => sum(used),

@@ -41,7 +41,7 @@ type ViewProps = {
   useKey: () => void;
 };
 
-/** Shown without a session. Most owners who follow a link have no API key, so the sign-in form is one step away. */
+/** Shown without a session. Most owners who follow a link have no API key, so the sign-in form is behind a button. */
 export function LinkView({ notice, retry, earlier, stay, useKey }: ViewProps) {
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Not signed in');

@@ -1,11 +1,11 @@
-// Stores the session in sessionStorage, which survives a reload but not the closing of the browser tab. Never stores an API key or a code.
+// Stores the session in sessionStorage, which survives a reload but not closing the tab. Never stores an API key or a link's code.
 
 export type StoredSession = {
   key: string;
   /** In milliseconds since 1970, by this computer's clock. */
   endsAt: number;
   readOnly: boolean;
-  /** The last four characters of the API key. Null: a link began the session. */
+  /** The last four characters of the API key, or null if a link started the session. */
   tail: string | null;
   /** Missing if an earlier version stored the session. */
   returnUrl?: string | null;

@@ -2,13 +2,13 @@
 import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
 
-/** The uses of a report's whole days (`used`) and of the compared days (`before`), whose range is `days`. */
+/** `used`: the uses of a report's whole days. `before`: those of the compared days. `days`: the compared days. */
 export type Compared = { used: number; before: number; days: Range };
 export type Figures = {
   wholeDays: number;
   /** Uses per whole day. Null: no day is over. */
   mean: number | null;
-  /** The day with the most uses, or the first of several. Null: there are no uses. */
+  /** The first day with the most uses, or null if there are no uses. */
   peak: Day | null;
   /** Null: there is no comparison, or no day is over. */
   compared: Compared | null;

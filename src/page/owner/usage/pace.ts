@@ -7,7 +7,6 @@ const PACE_DAYS = 7;
 /** `at` is in milliseconds since 1970. `expected` is the forecast of the month's uses. */
 export type Pace = { is: 'reached' } | { is: 'reaching'; at: number } | { is: 'below'; expected: number };
 
-/** Returns the days to read for the pace. */
 export function paceDays(today: string): Range {
   return { from: addDays(today, -PACE_DAYS), to: addDays(today, -1) };
 }

@@ -1,4 +1,4 @@
-// Chooses the days to show and to compare with. The address contains the choice.
+// Chooses the days to show and to compare with. The URL contains the choice.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { useDebounce } from '../debounce.ts';
@@ -22,15 +22,15 @@ import { COMPARISON_WORDS, problemWords } from './usage-words.ts';
 type Props = {
   shown: Shown;
   comparison: Comparison;
-  /** The address's query. */
+  /** The query in the URL's hash. */
   address: string;
-  /** The reason why the days in the address are invalid, or null. */
+  /** The reason why the days in the URL are invalid, or null. */
   fault: string | null;
   today: string;
 };
 
 export function RangeChoice({ shown, comparison, address, fault, today }: Props) {
-  // Resets the date fields on every choice, even if the address stays the same.
+  // Resets the date fields on every choice, even if the URL stays the same.
   const [turn, setTurn] = useState(0);
   const [before, after] = [earlier(shown, today), later(shown, today)];
 

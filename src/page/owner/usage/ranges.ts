@@ -1,8 +1,8 @@
-// The ranges of days to show: presets, ranges from the address, and the previous and next ranges. All days are UTC.
+// The ranges of days to show: presets, ranges from the URL, and the previous and next ranges. All days are UTC.
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import { type Compare, comparedWith } from '../../scale.ts';
 
-/** The arrows move a range by calendar months or, if null, by its length. */
+/** The arrows move a range by this number of calendar months or, if null, by its length. */
 type Months = 1 | 3 | 12;
 type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
 
@@ -29,7 +29,7 @@ const last = (label: string, months: Months): Choice => ({
 });
 const wholeFrom = (from: string, months: Months): Range => ({ from, to: addDays(addMonths(from, months), -1) });
 
-/** The presets, keyed by their names in the address. */
+/** The presets, keyed by their names in the URL. */
 export const CHOICES = {
   '7': lastDays(7),
   '28': lastDays(28),
@@ -52,7 +52,7 @@ export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
 const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
 
-/** `choice` is null if the days were typed, or reached with the arrows. */
+/** `choice` is null for typed days, and if the arrows reached days that match no preset. */
 export type Shown = { choice: ChoiceName | null; range: Range };
 /** The reason why a range cannot be reported. `earliest` is the earliest possible first day. */
 export type RangeProblem =
@@ -70,7 +70,7 @@ export function findRangeProblem(range: Range): RangeProblem | null {
 
 const isChoice = (name: string | null): name is ChoiceName => CHOICE_NAMES.some((choice) => choice === name);
 
-/** Parses the address's query. If its days cannot be reported, returns the default range and the `problem`. */
+/** Parses the query in the URL's hash. If its days cannot be reported, returns the default range and the `problem`. */
 export function shownBy(query: URLSearchParams, today: string): Shown & { problem: RangeProblem | null } {
   const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
   const range = { from: from ?? '', to: to ?? '' };
@@ -81,7 +81,7 @@ export function shownBy(query: URLSearchParams, today: string): Shown & { proble
   return { choice, range: rangeOfChoice(choice, today), problem };
 }
 
-/** Returns the query entries of a range. Null deletes an entry. */
+/** Returns the query parameters for a range. Null deletes a parameter. */
 export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Range, string | null> =>
   choice === null
     ? { range: null, ...range }
@@ -101,7 +101,7 @@ function monthsOf({ choice, range }: Shown, today: string): Months | null {
   return lengths.find(isUnit) ?? (isYear ? 12 : null);
 }
 
-/** Adds the choice with the same days and step to a range, so moving back and forth returns to the same choice. */
+/** Names a range after the preset with the same days and `months`, if any, so moving back and then forward returns to that preset. */
 function named(range: Range, months: Months | null, today: string): Shown {
   const matches = (name: ChoiceName) => CHOICES[name].months === months && isSame(rangeOfChoice(name, today), range);
   return { choice: CHOICE_NAMES.find(matches) ?? null, range };
@@ -119,7 +119,7 @@ export function earlier(shown: Shown, today: string): Shown | null {
   return moved.from < FIRST_DAY ? null : named(moved, months, today);
 }
 
-/** Returns the next range, up to today, or null if the range already reaches today. */
+/** Returns the next range, up to today, or null if there is none. */
 export function later(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   if (range.to >= today) return null;

@@ -1,4 +1,4 @@
-// The texts of the Usage tab about days, figures and limits.
+// The Usage tab's wording for days, figures and limits.
 import { FIRST_DAY, MAX_RANGE_DAYS } from '../../../core/time.ts';
 import {
   aboutWords,

@@ -51,7 +51,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   );
   const isRead = failure === null && used !== null && loaded !== null && loaded.at !== null;
   const readAt = isRead ? loaded.at : null;
-  // The day of the read is not a whole day in this data, even if it is over now.
+  // The day of the read is incomplete in the data, even if that day is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
   const figures = isRead ? figuresOf(used, before, readOn) : null;
   const download = useDownload(api, id, range);
