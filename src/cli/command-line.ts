@@ -78,7 +78,6 @@ const wordsOf = (usage: string) =>
 
 type Form = { usage: string; command: Command; taken: Field[]; options: Field[] };
 
-/** Returns a command's usage line. */
 function callOf({ usage, options }: Form): string {
   const shown = options.map((field) => {
     const option = isFlag(field) ? field.label : `${field.label} ${exampleOf(field)}`;

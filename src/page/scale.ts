@@ -97,7 +97,6 @@ export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day
 const MAX_BAR = 72;
 const SNAPPED_BAND = 8; // below this width, snapping to pixels would make bars visibly uneven
 
-/** Returns a bar's left edge and width. */
 export function barIn(index: number, band: number): { x: number; width: number } {
   const gap = band >= 2 ? band * 0.25 : 0;
   const width = Math.min(MAX_BAR, band - gap);

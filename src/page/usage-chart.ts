@@ -273,7 +273,7 @@ export class UsageChart extends HTMLElement {
     this.#message.textContent = state === 'empty' || state === 'loading' ? words.word(state) : '';
     if (this.#failed) this.#showFailure(this.#failed, words);
     const plot = this.#plot;
-    plot.role = loaded && 'slider'; // arrow keys move between values, and screen readers pass them on
+    plot.role = loaded && 'slider'; // arrow keys move between values, and screen readers pass the keys on
     plot.tabIndex = loaded ? 0 : -1;
     plot.ariaLabel = loaded && [this.label, words.range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
   }

@@ -95,7 +95,7 @@ export function deploy(
 type Read = <T>(label: string, args: string[]) => T;
 type Listed = { name: string; uuid: string };
 
-/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` lists the allowed ones: null allows all. */
+/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` lists allowed migrations. Null allows all. */
 function readStates(databases: ConfiguredDatabase[], read: Read, migrations: string[] | null): Map<number, State> {
   const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
@@ -274,7 +274,7 @@ function problemWith(
   return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
 }
 
-/** Returns an error if a new database replaced one with owners' data, or null. */
+/** Returns an error message if a new database replaced one with owners' data, or null. */
 function lostDatabase(databases: ConfiguredDatabase[], states: Map<number, State>): string | null {
   const isNew = ({ number }: ConfiguredDatabase) => (states.get(number) ?? NEW) === NEW;
   const homes: number[] = JSON.parse((states.get(0) ?? NEW).homes);

@@ -68,7 +68,7 @@ async function inEach(targets: Target[], check: (target: Target) => Promise<void
 async function beginAlone(): Promise<void> {
   const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
   if (outcome === '401 unauthenticated') throw new Error(`${origin} rejected the key in OPERATOR_KEY.`);
-  // Every error response of this service contains an Error-Code.
+  // Every error response from this service includes an Error-Code header.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
     throw new Error(`${origin} is not this service: it responded to GET /api/v1/business with ${outcome}.`);
   const [target] = targets as [Target];

@@ -49,7 +49,7 @@ type NoticeProps = RenderableProps<{
   action?: { label: string; press: () => void; busy?: boolean } | undefined;
 }>;
 
-/** Always render it, without children if there is no message: screen readers announce changes only in existing live regions. */
+/** Must always be rendered, without children if there is no message: screen readers announce changes only in existing live regions. */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;
   return (

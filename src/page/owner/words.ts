@@ -82,7 +82,7 @@ export const expiredWords = (ending: Ending): string => `Your session has expire
 export const endedWords = (ending: Ending): string =>
   `You have been signed out. This session was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 
-/** `isEnded` is true if the service confirmed the end of the session, and null while that is pending. */
+/** `isEnded` is true if the service confirmed the end of the session, and null while the request is pending. */
 export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
   const hint = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
   if (isEnded === null) return `You are signed out here. Ending the session…${hint}`;

@@ -7,7 +7,6 @@ import { setQuery } from '../route.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
 
-/** The number of rows that enables the filter. */
 const FILTER_MIN_ROWS = 10;
 
 type Props = {

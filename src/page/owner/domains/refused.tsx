@@ -63,7 +63,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   }
   function add(origin: string, site: string): void {
     keepHeights();
-    setAdded((before) => new Map(before).set(origin, site)); // before the response arrives, so Undo appears with it
+    setAdded((before) => new Map(before).set(origin, site)); // before the response arrives, so Undo appears with the response
     void changes.add(sourceOf(origin), [site]);
   }
   function closeDialog(succeeded: boolean): void {

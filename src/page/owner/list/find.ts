@@ -5,7 +5,7 @@ import { unicodeDomain } from '../punycode.ts';
 /** Letters that Unicode does not decompose into a base letter and an accent. */
 const PLAIN: Record<string, string> = {
   ...{ ß: 'ss', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', æ: 'ae', œ: 'oe', ı: 'i' },
-  ς: 'σ', // the final form
+  ς: 'σ', // sigma at the end of a word
 };
 
 export const folded = (text: string): string =>

@@ -29,7 +29,6 @@ export const NOTHING_READ: Listing = {
   readAt: null,
 };
 
-/** Starts a new pass. */
 export const restart = (listing: Listing): Listing => ({ ...listing, after: 0, startedAt: null });
 
 /** Raises the cap, and continues after the last business. */

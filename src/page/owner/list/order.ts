@@ -22,7 +22,6 @@ const RANKS: Record<Order, (business: ListedBusiness) => number> = {
   changed: ({ updated_at }) => Date.parse(updated_at),
 };
 
-/** Sorts by rank, then by name, then by id. */
 export function ordered(businesses: readonly ListedBusiness[], order: Order): ListedBusiness[] {
   const compare = (a: Ranked, b: Ranked) =>
     (a.rank === b.rank ? 0 : b.rank > a.rank ? 1 : -1) || // not their difference: ranks can be infinite

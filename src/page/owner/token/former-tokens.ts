@@ -45,7 +45,7 @@ export type Done = { token: string } & ({ action: 'replaced'; old: FormerToken |
 
 /** Describes a change as far as it still applies, given the tokens that work now. Returns null if it is outdated. */
 export function doneWords(done: Done, token: string, working: readonly FormerToken[]): string | null {
-  if (done.token !== token) return null; // replaced since
+  if (done.token !== token) return null; // the token has been replaced since
   if (done.action === 'stopped') {
     return working.length > 0 ? null : `The old tokens no longer work. The token ${tailOf(token)} keeps working.`;
   }

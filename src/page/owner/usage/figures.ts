@@ -2,7 +2,7 @@
 import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
 
-/** `used`: the uses of a report's whole days. `before`: those of the compared days. `days`: the compared days. */
+/** `used`: the uses of a report's whole days. `before`: the uses of the compared days. `days`: the compared days. */
 export type Compared = { used: number; before: number; days: Range };
 export type Figures = {
   wholeDays: number;

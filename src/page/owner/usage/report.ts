@@ -37,7 +37,7 @@ const endsOn = (days: readonly Day[]) => days.at(-1)?.date;
 type PaceSources = { report: Report; listed: readonly Day[] | null; revision: number; today: string };
 type PaceDays = { key: string; days: readonly Day[] };
 
-/** Finds the days for the pace in the report or the list, or requests them. `days` is null until they are known. */
+/** Returns the days for the pace from the report, the list, or a new request. `days` is null until they are known. */
 export function usePaceDays(api: Api, id: number, isWanted: boolean, sources: PaceSources) {
   const { report, listed, revision, today } = sources;
   const key = `${today} ${revision}`;

@@ -104,7 +104,7 @@ function monthOf(limits: LimitsData): Month | null {
 type ChartProps = {
   report: Report;
   name: string;
-  /** Null: not read yet. The chart then keeps its previous drawing, dimmed. */
+  /** Null until the days have been read: the chart then keeps its previous drawing, dimmed. */
   data: Data | null;
   compare: Comparison;
 };
