@@ -69,7 +69,7 @@ test('adding sites keeps existing sites and ignores duplicates', async () => {
   expect(sitesOf(answer)).toEqual(['https://old.example', 'https://new.example']);
 });
 
-test("adding sites changes the business's updated_at only if its list changes", async () => {
+test("adding sites changes the business's updated_at only if the list changes", async () => {
   const business = await newBusiness();
   const body = { sites: ['https://shop.example'] };
   const added = await call('POST', business.access, { as: business.key, body, at: later });
@@ -79,7 +79,7 @@ test("adding sites changes the business's updated_at only if its list changes", 
   expect(again.text).toBe(added.text);
 });
 
-test('adding the first site restricts the token from the next request', async () => {
+test('adding the first site restricts the token to that site from the next request', async () => {
   const business = await newBusiness();
   const visit = (origin: string) => call('GET', business.usage, { as: business.token, origin });
   expect((await visit('https://other.example')).status).toBe(200);
@@ -105,8 +105,8 @@ describe('adding the first sites', () => {
   );
 
   test.each([
-    ['a page that they list', 'https://shop.example', ['https://shop.example']],
-    ['a page that their wildcard covers', 'https://admin.shop.example', ['https://*.shop.example']],
+    ['a page whose origin they include', 'https://shop.example', ['https://shop.example']],
+    ['a page whose origin their wildcard covers', 'https://admin.shop.example', ['https://*.shop.example']],
     ['a server', undefined, ['https://shop.example']],
     ['the console', BASE, ['https://shop.example']],
   ])('is accepted from %s', async (_, origin, sites) => {
@@ -115,7 +115,7 @@ describe('adding the first sites', () => {
     expect(sitesOf(await call('POST', business.access, options))).toEqual(sites);
   });
 
-  test('is stricter than adding more: a registered page may add any site', async () => {
+  test('is stricter than adding later sites: a registered page may add any site', async () => {
     const business = await newBusiness({ sites: ['https://admin.example'] });
     const options = { as: business.key, body: { sites: ['https://shop.example'] }, origin: 'https://admin.example' };
     expect(sitesOf(await call('POST', business.access, options))).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('the limits on sites', () => {
     expect(answerOf(answer)).toEqual(invalid('sites', message));
   });
 
-  test('allow at most 500 sites per business, and a call that exceeds them adds none', async () => {
+  test('allow at most 500 sites per business, and a call that would exceed 500 adds none', async () => {
     const business = await newBusiness();
     const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
     for (let start = 0; start < 400; start += 100) await add(many(100, start));
@@ -167,7 +167,7 @@ test('concurrent calls add all of their different sites', async () => {
   expect(stored.sort()).toEqual(many(20).sort());
 });
 
-test('a call with an invalid entry stores nothing, and each invalid entry is named', async () => {
+test('a call with an invalid entry stores nothing, and the error names each invalid entry', async () => {
   const business = await newBusiness();
   const before = await dumpAll();
   const sites = ['https://good.example', 'ftp://bad.example', 'https://fine.example', 7];
@@ -179,7 +179,7 @@ test('a call with an invalid entry stores nothing, and each invalid entry is nam
   expect(await dumpAll()).toBe(before);
 });
 
-describe('the body', () => {
+describe('the body of a call that adds sites', () => {
   const NOT_JSON = 'body must be valid JSON';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
@@ -204,7 +204,7 @@ describe('the body', () => {
     ],
     ['a list of 10,001 numbers', `[${Array(10_001).fill(1)}]`, 'application/json', TOO_LARGE],
     ['a string', '"https://shop.example"', 'application/json', NO_OBJECT],
-  ])('is rejected under `body` if it is %s', async (_, body, type, message) => {
+  ])('is rejected with an error for `body` if it is %s', async (_, body, type, message) => {
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body, headers: { 'Content-Type': type } });
     expect(answerOf(answer)).toEqual(invalid('body', message));
@@ -216,9 +216,9 @@ describe('the body', () => {
     ['a string', '{"sites":"https://shop.example"}'],
     ['an object', '{"sites":{"0":"https://shop.example"}}'],
     ['an empty list', '{"sites":[]}'],
-    ['9,999 invalid entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
-  ])('is rejected under `sites` if its sites are %s', async (what, body) => {
-    const rule = what === 'nothing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
+    ['a list of 9,999 invalid entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
+  ])('is rejected with an error for `sites` if its sites are %s', async (what, body) => {
+    const rule = what === 'missing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });
     expect(answerOf(answer)).toEqual(invalid('sites', rule));
@@ -269,7 +269,7 @@ describe('removing sites', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('is refused for the last entry by id, because the token would then work on every site', async () => {
+  test('by id is refused for the last entry, because the token would then work on every site', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const [only] = await entriesOf(business);
     const before = await dumpAll();
@@ -280,7 +280,7 @@ describe('removing sites', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('lifts the restriction if the whole list is removed, even if it is empty', async () => {
+  test('lifts the restriction if the whole list is removed, and succeeds if the list is already empty', async () => {
     const business = await newBusiness({ sites: AB });
     const answer = await call('DELETE', business.access, { as: business.key, at: later });
     expect(answer.status).toBe(200);
@@ -290,7 +290,7 @@ describe('removing sites', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('rejects query parameters for the whole list, because they may have been meant to narrow the removal', async () => {
+  test('rejects query parameters on the whole list, because a caller may send them to narrow the removal', async () => {
     const business = await newBusiness({ sites: AB });
     const before = await dumpAll();
     const answer = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });

@@ -1,4 +1,4 @@
-// Alerts that a response or a sweep stores when uses reach a limit's threshold, and the list of alerts.
+// Alerts, stored after a response or by a sweep when uses reach a limit's threshold, and the list of alerts.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
@@ -61,7 +61,7 @@ async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** Stores a business's missing alerts, as a list of uses and a sweep do. `hour` is in the format 2026-03-15T12. */
+/** Stores a business's missing alerts, as sweeps do, and requests with a list of uses. `hour` is in the format 2026-03-15T12. */
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
@@ -112,14 +112,14 @@ describe('the thresholds that uses reach', () => {
   });
 });
 
-describe('a threshold that a response reached', () => {
+describe('the alert for a threshold that a request reached', () => {
   const reached: ReachedThreshold = {
     ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
     ...{ limit: 100, threshold: 80, used: 81 },
   };
   const at = STAMP;
 
-  test('is stored once, with the count from the response', async () => {
+  test('is stored once, with the count from the first response', async () => {
     const business = await limited({ monthly_limit: 100 });
     const day: ReachedThreshold = {
       ...reached,
@@ -148,7 +148,7 @@ describe('a threshold that a response reached', () => {
     expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...reached, ...other, at })));
   });
 
-  test('is stored once, even if a sweep finds it concurrently', async () => {
+  test('is stored once, even if a sweep stores it concurrently', async () => {
     const business = await limited({ monthly_limit: 100 });
     await used(business, TODAY, 81);
     const { d1 } = business.home;
@@ -182,7 +182,7 @@ describe('a sweep', () => {
   const HOUR = '2026-03-15T13';
   const at = '2026-03-15T13:00:00.000000Z';
 
-  test('stores the missing alerts of each limit, with the total uses in the period', async () => {
+  test('stores the missing alerts for each limit, with the total uses in the period', async () => {
     const business = await limited({ daily_limit: 50, monthly_limit: 100 });
     await used(business, '2026-02-28', 1000);
     await used(business, '2026-03-01', 40);
@@ -216,7 +216,7 @@ describe('a sweep', () => {
     expect(await alertsOf(business)).toMatchObject([{ threshold: 80, used: 8, at }]);
   });
 
-  test('stores only the highest threshold reached, and none below a stored one', async () => {
+  test('stores an alert only for the highest threshold reached, and only if no higher one is stored', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     await lookIn(business, HOUR);
@@ -234,7 +234,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('stores no alert if the limit is 0 or there is none', async () => {
+  test('stores no alert if the limit is 0 or not set', async () => {
     const none = await limited({ daily_limit: 0, monthly_limit: 0 });
     const unlimited = await limited({});
     const one = await limited({ daily_limit: 1 });
@@ -251,14 +251,14 @@ describe('a sweep', () => {
     ['a day', { daily_limit: 1 }, '2026-03-15', ['2026-03-16T00', '2026-03-16T23'], '2026-03-17T00'],
     ['a month', { monthly_limit: 1 }, '2026-03-01', ['2026-04-01T00', '2026-04-30T23'], '2026-05-01T00'],
     [
-      'a month with a billing day',
+      'a month that starts on the 20th',
       { monthly_limit: 1, billing_day: 20 },
       '2026-02-20',
       ['2026-03-20T00', '2026-04-19T23'],
       '2026-04-20T00',
     ],
   ])(
-    'finds thresholds reached in the last millisecond of %s until the following period ends',
+    'finds a threshold reached in the last millisecond of %s, but only until the next period ends',
     async (_, limits, starts_on, found, tooLate) => {
       const [first] = found;
       const last = new Date(Date.parse(`${first}:00:00.000Z`) - 1);
@@ -319,7 +319,7 @@ describe('a sweep', () => {
     ['2026-03-01T00:00:00.000000Z', ['2026-03-14']],
     ['2026-02-28T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
     ['2026-01-31T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
-  ])('with limits set at %s, stores alerts for these ended periods: %j', async (limits_at, ended) => {
+  ])('if limits_at is %s, stores alerts for these ended periods: %j', async (limits_at, ended) => {
     const business = await limited({ daily_limit: 1, monthly_limit: 10, limits_at });
     for (const [day, count] of [['2026-02-28', 10] as const, ['2026-03-14', 5] as const, [TODAY, 5] as const])
       await used(business, day, count);
@@ -385,7 +385,7 @@ describe('an alert for a month that ended before a change', () => {
   });
 });
 
-describe('a sweep and a response store the same alerts', () => {
+describe('a sweep stores the alerts that responses would have stored', () => {
   test('on the first and last days of a month', { tags: 'slow' }, async () => {
     const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
     const cases = days.flatMap((today) =>
@@ -460,7 +460,7 @@ describe('the schedule', () => {
     return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
   }
 
-  test('sweeps each limited business every 15 minutes, or every hour if its slice contains a hundred', async () => {
+  test('sweeps each limited business every 15 minutes, or hourly if its slice contains 100 businesses', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1 });
     const base = Math.ceil((business.id + 1000) / 60) * 60;
@@ -513,7 +513,7 @@ describe('the schedule', () => {
     }
   });
 
-  test('depends on counted_at, which every use updates, alone or in a list', async () => {
+  test('depends on counted_at, which each use updates, whether sent alone or in a list', async () => {
     const business = await limited({});
     const counted = () =>
       business.db
@@ -664,7 +664,7 @@ describe('the list of alerts', () => {
     return ids;
   }
 
-  test('returns complete alerts, newest first, to keys that may read, sessions and the operator', async () => {
+  test('returns complete alerts, newest first, to sessions, the operator and keys that may read', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, billing_day: 20 });
     await used(business, TODAY, 8);
     await look(business);
@@ -714,7 +714,7 @@ describe('the list of alerts', () => {
     expect(await list(business, `?before=${a}`)).toMatchObject({ ids: [], next: null });
   });
 
-  test('returns 20 alerts per page by default, at most 100, and reads 3n + 8 rows', async () => {
+  test('returns 20 alerts per page by default and at most 100, and reads 3n + 8 rows for n alerts', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const ids = (await made(business, 150)).reverse();
     await made(other, 10);
@@ -728,7 +728,7 @@ describe('the list of alerts', () => {
     }
   });
 
-  /** Stores one message for each id. It contains the alerts after the previous id up to this one. */
+  /** Stores one message for each id. It contains the alerts after the previous id, up to and including this id. */
   async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
     const rows = lastIds.map((last_id) => ({
       ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },
@@ -738,7 +738,7 @@ describe('the list of alerts', () => {
       await db.insert(messages).values(rows.slice(start, start + 10));
   }
 
-  test('returns when an alert was sent, or null if it was not', async () => {
+  test('returns the time at which each alert was sent, or null if it was not sent', async () => {
     for (const { db } of homes) await db.delete(messages);
     const business = await newBusiness();
     const [, b = 0, c = 0, d = 0] = await made(business, 5);

@@ -50,7 +50,7 @@ beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(messages)]);
 });
 
-test('the list contains complete alerts with their business and state', async () => {
+test('the list of all alerts contains complete alerts with their business and state', async () => {
   const business = await newBusiness();
   const [id = 0] = await made([business], 1);
   const alert = {
@@ -75,7 +75,7 @@ test('the list contains complete alerts with their business and state', async ()
 });
 
 test.each([1, 3, 4, 100])(
-  'the list contains every alert once, newest first in each database, with %i per page',
+  'the list of all alerts contains each alert once, newest first in each database, with %i per page',
   async (limit) => {
     const businesses = await spread();
     await made(businesses, 24);
@@ -92,7 +92,7 @@ test.each([1, 3, 4, 100])(
   },
 );
 
-test('the list continues past databases without alerts', async () => {
+test('the list of all alerts continues past databases without alerts', async () => {
   const pages = await all(20);
   expect(pages).toEqual(homes.map(() => []));
   const last = (await spread()).filter(({ home }) => home === homes.at(-1));
@@ -103,7 +103,7 @@ test('the list continues past databases without alerts', async () => {
   ]);
 });
 
-test('the list continues past a gap in the database numbers', async () => {
+test('the list of all alerts continues past a gap in the database numbers', async () => {
   const [, { d1 }] = homes as [Home, Home]; // DB_3 is no owner's home.
   const bindings = { DB: d1, DB_1: undefined, DB_2: undefined, DB_3: d1 };
   const { body } = await call('GET', PATH, { as: OPERATOR.full, bindings });
@@ -126,13 +126,13 @@ test.each([
   'z17',
   '017&cursor=017',
   'é',
-])('the list rejects an invalid cursor: %s', async (cursor) => {
+])('the list of all alerts rejects an invalid cursor: %s', async (cursor) => {
   const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
   const message = 'cursor must be the value of next from the previous page, and must appear only once';
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('the list reads 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
+test('the list of all alerts reads 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));
@@ -146,7 +146,7 @@ test('the list reads 4n + 8 rows for n alerts, using indexes only', { tags: 'slo
 });
 
 test.each(homes)(
-  'while $binding fails, its page returns 503 and the other databases still return theirs',
+  'while $binding fails, its page of alerts returns 503 and the pages of other databases are still returned',
   async (home) => {
     const businesses = await spread();
     await made(businesses, 12);

@@ -1,4 +1,4 @@
-// Creates fixtures as the operator by calling the routes' functions without a request. Runs in workerd and Node.
+// Creates fixtures as the operator by calling the functions that routes use, without a request. Runs in workerd and Node.
 import { newCredential } from '../src/core/credential.ts';
 import type { Operation } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
@@ -14,7 +14,7 @@ import { rotateToken as replaceToken } from '../src/db/tokens.ts';
 /** A database and its number, which is part of the ids and credentials created there. */
 type Numbered = { number: number; db: Database };
 
-/** Returns the `ask` that a route receives. Without a business id, it acts for a user. */
+/** Returns the `ask` that a route receives. Without a business id, the call concerns no business. */
 export const asking =
   ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {

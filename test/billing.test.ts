@@ -17,7 +17,7 @@ import {
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
 
-/** Returns a business's `limits`. Asserts that the list shows the same. */
+/** Returns a business's `limits`. Asserts that lists of businesses show the same. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   const alone = await call('GET', `/api/v1/business/${id}`, { as: key, at });
   const listed = await call('GET', '/api/v1/business', { as: key, at });
@@ -28,8 +28,8 @@ async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   return alone.body.data.limits;
 }
 
-describe('a business’s limits, alone and in lists,', () => {
-  test('are null without a limit, even with a billing day', async () => {
+describe('a business’s limits, read alone or in a list,', () => {
+  test('are null if no limit is set, even with a billing day', async () => {
     expect(await limitsOf(await newBusiness())).toBeNull();
     expect(await limitsOf(await newLimitedBusiness({ billing_day: 15 }))).toBeNull();
   });
@@ -192,7 +192,7 @@ describe('changing the billing day', () => {
     });
   const NONE = { next_billing_day: null, from: null };
 
-  test('does not move the end of the current month; the next lasts at least 28 days, until the new day', async () => {
+  test('does not move the end of the current month; the next month lasts at least 28 days, until the new billing day', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });
     for (const [day, count] of [
       ['2026-03-31', 1],
@@ -212,10 +212,10 @@ describe('changing the billing day', () => {
   });
 
   test.each([
-    [27, 'a month of 57 days, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
-    [28, 'the shortest month', '2026-02-10', 4, 1, '2026-04-01'],
-    [58, 'the longest month', '2026-01-20', 15, 14, '2026-04-14'],
-  ])('with %i days until the new day makes %s', async (_, __, on, before, after, from) => {
+    [27, '57 days long, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
+    [28, 'as short as possible', '2026-02-10', 4, 1, '2026-04-01'],
+    [58, 'as long as possible', '2026-01-20', 15, 14, '2026-04-14'],
+  ])('to a day %i days after the current month makes the next month %s', async (_, __, on, before, after, from) => {
     const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
     const { body } = await changeOn(business, on, after);
     expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
@@ -232,7 +232,7 @@ describe('changing the billing day', () => {
     ]);
   });
 
-  test('replaces a pending change, and cancels it if the day is the original one', async () => {
+  test('replaces a pending change, or cancels it if the day is the current billing day', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-03-11', 2);
@@ -253,7 +253,7 @@ describe('changing the billing day', () => {
     ]);
   });
 
-  test('has no effect if the day equals the current or the pending one', async () => {
+  test('has no effect if the day equals the pending one, or the current one while no change is pending', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });
     const { home } = business;
     await changeOn(business, '2026-03-10', 1);
@@ -263,7 +263,7 @@ describe('changing the billing day', () => {
     expect(rows.results).toHaveLength(1);
   });
 
-  test('during the long month takes effect after that month', async () => {
+  test('during the longer month that an earlier change caused takes effect at the end of that month', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15); // from 2026-05-15
     await changeOn(business, '2026-04-20', 20);

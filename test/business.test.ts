@@ -33,7 +33,7 @@ const limit = ({ id, db }: Business, daily_limit: number | null, monthly_limit: 
 const rotate = async ({ id, key }: Business, keep_old: string, at = NOW): Promise<string> =>
   (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old }, at })).body.data.token;
 
-test('reading a business returns the same fields as its list of sites, plus limits and former tokens', async () => {
+test('reading a business returns the same fields as reading its sites, plus limits and former tokens', async () => {
   for (const _ of homes) {
     const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
     const { body: sites } = await call('GET', business.access, { as: business.key });
@@ -70,7 +70,7 @@ describe('limits', () => {
     [4, null, 0],
     [0, 0, 0],
   ])(
-    'of %j per day and %j per month leave %j uses, as in the list of businesses',
+    'of %j per day and %j per month leave %j uses, here and in the list of businesses',
     async (daily, monthly, remaining) => {
       const business = await newBusiness();
       await setCount(business.id, '2026-02-28', 50);
@@ -152,7 +152,7 @@ describe('reading a business', () => {
     return cost.rows_read;
   };
 
-  test('takes one round trip and reads the same rows, however much else is stored', async () => {
+  test('takes one round trip and reads the same number of rows, however much else is stored', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     await limit(business, 10, 10);

@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('the list contains each business as other operations return it, with its uses in the last 30 days', async () => {
+test('the list of businesses contains each one as other operations return it, with its uses in the last 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
@@ -55,14 +55,14 @@ test('the list contains each business as other operations return it, with its us
   expect(used).toHaveLength(30);
 });
 
-test('the list contains only the user’s businesses, including inactive ones', async () => {
+test('the list of businesses contains only the user’s businesses, including inactive ones', async () => {
   const other = await newBusiness();
   const suspended = await newBusiness({ status: 'suspended' });
   expect((await list('', { as: suspended.key })).ids).toEqual([suspended.id]);
   expect((await list('', { as: other.key })).ids).toEqual([other.id]);
 });
 
-test('the list contains each business once, in pages ordered by id', async () => {
+test('the list of businesses contains each one once, in pages ordered by id', async () => {
   const made = await siblings(7);
   const [{ key }] = made as [Business];
   const ids = made.map(({ id }) => id).sort((a, b) => a - b);
@@ -76,7 +76,7 @@ test('the list contains each business once, in pages ordered by id', async () =>
   expect((await list('', { as: key })).ids).toEqual(ids);
 });
 
-test('from an origin, the list contains only businesses whose sites cover it or that have none, and any page can be empty', async () => {
+test('for an origin, the list of businesses contains only those without sites or with one that covers the origin, and any page of the list can be empty', async () => {
   const user_id = 7_001;
   const shop = await newBusiness({ user_id, sites: ['https://shop.example'] });
   const wild = await newBusiness({ user_id, sites: ['https://*.shop.example'] });
@@ -89,7 +89,7 @@ test('from an origin, the list contains only businesses whose sites cover it or 
   expect(first).toMatchObject({ ids: [], next: shop.id });
 });
 
-test('the list contains the limits and the remaining uses', async () => {
+test('the list of businesses contains the limits and the remaining uses', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-28', 50);
   await setCount(business.id, '2026-03-01', 30);
@@ -125,7 +125,7 @@ describe('the number of refused origins', () => {
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
   };
 
-  test('includes only those of the business itself', async () => {
+  test('counts each of the business’s own refused origins once', async () => {
     const [business, other] = [await newBusiness({ sites: ['https://shop.example'] }), await newBusiness()];
     await refuse(business, [EVIL, EVIL, 'https://www.shop.example', 'https://Evil.example'], 1);
     await call('GET', business.usage, { as: business.token, origin: 'https://shop.example', at: minute(1) });
@@ -145,8 +145,8 @@ describe('the number of refused origins', () => {
   });
 
   test.each<[string, (business: Business) => [method: string, path: string, sites?: string[]], number]>([
-    ['adding a site that covers both origins', ({ access }) => ['POST', access, ['https://*.evil.example']], 0],
-    ['adding another site', ({ access }) => ['POST', access, ['https://other.example']], 1],
+    ['adding a site that covers the refused origins', ({ access }) => ['POST', access, ['https://*.evil.example']], 0],
+    ['adding a site that covers none of them', ({ access }) => ['POST', access, ['https://other.example']], 1],
     ['removing all sites', ({ access }) => ['DELETE', access], 0],
     ['stopping former tokens', ({ id }) => ['DELETE', `/api/v1/business/${id}/token/former`], 1],
   ])('is 0 after %s, until an origin is refused again', async (_, change, again) => {
@@ -162,7 +162,7 @@ describe('the number of refused origins', () => {
     expect(await counted(business)).toBe(again);
   });
 
-  test('excludes those last seen more than 90 days ago', async () => {
+  test('excludes origins last refused more than 90 days ago', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     await business.home.d1
       .prepare(`update businesses set updated_at = '2025-01-01T00:00:00.000000Z' where id = ?`)
@@ -181,13 +181,13 @@ test.each([
   ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and must appear only once'],
   ['after', '?after=x', 'after must be an id, such as 17, and must appear only once'],
   ['page', '?page=2', 'page is not a parameter of this list, which accepts limit and after'],
-])('the list rejects an invalid %s: %s', async (field, query, message) => {
+])('the list of businesses rejects an invalid %s: %s', async (field, query, message) => {
   const { key } = await newBusiness();
   const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });
   expect({ status, body }).toEqual(invalid(field, message));
 });
 
-test('the list refuses every request with a business token', async () => {
+test('the list of businesses refuses every request with a business token', async () => {
   const { token } = await newBusiness();
   const { status, body } = await call('GET', '/api/v1/business?limit=x', { as: token });
   const message = 'A business token cannot list businesses. Use an API key.';
@@ -221,7 +221,7 @@ describe('listing businesses', () => {
   test.each([
     ['a server', undefined, 35],
     ['a page', 'https://shop.example', 35],
-    ['a page with wildcard candidates', 'https://a.b.c.d.shop.example', 45],
+    ['a page on a deep subdomain', 'https://a.b.c.d.shop.example', 45],
   ])('from %s takes one round trip and reads a bounded number of rows for each business', async (_, origin, most) => {
     const { ids, cost } = await list(`?limit=${SIZE}`, origin === undefined ? { as: key } : { as: key, origin });
     expect(ids).toHaveLength(SIZE);
@@ -229,7 +229,7 @@ describe('listing businesses', () => {
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(most);
   });
 
-  test('reads few rows for a page that no business allows', async () => {
+  test('from a page whose origin no business allows reads at most 6 rows for each business', async () => {
     const { ids, cost } = await list(`?limit=${SIZE}`, { as: key, origin: 'https://evil.example' });
     expect(ids).toEqual([]);
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(6);

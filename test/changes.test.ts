@@ -87,7 +87,7 @@ describe('the row of a change', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('shows until when the old token works after a rotation with %j', async (body, kept) => {
+  ])('shows when the old token will stop working, after a rotation with %j', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
@@ -117,7 +117,7 @@ describe('the row of a change', () => {
     ]);
   });
 
-  test('writes two rows', async () => {
+  test('counts as two rows written', async () => {
     for (const send of [
       (business: Business) => add(business, [B]),
       (business: Business) => call('DELETE', business.access, { as: business.key }),
@@ -129,7 +129,7 @@ describe('the row of a change', () => {
       const { d1 } = business.home;
       const { rows_written } = (await send(business)).cost;
       expect((await list(business)).changes).toHaveLength(1);
-      // Runs the same insert alone.
+      // Inserts a copy of the row, to measure the insert alone.
       const row = `insert into changes select subject, subject_id, id + 1, at, actor, action, before, after from changes
         where subject = 'business' and subject_id = ?`;
       const { meta } = await d1.prepare(row).bind(business.id).run();
@@ -140,11 +140,11 @@ describe('the row of a change', () => {
 });
 
 describe.each(ROUTES)('a call to $name', (route) => {
-  test(`stores ${route.action === null ? 'no change' : 'one change with its action'}, as test/routes.ts specifies`, async () => {
+  test(`stores ${route.action === null ? 'no change' : 'one change with the route’s action'}, as test/routes.ts specifies`, async () => {
     const { business, key, ...own } = await owned({ sites: [A, B] });
     await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
-    // The route's own path names an entry or key that does not exist.
+    // The paths of some routes name an entry or key that does not exist.
     const { id } = route.action === 'revoke_key' ? own : entry;
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, id) : route.path(business);
     const { method, body, headers = {} } = route;
@@ -161,7 +161,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
   });
 });
 
-describe('no row is stored', () => {
+describe('no change is stored', () => {
   const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
 
   test('for a request that changes nothing or is refused', async () => {
@@ -227,7 +227,7 @@ describe('no row is stored', () => {
     expect(await stored(business)).toBe(5);
   });
 
-  test('for a change whose batch failed', async () => {
+  test('for a request whose batch failed', async () => {
     const business = await newBusiness({ sites: [A] });
     const before = await dumpAll();
     const { d1 } = business.home;
@@ -243,7 +243,7 @@ const ACTION_RULE =
   'action must be add_sites, remove_sites, rotate_token, stop_former_tokens, create_business, update_business, delete_business, ' +
   'create_key, revoke_key, import_usage, or lower_uses';
 
-describe('the list', () => {
+describe('the list of changes', () => {
   test('is paginated, newest first', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 7; index++) await add(business, [`https://s${index}.example`]);
@@ -271,12 +271,12 @@ describe('the list', () => {
     const most = await list(business, '?limit=100');
     expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
     expect(most.ids).toHaveLength(100);
-    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // fewer, because no key made the changes
+    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // fewer than for changes that keys made
     const one = await list(business, '?limit=1');
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
 
-  test('returns fewer long changes per page, but at least one, because a D1 text is limited to 2 MB', async () => {
+  test('returns fewer changes per page if they are long, but at least one, because D1 limits a text to 2 MB', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
       insert into changes select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
@@ -328,7 +328,7 @@ describe('the list', () => {
     expect({ status, body }).toEqual(invalid(field, message));
   });
 
-  test('contains changes of one business only, with ids from 1', async () => {
+  test('contains the changes of one business only, with ids that start at 1', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     const stranger = await newBusiness({ user_id: first.user_id + homes.length * 200_000 });
@@ -336,7 +336,7 @@ describe('the list', () => {
     for (const [round, business] of [...made, ...made, first].entries()) {
       await add(business, [`https://s${round}.example`]);
     }
-    // The same table contains users' changes, by user id.
+    // The same table contains users' changes, stored under the user's id.
     await first.db.insert(changes).values({
       ...{ subject: 'user', subject_id: first.id, id: 9, at: STAMP, actor: 'operator', action: 'create_key' },
     });
@@ -364,7 +364,7 @@ describe('the list', () => {
     }
   });
 
-  test('names the operator as the actor of its changes', async () => {
+  test('names the operator as the actor of a change that the operator made', async () => {
     const business = await newBusiness();
     const row = { id: 1, at: STAMP, actor: 'operator', action: 'update_business' };
     const [before, after] = [{ status: 'active' }, { status: 'suspended' }];
@@ -376,7 +376,7 @@ describe('the list', () => {
   });
 });
 
-describe('the filtered list', () => {
+describe('the filtered list of changes', () => {
   type Row = { id: number; at?: string; action?: string; before?: unknown; after?: unknown };
   const store = async ({ id, home }: Business, rows: Row[]) => {
     const insert = `insert into changes select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
@@ -395,7 +395,7 @@ describe('the filtered list', () => {
       Array.from({ length: count }, (_, index) => ({ id: index + 1, at, action: 'rotate_token' })),
     );
 
-  test('contains the changes with one action', async () => {
+  test('contains the changes with the requested action', async () => {
     const { business, key } = await owned();
     await add(business, [A, B], { as: key });
     await call('POST', `/api/v1/business/${business.id}/token`, { as: key });
@@ -430,7 +430,7 @@ describe('the filtered list', () => {
     ['null', []],
     ['operator', []],
     [`${'x'.repeat(200)}.example`, [3]],
-  ])('contains the changes whose before or after value includes a text: %j', async (search, ids) => {
+  ])('contains the changes whose before or after value includes the search text: %j', async (search, ids) => {
     const business = await newBusiness();
     await store(business, [
       { id: 1, action: 'add_sites', after: { sites: ['https://Shop.example', 'https://a.example'] } },
@@ -477,7 +477,7 @@ describe('the filtered list', () => {
     expect(await page(business, `?${filter}&before=10`)).toEqual({ ids: [4], next: null });
   });
 
-  test('returns fewer long changes per page and continues after them', async () => {
+  test('returns fewer changes per page if they are long, and continues on the next page', async () => {
     const business = await newBusiness();
     const long = Array.from({ length: 6 }, (_, index) => ({ id: index + 1, after: { sites: ['x'.repeat(200_000)] } }));
     for (const row of long) await store(business, [row]);
@@ -485,7 +485,7 @@ describe('the filtered list', () => {
     expect(await page(business, '?search=sites&before=4')).toEqual({ ids: [3, 2, 1], next: null });
   });
 
-  test('examines 1,000 changes per page, so a page can be short or empty before the last', async () => {
+  test('examines at most 1,000 changes per page, so pages before the last can be short or empty', async () => {
     const business = await newBusiness();
     await fill(business, 2_500);
     await business.home.d1
@@ -513,7 +513,7 @@ describe('the filtered list', () => {
   describe('with a search, which compares at most 500,000 bytes per page (about the size of the largest page),', {
     tags: 'slow',
   }, () => {
-    /** Stores changes of these sizes with ids from 1. Ids in `marked` contain the text to search for. */
+    /** Stores changes of these sizes with ids from 1. Those with ids in `marked` contain the text to search for. */
     const storeLong = async (business: Business, bytes: number[], marked: number[]) => {
       for (const [index, length] of bytes.entries()) {
         const text = (marked.includes(index + 1) ? 'here' : '').padEnd(length - '{"name":""}'.length, 'x');
@@ -539,7 +539,7 @@ describe('the filtered list', () => {
         { ids: [], next: 3 },
         { ids: [2], next: null },
       ]);
-      // Reads nothing after the sixth change: three rows for each length and one for each text.
+      // Reads at most six lengths, with three rows each, and five texts, with one row each.
       for (const { cost } of read) expect(cost.rows_read).toBeLessThanOrEqual(3 * 6 + 5 + 11);
       await business.home.d1.prepare('update changes set after = ? where id = 11').bind('{"name":"x"}').run();
       expect(await page(business, '?search=here')).toEqual({ ids: [9], next: 7 });
@@ -548,7 +548,7 @@ describe('the filtered list', () => {
       expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
     });
 
-    test('compares a change over the maximum on a page by itself', async () => {
+    test('compares a change that exceeds the maximum on its own page', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(4).fill(600_000), [1, 3]);
       expect((await pages(business, '?search=here')).map(({ ids, next }) => ({ ids, next }))).toEqual([
@@ -571,7 +571,7 @@ describe('the filtered list', () => {
     });
   });
 
-  test('takes one round trip and reads at most 1,000 rows besides the page, or 5,000 with a search', {
+  test('takes one round trip and reads at most 1,000 rows in addition to the page’s, or 5,000 with a search', {
     tags: 'slow',
   }, async () => {
     const { business, id } = await owned();
@@ -628,7 +628,7 @@ describe('the name of the key that made a change', () => {
   const give = (business: Business, user_id: number) =>
     call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
 
-  test('is the current name, even if the key is revoked or narrow, or created the session that made the change', async () => {
+  test('is the current name, even if the key is revoked, is limited to one business, or started the session that made the change', async () => {
     const { business, key, id } = await owned();
     const narrow = await newKey(business, { business_id: business.id });
     const session = await newKey(business, { ends_at: '2026-03-16T00:00:00.000000Z', session_of: id });
@@ -676,7 +676,7 @@ describe('the name of the key that made a change', () => {
 
   describe('if the change created or revoked a one-business key', () => {
     const OTHERS = 'Büro "12" of others';
-    /** Creates a business with a revoked key, which SQL renamed after its changes were stored. */
+    /** Creates a business with a revoked key that was renamed with SQL after its changes were stored. */
     async function withKey() {
       const business = await newBusiness();
       const keys = `/api/v1/user/${business.user_id}/keys`;
@@ -828,7 +828,7 @@ test('after all operations, no table contains an API key and no change contains 
 });
 
 describe('the steps of a change', () => {
-  // Deletes the tests' large changes.
+  // Deletes the large changes that earlier tests stored.
   beforeAll(() => Promise.all(homes.map(({ db }) => db.delete(changes))));
 
   type Steps = Record<string, Statement>;
@@ -836,7 +836,7 @@ describe('the steps of a change', () => {
     names.length < 2
       ? [names]
       : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
-  /** Runs the `decided` step and then the others in this order, with the owner's key. */
+  /** Runs the `decided` step and then the others in the given order, with the owner's key. */
   const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
     const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
@@ -860,7 +860,7 @@ describe('the steps of a change', () => {
     action: Action;
     before: string[];
     make: (entry: number, token: string) => Steps;
-    /** The names of the steps in order. */
+    /** The names of the steps, in order. */
     steps: string[];
     after: string[];
     /** True if former tokens remain. */
@@ -928,7 +928,7 @@ describe('the steps of a change', () => {
     expect(current).toBe(action === 'rotate_token' ? token : business.token);
   }
 
-  test.each(CHANGES)('$steps of $action, $before, run in an order that stores correct values', async (example) => {
+  test.each(CHANGES)('$action on $before: $steps run in an order that stores correct values', async (example) => {
     const { business, former, token, steps } = await prepared(example);
     expect(Object.keys(steps)).toEqual(example.steps);
     const { decided: _, ...others } = steps;
@@ -952,9 +952,9 @@ describe('the steps of a change', () => {
     ]);
   });
 
-  // In another order the stored values may be wrong. Each step must still run, because it depends only on the decision.
+  // In another order, the stored values may be wrong. Each step must still run, because it depends only on the decision.
   test.each(CHANGES)(
-    '$steps of $action, $before, all run in any order, because each depends only on the decision',
+    '$action on $before: $steps all run in any order, because each depends only on the decision',
     { tags: 'slow' },
     async (example) => {
       await inBatches(orders(example.steps.slice(1)), async (order) => {
@@ -967,7 +967,7 @@ describe('the steps of a change', () => {
   );
 
   test.each(CHANGES)(
-    '$steps of $action, $before, do nothing without the decision, even after another change',
+    '$action on $before: $steps do nothing without the decision, even after another change',
     async ({ make }) => {
       const { decided: _, ...others } = make(1, newToken());
       const business = await newBusiness({ sites: [A, B] });

@@ -1,5 +1,5 @@
-// A change of permissions affects every batch that reaches the database after it, including requests that were already running. The tests
-// hold their batches before or after the database until the change is made.
+// A change of permissions affects every batch that reaches the database after it, even if its request was already running. The tests hold
+// batches before or after they run in the database, until the change is made.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';
@@ -81,7 +81,7 @@ const CHANGES: Change[] = [
 ];
 
 test.each(CHANGES)(
-  'when $name, uses that the database has already stored count, and uses that have not reached it are refused',
+  'when $name, uses already stored in the database are counted, and uses that have not reached it are refused',
   async ({ sites, sent, make, refusal }) => {
     const business = await newBusiness(sites === undefined ? {} : { sites });
     const stored = () => business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));

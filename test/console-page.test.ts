@@ -38,7 +38,7 @@ describe('the page without a valid name', () => {
     ['61 characters', 'a'.repeat(61)],
     ['a number', 7],
     ['a list', ['Acme']],
-  ])('is the file as built, and the invalid name is logged: %s', async (_, name) => {
+  ])('is the file as built, and an error is logged: %s', async (_, name) => {
     const page = await open(name);
     expect(page).toMatchObject({ status: 200, title: `Console · ${OWN_NAME}`, lines: [] });
     expect(page.errors).toEqual([
@@ -53,7 +53,7 @@ describe('the page without a valid name', () => {
 
 describe('the name', () => {
   test.each(['Acme Insights', 'Ünïcødé 統計', 'a'.repeat(60)])(
-    'replaces the title and nothing else: %s',
+    'replaces the default name in the title and changes nothing else: %s',
     async (name) => {
       const page = await open(name);
       const asBuilt = await file();
@@ -80,7 +80,7 @@ describe('the name', () => {
     expect(tags(text)).toEqual(tags(await (await file()).text()));
   });
 
-  test('replaces a cached page immediately, because the page is never revalidated as current', async () => {
+  test('replaces a cached page immediately, because the response is never 304', async () => {
     const before = (await open()).headers;
     const headers = {
       'If-None-Match': before.get('ETag') ?? '',
@@ -91,7 +91,7 @@ describe('the name', () => {
     expect([page.headers.get('ETag'), page.headers.get('Last-Modified')]).toEqual([null, null]);
   });
 
-  test('affects neither HEAD nor paths without a page', async () => {
+  test('affects only GET requests for the page', async () => {
     const head = await open('Acme', { method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, text: '' });
     for (const method of ['POST', 'OPTIONS']) {
