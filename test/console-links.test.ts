@@ -1,4 +1,4 @@
-// Console links (docs/api.md, "Console links"): which users can have one, and what their sessions may do.
+// Console links (docs/api.md, "Console links"): which users can have one, and what the started session may do.
 import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
@@ -82,7 +82,7 @@ describe('a console link', () => {
     },
   );
 
-  test('is only created for a business of the user', async () => {
+  test('with a business_id is created only if the user owns that business', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const before = await dumpAll();
     const message = `business_id must be a business of user ${business.user_id}`;
@@ -138,7 +138,7 @@ describe('a console link', () => {
       expect(await answer(former)).toEqual(unknown);
     });
 
-    test('and is created for a user with only a key, whose list is empty', async () => {
+    test('and is created for a user with only a key, whose list of businesses is empty', async () => {
       const business = await newBusiness();
       await business.db.update(apiKeys).set({ expires_on: '2026-03-15' }).where(eq(apiKeys.user_id, business.user_id));
       await remove(business);
@@ -221,14 +221,14 @@ describe('a console link', () => {
       },
     );
 
-    test.each([{}, { return_url: null }])('of null, or without one, stores and returns null: %j', async (sent) => {
+    test.each([{}, { return_url: null }])('that is null or missing stores and returns null: %j', async (sent) => {
       const business = await newBusiness();
       const link = await create(business, sent);
       expect(await stored(business)).toEqual([null]);
       expect((await redeem(link.body.data.url)).body.data.return_url).toBeNull();
     });
 
-    test('returns it to one of twenty concurrent callers', async () => {
+    test('returns it to only one of twenty concurrent callers', async () => {
       const business = await newBusiness();
       const return_url = 'https://product.example/once';
       const { url } = (await create(business, { return_url })).body.data;
@@ -302,7 +302,7 @@ describe('a console link', () => {
   });
 });
 
-test("a session can be a database's first key and gets an id in the database's range", async () => {
+test("a session key can be a database's first key, and its id is in the database's range", async () => {
   for (const { d1, db, number, binding } of homes) {
     const user_id = 9_997_000 + number;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();

@@ -1,4 +1,4 @@
-// Validates every request and response of the tests against the OpenAPI description. An undocumented status, field, header or type fails
+// Validates every request and response in the tests against the OpenAPI description. An undocumented status, field, header or type fails
 // the test. Routes without a description are skipped, because test/node/operations.test.ts reports them once.
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { createApp } from '../src/app.ts';
@@ -47,7 +47,7 @@ const templates = Object.entries(paths)
   .sort(([one], [other]) => parametersIn(one) - parametersIn(other))
   .map(([template, operations]) => ({ operations, pattern: patternOf(template) }));
 
-/** Returns the operations of a path, and the called one, if any. */
+/** Returns a path's operations, and the one with this method, if any. */
 function described(method: string, path: string) {
   const [written = ''] = path.split('?');
   const pathname = ['DELETE', 'PATCH'].includes(method) ? written : written.replace(/(?<=.)\/$/, '');
@@ -122,7 +122,7 @@ export function expectSent(headers: Record<string, string>, text: string): void 
 
 type Parameter = { name: string; in: string; required?: boolean; schema: Node };
 
-/** Throws if a successful request does not match the description. It may contain ignored headers. */
+/** Throws if a successful request does not match the description. Ignores undescribed headers. */
 export function expectValidRequest(call: { method: string; path: string; headers: Headers; body: string }): void {
   const { method, path, headers, body } = call;
   const { operation } = described(method, path);

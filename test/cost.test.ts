@@ -28,7 +28,7 @@ import {
   withBatch,
 } from './support.ts';
 
-/** Inserts counts for `days` days of these businesses. */
+/** Inserts a count for each of the last `days` days of each business. */
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
     insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
@@ -113,7 +113,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
 });
 
 describe('a refused call', () => {
-  /** Creates a business with many stored days and sites, and with the ids that the calls use. */
+  /** Creates a business for which many days and sites are stored, and the ids of uses that the calls send. */
   async function crowded(fields: Parameters<typeof newBusiness>[0]) {
     const { status, ...others } = fields ?? {};
     const full = await newBusiness(others);
@@ -177,7 +177,7 @@ describe('a refused call', () => {
   });
 
   eachOf(test, OF_A_BUSINESS)(
-    'to $name changes nothing, whatever the database writes between two of its statements',
+    'to $name changes nothing, whatever the database writes between two of the call’s statements',
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       await addFormerToken(business);
@@ -225,7 +225,7 @@ describe('a refused call', () => {
   });
 });
 
-test('recording a use reads and writes the same rows, however many uses, businesses, sites, keys and days are stored', {
+test('recording a use reads and writes the same number of rows, however many uses, businesses, sites, keys and days are stored', {
   tags: 'slow',
 }, async () => {
   const fresh = await newBusiness({ sites: [origin] });
@@ -241,7 +241,7 @@ test('recording a use reads and writes the same rows, however many uses, busines
       rows_written,
     }));
   };
-  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts a row and reads one more
+  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts a row and reads one row more
   const before = await costsOf('order-1');
   const many = (count: number, insert: string) =>
     fresh.home.d1
@@ -307,7 +307,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   }
   const of = (path: string) => `/api/v1/business/${owner.id}/${path}`;
 
-  test('a daily limit reads 3 more rows, and a monthly limit reads 2 for each day of the month so far', async () => {
+  test('a daily limit adds 3 rows read, and a monthly limit adds 2 for each day of the month so far', async () => {
     const headers = { 'Idempotency-Key': 'first' };
     await call('POST', owner.usage, { as: owner.key, headers });
     const limitedTo = (daily_limit: number | null, monthly_limit: number | null) =>
@@ -354,7 +354,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a list of businesses reads r + 1 rows for a business with r refused origins, and none of its sites', async () => {
+  test('for a business with r refused origins, a list of businesses reads r + 1 more rows, and no sites', async () => {
     const [user_id, refused] = [1_000_002, 50];
     const sites = Array.from({ length: 40 }, (_, index) => `https://*.s${index}.example`);
     const made = await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id, sites })));
@@ -366,14 +366,14 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
       insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
-    // Stores rows after all listed businesses, because an index lookup reads one row past the match.
+    // Stores rows that follow those of the listed businesses, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
     for (const business of made) await remember(business);
     expect((await read()) - without).toBeLessThanOrEqual(made.length * (refused + 1));
     expect(await read(fromElsewhere)).toBe(denied);
   });
 
-  test('reading a business reads its sites, 2 rows for each former token, 6 more rows, and with limits the days of the month', async () => {
+  test('reading a business reads its sites, 2 rows for each former token, 6 more rows, and with limits the days of the month so far', async () => {
     const most = async (rows: number) => {
       for (const options of [{}, { origin: BASE }, { origin: 'https://s3.example' }]) {
         const { rows_read, rows_written } = await costOf('GET', `/api/v1/business/${owner.id}`, undefined, options);
@@ -420,9 +420,9 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(rows_written).toBeLessThanOrEqual(10);
   });
 
-  test('stopping f former tokens reads the sites and 6f + 22 rows, and writes f + 3', async () => {
+  test('stopping f former tokens reads the sites and 6f + 22 more rows, and writes f + 3', async () => {
     for (const [limit, rows] of [
-      [1, 15 + 2], // as many as for reading the business (today is the 15th)
+      [1, 15 + 2], // as many more as when reading the business (today is the 15th)
       [null, 0],
     ] as const) {
       const limits = { daily_limit: limit, monthly_limit: limit };
@@ -437,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a refused origin writes two rows after the response, and their list reads them and the sites', async () => {
+  test('a refused origin writes two rows after the response, and the list of refused origins reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
       await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
@@ -498,7 +498,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('the health check reads the first and last business of each database, and up to five more rows of DB', async () => {
+  test('the health check reads the first and last business of each database, and up to five more rows in DB', async () => {
     const { app, lines } = newApp();
     await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
     const { d1 } = lines[0] as { d1: Cost };

@@ -104,7 +104,7 @@ describe('creating a business', () => {
     });
   });
 
-  test('takes two round trips, or for a new owner three and one per database, and the same rows however much is stored', async () => {
+  test('takes two round trips, or for a new owner three plus one per database, and reads about as many rows however much is stored', async () => {
     const user_id = newUser();
     await create({ user_id, ...FIELDS });
     expect((await create({ user_id, ...FIELDS })).cost).toMatchObject({ round_trips: 2 });
@@ -189,7 +189,7 @@ describe('creating a business', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('accepts an id from another system that is greater than every earlier id and leaves room for later ones', async () => {
+  test('accepts another system’s id if it is greater than every earlier id and leaves room for later ones', async () => {
     for (const { number, d1 } of homes) {
       const last = `select seq from sqlite_sequence where name = 'businesses'`;
       const id = Number(await d1.prepare(last).first('seq')) + 1000;
@@ -221,7 +221,7 @@ describe('creating a business', () => {
   });
 });
 
-describe('an Idempotency-Key', () => {
+describe('an Idempotency-Key for creating a business', () => {
   const KEY = { 'Idempotency-Key': 'signup-1' };
   const alreadyUsedFor = (id: number) => {
     const wayOn = `GET /business/${id} shows it, and PATCH changes it`;
@@ -256,7 +256,7 @@ describe('an Idempotency-Key', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('shows how to continue if the response was lost and the customer then corrects the name, in any database', async () => {
+  test('is rejected if the response was lost and the customer then corrected the name, and the error shows how to continue', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       const { id } = (await create({ user_id, ...FIELDS, database: number }, KEY)).body.data;
@@ -311,7 +311,7 @@ describe('an Idempotency-Key', () => {
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
-  test('covers the id and leaves the digest of requests without an id unchanged', async () => {
+  test('is refused with another id, and the digest of requests without an id never changes', async () => {
     const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
     const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });
@@ -355,7 +355,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('makes a lost connection retry-safe: it returns 503 and the retry finds the business, while without a key it returns 500', async () => {
+  test('makes a lost connection retry-safe: the response is 503 and a retry finds the business. Without a key, the response is 500', async () => {
     const lost = (batches: number) => {
       let left = batches;
       return databases((d1) =>
@@ -369,7 +369,7 @@ describe('an Idempotency-Key', () => {
     };
     const post = async (bindings: object, body: object, headers: Record<string, string>) =>
       (await send('POST', '/business', { body, headers, bindings })).status;
-    const lastClaim = 1 + homes.length + 1; // after the first claim, a new owner's databases are queried
+    const lastClaim = 1 + homes.length + 1; // after the first claim, all databases are queried for a new owner
     for (const batch of [1, lastClaim, lastClaim + 1]) {
       const body = { user_id: newUser(), ...FIELDS };
       expect(await post(lost(batch), body, KEY)).toBe(503);
@@ -467,7 +467,7 @@ describe('changing a business', () => {
     expect((await patch(id, fields)).body.data).toMatchObject(fields);
   });
 
-  test('removes a limit with null, and sets one that applies from the next use', async () => {
+  test('removes a limit with null, and sets a limit that applies from the next use', async () => {
     const { id, usage, key } = await newBusiness();
     await call('POST', usage, { as: key });
     expect((await patch(id, { monthly_limit: 2 })).body.data.limits).toMatchObject({
@@ -485,7 +485,7 @@ describe('changing a business', () => {
     expect((await call('POST', usage, { as: key })).status).toBe(200);
   });
 
-  test('transfers it to a user of the same database, or to a new user, whose home becomes that database', async () => {
+  test('transfers the business to a user in the same database, or to a new user, whose home becomes that database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const answer = await patch(mine.id, { user_id: other.user_id });
     const { number } = mine.home;
@@ -498,7 +498,7 @@ describe('changing a business', () => {
     expect((await call('GET', mine.usage, { as: mine.key })).status).toBe(422);
   });
 
-  test('permanently ends the keys, sessions and links for that business alone if it is transferred, even if it is transferred back', async () => {
+  test('permanently ends the keys, sessions and links for that business alone if its owner changes, even if it is transferred back', async () => {
     const given = await newBusiness();
     const other = await newBusiness({ user_id: given.user_id });
     const heir = given.user_id + homes.length * 400_000;
@@ -580,7 +580,7 @@ describe('deleting a business', () => {
     return (await Promise.all(all)).flat();
   };
 
-  test('requires its exact name', async () => {
+  test('requires the business’s exact name', async () => {
     const { id, name } = await newBusiness();
     const before = await dumpAll();
     const given = 'must be the name of the business, and must appear only once';
@@ -593,7 +593,7 @@ describe('deleting a business', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('takes effect immediately for every credential and list, keeps one change, and affects no other business', async () => {
+  test('takes effect immediately for every credential and list, leaves one change, and affects no other business', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       const { id, name, user_id, usage, access, key, token, db } = business;
@@ -650,7 +650,7 @@ describe('deleting a business', () => {
     }
   });
 
-  test('with 100,000 ids and 9,000 changes finishes in several runs, even if they are interrupted at any statement, and never frees its id', {
+  test('with 100,000 ids and 9,000 changes finishes in several purge runs, even if they are interrupted at any statement, and never frees the business’s id', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
@@ -693,7 +693,7 @@ describe('deleting a business', () => {
     expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
   });
 
-  test('never frees its imported token for another import', async () => {
+  test('never frees an imported token for another import', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
     const { id, name } = (await create(body)).body.data;
     expect(answerOf(await remove({ id, name }))).toEqual(granted({ deleted: { id, name } }));
@@ -702,7 +702,7 @@ describe('deleting a business', () => {
     );
   });
 
-  test('never frees a token that was inserted by SQL for an import', async () => {
+  test('also retires a token that was inserted with SQL, so it can never be imported', async () => {
     const business = await newBusiness();
     const token = `Put-in-by-SQL-long-ago-${business.id}`;
     await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
@@ -738,7 +738,7 @@ describe('deleting a business', () => {
 describe('a user’s keys', () => {
   const path = (user_id: number) => `/user/${user_id}/keys`;
 
-  test('are created, listed without their secrets, used and revoked, and each step stores a change for the user', async () => {
+  test('are created, listed without their secrets, used and revoked, and creation and revocation each store a change for the user', async () => {
     for (const role of ['full', 'read', 'record'] as const) {
       const { user_id, usage, key: _, ...business } = await newBusiness();
       const body = { name: ' Server ', role, expires_on: TODAY };
@@ -784,7 +784,7 @@ describe('a user’s keys', () => {
     expect(answerOf(again)).toEqual(answerOf(first));
   });
 
-  test('can be limited to one of the user’s businesses, whose changes then include them, but to no other business', async () => {
+  test('can be limited to one of the user’s businesses, whose list of changes then shows their creation, but to no other business', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const { body } = await send('POST', path(mine.user_id), { body: { business_id: mine.id } });
     expect(body.data).toMatchObject({ name: 'API key', role: 'full', business_id: mine.id });
@@ -869,14 +869,14 @@ describe('while a database is unavailable', () => {
     return (await send('POST', '/business', { body: { user_id, ...FIELDS }, headers, bindings })).status;
   };
 
-  test('nothing is created, even partly, if it is DB', async () => {
+  test('nothing is created, even partly, if that database is DB', async () => {
     const { user_id } = await newBusiness();
     const before = await dumpAll();
     for (const id of [user_id, newUser()]) expect(await post(homes[0], id)).toBe(503);
     expect(await dumpAll()).toBe(before);
   });
 
-  test('its owners receive 503 and owners in other databases are served', async () => {
+  test('creating a business returns 503 for its owners and succeeds for owners in other databases', async () => {
     for (const failed of homes.slice(1)) {
       const owners = await Promise.all(homes.map(() => newBusiness()));
       for (const { user_id, home } of owners) expect(await post(failed, user_id)).toBe(home === failed ? 503 : 200);

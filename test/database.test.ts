@@ -20,7 +20,7 @@ beforeEach(async () => {
     await db.batch([db.delete(alerts), db.delete(messages), db.delete(dailyUsage), db.delete(ledger)]);
 });
 
-test('the response contains each database with its size, yesterday’s uses and its backlog', async () => {
+test('the list of databases contains each database with its size, yesterday’s uses and its backlog', async () => {
   const all = await Promise.all([...homes, ...homes].map(() => newBusiness()));
   for (const { id } of all) {
     await setCount(id, YESTERDAY, 5);
@@ -36,13 +36,13 @@ test('the response contains each database with its size, yesterday’s uses and 
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
 });
 
-test('the backlog counts expired ids and alerts that are in no sent or abandoned message', async () => {
+test('the backlog counts expired ids of uses, and alerts that no sent or abandoned message contains', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   const use = (number: number, recorded_on: string, keep_days: number) => ({
     ...{ business_id: id, digest: new Uint8Array(16).fill(number) as Buffer, day: recorded_on, recorded_on, keep_days },
   });
-  // Retained until 2026-03-14, 15 and 16.
+  // The ids are retained until March 14, 15 and 16.
   await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
   expect(await backlog()).toEqual({ ids: 1, alerts: 0 });
   const made: number[] = [];
@@ -66,7 +66,7 @@ test('the backlog counts expired ids and alerts that are in no sent or abandoned
   expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
 });
 
-test('the uses are capped at the largest exact number', async () => {
+test('yesterday’s uses are capped at the largest exact integer', async () => {
   const [one, other] = await Promise.all([...homes, ...homes].map(() => newBusiness())).then((all) =>
     all.filter(({ home }) => home.number === 0),
   );
@@ -74,7 +74,7 @@ test('the uses are capped at the largest exact number', async () => {
   expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test('the request reads a bounded number of rows, because each count stops at 10,000', {
+test('the list of databases reads a bounded number of rows, because each count stops at 10,000', {
   tags: 'slow',
   timeout: 120_000,
 }, async () => {
@@ -105,7 +105,7 @@ test('the request reads a bounded number of rows, because each count stops at 10
   await make(1, 9000 - stored);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '${YESTERDAY}', 2 from businesses`);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '2026-01-01', 2 from businesses`);
-  const others = 20 * homes.length + 20; // rows of the other databases, which contain other tests' businesses
+  const others = 20 * homes.length + 20; // rows in the other databases, which contain other tests' businesses
   const some = await read();
   expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { ids: 9000, alerts: 9000 } });
   expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
@@ -143,7 +143,7 @@ describe('while a database is unavailable', () => {
   });
 
   test.each(homes.flatMap((home) => causes.map(([cause, error]) => ({ home, cause, error }))))(
-    'the response names it and includes the others, and only the log contains the cause: $home.binding, $cause',
+    'the list of databases reports it and includes the others, and only the log contains the cause: $home.binding, $cause',
     async ({ home, cause, error }) => {
       const answer = await askWith(failingWith(cause, 'before', home));
       const expected = homes.map((other) => (other === home ? { ...named(home), error } : working(other)));
@@ -158,13 +158,13 @@ describe('while a database is unavailable', () => {
     },
   );
 
-  test('the response names every unavailable database', async () => {
+  test('the list of databases reports every unavailable database', async () => {
     const answer = await askWith(failingWith('D1_ERROR: D1 DB is overloaded.'));
     const expected = homes.map((home) => ({ ...named(home), error: 'does not respond' }));
     expect(answerOf(answer)).toEqual(granted({ databases: expected }));
   });
 
-  test('the response names a hanging database after 4 seconds', async () => {
+  test('the list of databases reports a hanging database after 4 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let isAnswered = false;

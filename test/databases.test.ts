@@ -1,4 +1,4 @@
-// Several databases: how one is chosen for a request and for a new owner, and what happens if one fails.
+// Several databases: how the database is chosen for a request and for a new owner, and what happens if one fails.
 import { createScheduledController } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -44,7 +44,7 @@ const IMPORTED = 'Token-of-another-system-1';
 const withLetter = (credential: string, letter: string) => credential.slice(0, 7) + letter + credential.slice(8);
 
 describe('the database of a call', () => {
-  test('is named by the first of a credential’s 34 characters, or is DB if there are 33', () => {
+  test('is named by the first of the 34 characters after a credential’s prefix, or is DB if there are 33', () => {
     for (const [number, letter] of [...ALPHABET].entries()) {
       const credential = newCredential('bua_sk_', number);
       expect(credential).toMatch(new RegExp(`^bua_sk_${letter}[0-9A-Za-z]{33}$`));
@@ -54,7 +54,7 @@ describe('the database of a call', () => {
     expect(bindingOf(62)).toBeNull();
   });
 
-  test('is, for an imported token, named by the id in the path, or is DB if the path names no bound database', () => {
+  test('for an imported token is named by the id in the path, or is DB if the path names no bound database', () => {
     const numberFor = (id: number) => databaseFor({ database: null }, id, (name) => name !== 'DB_7');
     expect([1, 1_000_000_000].map(numberFor)).toEqual([0, 0]);
     expect([1_000_000_001, 2_000_000_000].map(numberFor)).toEqual([1, 1]);
@@ -102,7 +102,7 @@ eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
     }
   });
 
-  test('looks up an imported token in DB if the path names no database, and rejects it in any other database', async () => {
+  test('looks up an imported token in DB if the path names no database, and rejects it if the path names a database that does not contain it', async () => {
     const { id } = await newBusiness({ token: `${IMPORTED}${route.name.replaceAll(' ', '')}` });
     const token = `${IMPORTED}${route.name.replaceAll(' ', '')}`;
     expect((await askWith(id, token)).answer.status).toBe(route.tokenRefusal === null ? 200 : 403);
@@ -128,7 +128,7 @@ eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
   });
 });
 
-test('revoking and rotating take effect from the next request, in each database', async () => {
+test('revoking a key and rotating a token take effect from the next request, in each database', async () => {
   for (const _ of homes) {
     const { id, key, token, usage, home, db, user_id } = await newBusiness();
     const second = await createKey(home, { user_id, name: 'second', expires_on: null }, NOW);
@@ -182,7 +182,7 @@ describe('ids', () => {
     }
   });
 
-  test('below the range, set by SQL, do not keep later ids below it', async () => {
+  test('are in the database’s range even if SQL has set the last id below it', async () => {
     for (const home of homes) {
       const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
       await sequence.bind(home.number).run();
@@ -210,7 +210,7 @@ describe('the home of a new owner', () => {
     await env.DB.prepare('delete from homes where database = 5').run();
   });
 
-  test('is the requested database permanently: another is refused', async () => {
+  test('is permanently the requested database: a request for another is refused', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       expect(await homeOf(all(), user_id, number)).toBe(number);
@@ -282,7 +282,7 @@ describe('the home of a new owner', () => {
     await env.DB.prepare('delete from homes where user_id < 0').run();
   });
 
-  test('does not change if a transfer from another database is attempted', async () => {
+  test('does not change if the transfer of a business from another database is attempted', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const given = claimHomeIn(all(), other.user_id, mine.home.number);
     if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
@@ -378,7 +378,7 @@ describe('an imported token', () => {
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
 
-  test('belongs to one owner in all databases, and that owner can retry', async () => {
+  test('belongs to one owner in all databases, and that owner can retry the import', async () => {
     const [one, two] = [newUser(), newUser()];
     const token = `${IMPORTED}claimed`;
     const home = await claimToken(all(), one, token);
@@ -541,7 +541,7 @@ describe('with owners in an unbound database', () => {
     await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
 
-  test('lists of all owners and the health check return 503 and log the databases, while owners in bound databases are served', async () => {
+  test('lists over all owners and the health check return 503 and log the unbound databases, while owners in bound databases are served', async () => {
     const { id, key } = await newBusiness();
     await env.DB.prepare('insert into homes (user_id, database) values (1000001, 5), (1000002, 5), (1000003, 7)').run();
     for (const path of ['usage', 'business', 'alerts', `user/1000001/keys`, 'business?user_id=1000003']) {
@@ -562,7 +562,7 @@ describe('with owners in an unbound database', () => {
   });
 });
 
-test('the scheduled run purges each database, even if another one fails', async () => {
+test('the scheduled run purges each database, even if another fails', async () => {
   const businesses = await Promise.all(homes.map(() => newBusiness()));
   for (const { home, id } of businesses) await rotateToken(home, id, NOW, 1);
   const [failed] = homes;

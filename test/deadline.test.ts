@@ -1,4 +1,4 @@
-// No request waits longer than ten seconds for its database, and a batch that starts later does nothing (docs/operating.md, "Outages").
+// No request waits longer than ten seconds for its database, and a batch that starts after that does nothing (docs/operating.md, "Outages").
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
@@ -71,7 +71,7 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('does nothing in a batch that starts after its deadline', async () => {
+  test('does nothing in a batch that starts after the call’s deadline', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const { d1 } = business.home;
     const stamp = '2026-03-15T00:00:00.000000Z';
@@ -101,9 +101,9 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
   });
 });
 
-/** Assigns the user a home, because a new owner needs more batches. */
+/** Assigns NEW_BUSINESS's owner a home, because a new owner needs more batches. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
-/** Revokes an existing key. */
+/** Like the route `revoke a key`, but for an existing key. */
 const REVOCATION = {
   ...(ROUTES.find(({ name }) => name === 'revoke a key') as AnyRoute),
   name: 'revoke a key that works',
@@ -158,7 +158,7 @@ eachOf(
   expect({ status: response.status, text: await response.text() }).toEqual(expected);
 });
 
-test('creating a business claims no token in a batch that starts after its deadline, for an owner with a home', async () => {
+test('creating a business for an owner with a home claims no token in a batch that starts after the deadline', async () => {
   const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
   const business = await newBusiness();
   const body = {
@@ -200,7 +200,7 @@ eachOf(
   },
 );
 
-test('removing all sites, retried after a 503, does not remove a site that was added later', async () => {
+test('a delayed batch that removes all sites does not remove a site that was added after the retry', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const route = ROUTES.find(({ name }) => name === 'remove all sites') as AnyRoute;
   let first: (() => Promise<unknown>) | undefined;

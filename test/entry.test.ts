@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import worker from '../src/index.ts';
 import { BASE, databases, env, failingWith, homes, newBusiness } from './support.ts';
 
-/** Sends one request and returns its console output. */
+/** Sends one request. Returns the response and the lines written with console.error. */
 async function served(path: string, as: string, bindings: object = databases(), method = 'GET') {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {
@@ -55,7 +55,7 @@ test('if an insert names a missing column, the log line shows how to apply the m
   expect(answers.errors).toMatchObject([{ error, hint: expect.stringContaining('A table or a column is missing.') }]);
 });
 
-test('if a table is missing, the health check logs how to apply the migrations, and other failures do not mention them', async () => {
+test('if a table is missing, the health check logs how to apply the migrations, and other log lines do not mention them', async () => {
   const [{ d1 }] = homes;
   await d1.prepare('alter table businesses rename to elsewhere').run();
   const missing = await served('/api/v1/health', '');

@@ -32,7 +32,7 @@ const statusesOf = async (business: Business, tokens: string[]) =>
   (await Promise.all(tokens.map((token) => use(business, token)))).map(({ status }) => status);
 const stored = ({ id, db }: Business) => db.$count(formerTokens, eq(formerTokens.business_id, id));
 
-test('after the stop, all former tokens return 401 from the next request and the current token keeps working', async () => {
+test('after former tokens are stopped, each of them returns 401 from the next request, and the current token keeps working', async () => {
   for (const _ of homes) {
     const business = await newBusiness();
     const second = await rotate(business, '24h');
@@ -85,7 +85,7 @@ describe('stopping former tokens changes nothing', () => {
   });
 });
 
-test('other businesses’ former tokens keep working', async () => {
+test('stopping former tokens does not affect those of other businesses', async () => {
   const business = await newBusiness();
   const sibling = await newBusiness({ user_id: business.user_id });
   const [own, other] = [await addFormerToken(business), await addFormerToken(sibling)];
@@ -102,7 +102,7 @@ test('a suspended business’s stopped tokens do not work again when it becomes 
   expect(await statusesOf(business, [former, business.token])).toEqual([401, 200]);
 });
 
-test('an imported token stops like any other', async () => {
+test('an imported former token stops like any other', async () => {
   const business = await newBusiness({ token: 'Imported.Token_that~stops/early=' });
   const token = await rotate(business, '24h');
   await stop(business);
@@ -110,7 +110,7 @@ test('an imported token stops like any other', async () => {
 });
 
 describe('a rotation that keeps the old token', () => {
-  test('leaves one working former token if it follows the stop', async () => {
+  test('leaves one working former token if it follows a stop of former tokens', async () => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     await stop(business);
@@ -137,7 +137,7 @@ describe('a rotation that keeps the old token', () => {
   }
 
   test.each([
-    ['leaves only the token that it replaced if it runs after a concurrent stop', 'stop', 200],
+    ['leaves the replaced token as the only former token if it runs after a concurrent stop', 'stop', 200],
     ['leaves no former token if it runs before a concurrent stop', 'rotation', 401],
   ] as const)('%s', async (_, first, status) => {
     const business = await newBusiness();

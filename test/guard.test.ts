@@ -85,7 +85,7 @@ test('a handler that responds without querying the database returns 500', async 
   expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without querying') })]);
 });
 
-/** Shared by tests that must not change it. */
+/** A business shared by tests that must not change it. */
 let untouched: Business;
 beforeAll(async () => {
   untouched = await newBusiness();
@@ -123,7 +123,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     ['with quotes', `Bearer "${SECRET}"`],
     ['with a key that is too short', `Bearer ${SECRET.slice(0, -1)}`],
     ['with a key that is too long', `Bearer ${SECRET}x`],
-    ['with a key outside its alphabet', `Bearer ${SECRET.slice(0, -1)}-`],
+    ['with a key that contains an invalid character', `Bearer ${SECRET.slice(0, -1)}-`],
     ['with a business token that is too short', `Bearer ${TOKEN.slice(0, -1)}`],
     ['with a credential of an unknown kind', `Bearer bua_xx_${'x'.repeat(33)}`],
     ['with a token under 24 characters', `Bearer ${'x'.repeat(23)}`],
@@ -143,7 +143,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     expectRefusal(await call(route.method, path, { body: route.body }), UNAUTHENTICATED, false);
   });
 
-  test('accepts the scheme in any case, followed by one or more spaces', async () => {
+  test('accepts the scheme Bearer in any case, followed by one or more spaces', async () => {
     const business = await newBusiness();
     for (const scheme of ['bearer', 'BEARER', 'bEaReR  ']) {
       const answer = await ask(route, business, { headers: { Authorization: `${scheme} ${business.key}` } });
@@ -329,7 +329,7 @@ describe('a business token', () => {
     }
   });
 
-  test("is refused from a page of the service's own host, unless it is registered", async () => {
+  test("is refused from a page of the service's own host, unless that host is registered", async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { 'Sec-Fetch-Site': 'same-origin' };
     expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), notFrom(BASE));
@@ -338,7 +338,7 @@ describe('a business token', () => {
     expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
   });
 
-  test('is refused without Origin, even if other headers name a registered site', async () => {
+  test('is refused without an Origin header, even if other headers name a registered site', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = {
       Referer: 'https://shop.example/page',
@@ -351,7 +351,7 @@ describe('a business token', () => {
     expectRefusal(await ask(report, { id }, { as: token, headers }), missing);
   });
 
-  test('is refused from an unprintable or long origin, which the message does not repeat', async () => {
+  test('is refused from an unprintable or long origin, which the message does not echo', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const message = 'This origin is not authorized for this business.';
     for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
@@ -372,7 +372,7 @@ describe('a business token', () => {
   });
 });
 
-// Compares refusals and writes for every credential, origin, status and list with a separate implementation of the rules.
+// Compares refusals and writes with those that a separate implementation of the rules returns.
 describe('responses and writes follow the rules', () => {
   const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
   const cases = [[], ['https://shop.example']].flatMap((sites) =>
@@ -401,7 +401,7 @@ describe('responses and writes follow the rules', () => {
     const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
     const told: string[] = [];
     const right: string[] = [];
-    /** Records the use first, because a page with access could register itself. */
+    /** Records the use before adding the site, because a page with access could register itself. */
     for (const [resource, body] of [
       ['usage', undefined],
       ['access', { sites: ['https://new.example'] }],
@@ -448,9 +448,9 @@ describe('the WWW-Authenticate header of a 401', () => {
     ['Bearer alone', { Authorization: 'Bearer' }],
     ['an unknown API key', { Authorization: `Bearer ${SECRET}` }],
     ['an unknown token', { Authorization: `Bearer ${TOKEN}` }],
-    ['a credential of a database that is not bound', { Authorization: `Bearer bua_sk_z${'x'.repeat(33)}` }],
+    ['a credential that names an unbound database', { Authorization: `Bearer bua_sk_z${'x'.repeat(33)}` }],
     ['an imported token that is unknown', { Authorization: `Bearer ${'t'.repeat(24)}` }],
-    ['quotes and line folds', { Authorization: 'Bearer "a", error="b"' }],
+    ['a credential with quotes and a comma', { Authorization: 'Bearer "a", error="b"' }],
     ['an API key in X-API-Key', { 'X-API-Key': SECRET }],
     ['an API key in both headers', { Authorization: `Bearer ${SECRET}`, 'X-API-Key': SECRET }],
   ];

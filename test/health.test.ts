@@ -128,7 +128,7 @@ test('the health check logs every failed database and its error in one line', as
   );
 });
 
-test('the health check returns 503 if a database has not responded within 5 seconds', async () => {
+test('the health check returns 503 if a database has not responded within 4 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { ask, errors } = isolate({ ...databases(), DB: instead(() => new Promise(() => {})) });
@@ -216,7 +216,7 @@ describe('the cached result of the health check', () => {
     expect(asked.DB).toBe(2);
   });
 
-  test('is kept if the caller disconnects', async () => {
+  test('is stored even if the caller disconnects', async () => {
     const context = createExecutionContext();
     const begun = Promise.withResolvers<void>();
     let asked = 0;
@@ -250,7 +250,7 @@ describe('the cached result of the health check', () => {
   });
 });
 
-test('the health check counts towards the address limit and queries no database if the limit is exceeded', async () => {
+test('the health check counts towards the rate limit per address and queries no database if that limit is exceeded', async () => {
   const counts = new Map<string, number>();
   const ADDRESS_LIMIT = {
     async limit({ key }: { key: string }) {

@@ -38,11 +38,11 @@ const refusal = (errors: Record<string, string>) => ({
 const taken = (index: number, date: string, count: number) =>
   `days.${index} ${date} already has a count of ${count}: send "replace": true to overwrite it`;
 
-test('five years are stored in one round trip as one change, and repeating the import has no effect', async () => {
+test('an import of five years is stored in one round trip as one change, and repeating it has no effect', async () => {
   const business = await newBusiness();
   const days = history(1830);
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
-  // 40 of the days are recent enough to be lowered.
+  // The import writes one more row for each of the last 40 days, whose uses could otherwise still be lowered.
   for (const written of [1830 + 40 + 4, 0, 0]) {
     const answer = await put(business, { days });
     expect(answerOf(answer)).toEqual(granted(total));
@@ -180,7 +180,7 @@ test('the largest counts are exact, and a larger sum of replaced counts is cappe
   const days = history(2, (index) => (index === 0 ? MOST - 1 : 1));
   expect((await put(business, { days })).body.data).toEqual({ days: 2, uses: MOST });
   expect(await stored(business)).toEqual(days);
-  // The sum of 1,100 of these exceeds SQLite's integers.
+  // The sum of 1,100 such counts exceeds SQLite's largest integer.
   const all = history(1100, () => MOST);
   const insert = `insert into daily_usage (business_id, day, count) select ?, value ->> 'date', value ->> 'count' from json_each(?)`;
   await business.home.d1

@@ -31,7 +31,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('OPTIONS', () => {
   test.each(['/api', '/api/v1/business/usage/1', '/api/v1/business/1/access', '/api/v1/no/such/path', '/api/v2/x'])(
-    'returns 204 on %s without querying the database',
+    'returns 204 for %s without querying the database',
     async (path) => {
       const answer = await call('OPTIONS', path, {
         origin: 'https://anywhere.example',
@@ -132,7 +132,7 @@ describe('a known path with an unsupported method', () => {
     ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['GET', '/api/v1/business/1/access/2', 'DELETE'],
-    // `usage` is never an id, so these are usage operations on a business called access.
+    // `usage` is never an id, so these are usage operations on a business with the id `access`.
     ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
     ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
   ])('returns 405 with an Allow header: %s %s', async (method, path, allow) => {
@@ -175,7 +175,7 @@ describe('a delayed body', () => {
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();
       expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
-      await waitOnExecutionContext(context); // otherwise it would write to the next file's databases
+      await waitOnExecutionContext(context); // otherwise work after the response would write to the next file's databases
     }
   });
 
@@ -206,7 +206,7 @@ test('a body that is not UTF-8 returns 400 without a query, because input is nev
   expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
 });
 
-describe('the limit of 1 MiB for bodies', () => {
+describe('the limit of 1 MiB on bodies', () => {
   const MiB = 1024 * 1024;
   const stream = (size: number) =>
     new ReadableStream({
@@ -225,7 +225,7 @@ describe('the limit of 1 MiB for bodies', () => {
   test.each([
     ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('returns 413 for a larger body, without a credential or a query: %s', async (_, body) => {
+  ])('returns 413 for a larger body %s, without a credential or a query', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });

@@ -1,5 +1,5 @@
 // Strict input: an operation rejects unknown parameters and members at any depth, a body with DELETE, and values of the wrong type. The
-// cases are generated from the routes and the schemas in the description.
+// cases are generated from the routes and the schemas in the OpenAPI description.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Operation as Name, POLICY } from '../src/core/policy.ts';
 import { openapi } from '../src/openapi/document.ts';
@@ -125,7 +125,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
     }
   });
 
-  test('is rejected with the name of an unknown parameter', tagsOf(route), async () => {
+  test('is rejected for an unknown parameter, which the error names', tagsOf(route), async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
       expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
@@ -139,18 +139,22 @@ describe.each(ROUTES)('a call to $name', (route) => {
     expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });
 
-  test('is rejected with the name of a parameter that is repeated or has the wrong type', tagsOf(route), async () => {
-    for (const { name, example } of queryOf(route)) {
-      const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
-      for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
-        const { status, body } = await refused(query);
-        expect({ status, named: Object.keys(body.errors) }).toEqual({
-          status: 422,
-          named: [query.includes('[]') ? `${name}[]` : name],
-        });
+  test(
+    'is rejected for a parameter that is repeated or has the wrong type, which the error names',
+    tagsOf(route),
+    async () => {
+      for (const { name, example } of queryOf(route)) {
+        const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
+        for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
+          const { status, body } = await refused(query);
+          expect({ status, named: Object.keys(body.errors) }).toEqual({
+            status: 422,
+            named: [query.includes('[]') ? `${name}[]` : name],
+          });
+        }
       }
-    }
-  });
+    },
+  );
 
   test('may contain the parameter _=<digits> only if it is a GET or HEAD', tagsOf(route), async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
@@ -161,7 +165,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
       expect(await refused(query)).toEqual(invalid('_', unknown('_')));
   });
 
-  test('is rejected with the path of an unknown member at any depth', tagsOf(route), async () => {
+  test('is rejected for an unknown member at any depth, whose path the error names', tagsOf(route), async () => {
     for (const path of places(route.body)) {
       const own = Object.keys(path.reduce((at: never, name) => at[name], route.body as never));
       for (const name of ['surplus', '__proto__', 'constructor', 'date'].filter((name) => !own.includes(name))) {
@@ -178,7 +182,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
     }
   });
 
-  test('is rejected with the path of a member of the wrong type', tagsOf(route), async () => {
+  test('is rejected for a member of the wrong type, whose path the error names', tagsOf(route), async () => {
     for (const path of members(route.body)) {
       const type = typeof path.reduce((at: never, name) => at[name], route.body as never);
       for (const wrong of [null, type !== 'boolean', type === 'number' ? '17' : 17, {}, [[]], [{ id: [] }]]) {

@@ -1,4 +1,4 @@
-// The invoice run: the billing months that ended on a day (docs/api.md, "The invoice run").
+// The invoice run: the billing months that ended on a given day (docs/api.md, "The invoice run").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf, granted, invalid } from './answers.ts';
@@ -46,8 +46,8 @@ async function run(ended: string, at = NOW, query = ''): Promise<Month[]> {
 const monthsOf = async (business: Business, ended: string, at?: Date) =>
   (await run(ended, at)).filter(({ business_id }) => business_id === business.id);
 
-describe('a run lists', () => {
-  test('the month of each business whose billing month ended on that day, ordered by id', async () => {
+describe('an invoice run lists', () => {
+  test('each billing month that ended on the given day, ordered by business id', async () => {
     const ids: number[] = [];
     for (const _ of homes) {
       const business = await newLimitedBusiness({ billing_day: 10, monthly_limit: 100 });
@@ -76,7 +76,7 @@ describe('a run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('each month once before, during and after a change, even if an earlier billing day is set again', async () => {
+  test('each month once before, during and after a change of the billing day, even if an earlier billing day is set again', async () => {
     const business = await newBusiness();
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);
@@ -110,14 +110,14 @@ describe('a run lists', () => {
     expect(answer.cost.round_trips).toBe(2);
     const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
     expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
-    // A page examines at most `limit` businesses, even those whose month did not end.
+    // A page examines at most `limit` businesses, including those whose month did not end on that day.
     const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
     expect(third.body.data).toEqual({ usage: [], next: last.id });
     expect(third.cost.rows_read).toBeLessThanOrEqual(10);
     expect(answerOf(await read('ended=2026-03-11&user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
   });
 
-  test('a month’s count as final from 41 days after the month', async () => {
+  test('a month’s count as final from 41 days after the month’s last day', async () => {
     const business = await newLimitedBusiness({ billing_day: 14 });
     for (const [days, final] of [
       [1, false],
@@ -128,7 +128,7 @@ describe('a run lists', () => {
   });
 });
 
-test('a final count cannot be changed by a late or a lowered use', async () => {
+test('a final count cannot be changed by recording or lowering a use', async () => {
   const business = await newBusiness();
   const [day, last] = ['2026-02-28', '2026-02-28T23:59:59Z'];
   const at = (days: number) => new Date(`${addDays(day, days)}T23:59:59Z`);
@@ -158,14 +158,14 @@ test.each([
   ['A, -1', `"A,' -1"`],
   ['＝1', "'＝1"],
   ['A=1; B', 'A=1; B'],
-])('the name %s becomes %s in CSV', async (name, cell) => {
+])('the business name %s becomes %s in CSV', async (name, cell) => {
   const business = await newLimitedBusiness({ billing_day: 17, name });
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
   const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
   expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
 });
 
-test('a CSV page contains the same months, escapes formulas, and links to the next page', async () => {
+test('a CSV page of an invoice run contains the same months, escapes formulas, and links to the next page', async () => {
   const business = await newLimitedBusiness({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
   const other = await newLimitedBusiness({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
   await setCount(business.id, '2026-03-15', 7);
@@ -183,7 +183,7 @@ test('a CSV page contains the same months, escapes formulas, and links to the ne
   expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,2026-02-16,2026-03-15,0,,false\r\n`);
 });
 
-test('a run with an inexact count is rejected, and the message names the business', async () => {
+test('an invoice run with an inexact count is rejected, and the message names the business', async () => {
   const business = await newLimitedBusiness({ billing_day: 18 });
   // Uses dates before the two years below, because those runs list all businesses and would also be rejected.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
@@ -199,11 +199,11 @@ test.each<[string, string, string]>([
   ['ended=2026-02-28&from=2026-02-01', 'from', 'must not be combined with ended'],
   ['ended=2026-02-28&to=2026-02-28', 'to', 'must not be combined with ended'],
   ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and must appear only once'],
-])('%s is rejected', async (query, field, rule) => {
+])('an invoice run with %s is rejected', async (query, field, rule) => {
   expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
 });
 
-test('a run reads only the businesses that it lists and those whose billing day changed later', async () => {
+test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {
   const home = homes[0];
   const made = await Promise.all(
     Array.from({ length: 12 }, () => newLimitedBusiness({ billing_day: 21 }, { user_id: 3_000_000 })),
@@ -219,7 +219,7 @@ test('a run reads only the businesses that it lists and those whose billing day 
   expect(answer.cost.rows_read).toBeLessThanOrEqual(5 * 4 + 3 + 2 * 3);
 });
 
-describe('over two years with random changes of billing days', () => {
+describe('over two years with random changes of billing days,', () => {
   const [FIRST, LAST] = ['2026-01-01', '2027-12-31'];
   const random = (seed: number) => () => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
@@ -249,7 +249,7 @@ describe('over two years with random changes of billing days', () => {
     return months;
   }
 
-  test('the nightly runs cover each day of 300 businesses once, and their sums are exact', {
+  test('the nightly invoice runs cover each day of 300 businesses once, and their sums are exact', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {
@@ -300,7 +300,7 @@ describe('over two years with random changes of billing days', () => {
     }
   });
 
-  test('any 28 days contain at most twice the limit of uses, as without changes', {
+  test('any 28 days contain at most twice the monthly limit of uses, as they do without changes', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {
@@ -314,7 +314,7 @@ describe('over two years with random changes of billing days', () => {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
           const path = `/api/v1/business/${business.id}`;
           const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
-          // Sometimes uses all that remains. The worst case is a month used up late and the next one early.
+          // Sometimes uses all that remains. In the worst case, one month is used up late and the next one early.
           const quantity = chance() < 0.3 ? limits.remaining : 0;
           if (quantity > 0) {
             const answer = await call('POST', business.usage, {

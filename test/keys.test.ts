@@ -36,7 +36,7 @@ const CHANGES = [
   ...['add sites', 'remove a site', 'remove all sites', 'forget refused origins'],
   ...['rotate the token', 'stop former tokens'],
 ];
-/** The kinds of keys and the routes of test/routes.ts that they may use. */
+/** The kinds of keys and the routes in test/routes.ts that they may call. */
 const SCOPES = [
   { scope: 'full', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
   { scope: 'read-only', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
@@ -129,7 +129,7 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
   });
 });
 
-describe.each(SCOPES.filter(({ role }) => !role.record_only))('the list for a key ($scope)', (scope) => {
+describe.each(SCOPES.filter(({ role }) => !role.record_only))('the list of businesses for a key ($scope)', (scope) => {
   test("contains the key's businesses and shows whether the key is read-only", async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
@@ -218,22 +218,22 @@ const set = ({ mine }: World, fields: Partial<typeof businesses.$inferInsert>) =
   mine.db.update(businesses).set(fields).where(eq(businesses.id, mine.id));
 /** Events that could affect a key's access. `as` is one of the owner's keys. */
 const EVENTS: Record<string, (world: World, as: string) => Promise<unknown>> = {
-  'rotate at once': ({ mine }, as) => call('POST', `/api/v1/business/${mine.id}/token`, { as }),
-  'rotate with overlap': ({ mine }, as) =>
+  'rotate the token immediately': ({ mine }, as) => call('POST', `/api/v1/business/${mine.id}/token`, { as }),
+  'rotate the token with a grace period': ({ mine }, as) =>
     call('POST', `/api/v1/business/${mine.id}/token`, { as, body: { keep_old: '1h' } }),
-  'rotate the other': ({ sibling }, as) => call('POST', `/api/v1/business/${sibling.id}/token`, { as }),
+  'rotate the token of the sibling': ({ sibling }, as) => call('POST', `/api/v1/business/${sibling.id}/token`, { as }),
   'add a site': ({ mine }, as) => call('POST', mine.access, { as, body: { sites: ['https://b.example'] } }),
   'remove all sites': ({ mine }, as) => call('DELETE', mine.access, { as }),
-  'remove all sites of the other': ({ sibling }, as) => call('DELETE', sibling.access, { as }),
-  use: ({ mine }, as) => call('POST', mine.usage, { as }),
-  list: (_, as) => call('GET', '/api/v1/business?limit=1', { as }),
+  'remove all sites of the sibling': ({ sibling }, as) => call('DELETE', sibling.access, { as }),
+  'record a use': ({ mine }, as) => call('POST', mine.usage, { as }),
+  'list businesses': (_, as) => call('GET', '/api/v1/business?limit=1', { as }),
   suspend: (world) => set(world, { status: 'suspended' }),
   close: (world) => set(world, { status: 'closed' }),
   activate: (world) => set(world, { status: 'active' }),
-  'give it to somebody else': (world) => set(world, { user_id: world.strange.user_id }),
-  'give it back': (world) => set(world, { user_id: world.sibling.user_id }),
-  'another business': ({ mine }) => newBusiness({ user_id: mine.user_id }),
-  'another key': async (world) => world.keys.push((await newKey(world.mine)).key),
+  'transfer the business': (world) => set(world, { user_id: world.strange.user_id }),
+  'transfer the business back': (world) => set(world, { user_id: world.sibling.user_id }),
+  'create a business': ({ mine }) => newBusiness({ user_id: mine.user_id }),
+  'create a key': async (world) => world.keys.push((await newKey(world.mine)).key),
 };
 
 test('a narrow key never gains access, whatever events occur', { tags: 'slow' }, async () => {

@@ -58,7 +58,7 @@ describe('the day on which a key was last used', () => {
     const cost = noCost();
     const mark = (day: string) => markKeyUsed(metered(business.home.d1, cost), id, day);
     await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
-    await mark('2026-03-15'); // a call from before midnight that is written after it
+    await mark('2026-03-15'); // a call made before midnight and written after midnight
     expect(cost.rows_written).toBe(1);
     const isKey = and(eq(apiKeys.id, id), eq(apiKeys.last_used_on, '2026-03-16'));
     expect(await business.db.$count(apiKeys, isKey)).toBe(1);

@@ -97,37 +97,40 @@ async function reachOf(route: AnyRoute, as: string, world: World): Promise<strin
   }
 }
 
-test('the table contains each operation once and a column for each kind of credential', () => {
+test('the table in “If a credential leaks” contains each operation once and a column for each kind of credential', () => {
   expect(ROWS.flatMap(({ operations }) => operations).sort()).toEqual(Object.keys(POLICY).sort());
   expect(COLUMNS).toEqual(Object.keys(CREDENTIALS));
 });
 
-eachOf(test, ROUTES)('$name is allowed for the credentials and businesses that the table lists', async (route) => {
-  const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
-  const [{ operation = '' }] = lines as [{ operation?: string }];
-  const row = ROWS.find(({ operations }) => operations.includes(operation));
-  const cells = COLUMNS.flatMap((column, index) =>
-    (/Key|ession/.test(column) ? [false, true] : [false]).map((isForOne) => {
-      const printed = row?.cells[index] ?? '';
-      return { column, isForOne, expected: isForOne && printed === 'user' ? 'one' : printed };
-    }),
-  );
-  const credential = async ({ column, isForOne }: (typeof cells)[number], [business]: World) =>
-    (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
+eachOf(test, ROUTES)(
+  '$name is allowed for the credentials and businesses that the table in “If a credential leaks” lists',
+  async (route) => {
+    const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
+    const [{ operation = '' }] = lines as [{ operation?: string }];
+    const row = ROWS.find(({ operations }) => operations.includes(operation));
+    const cells = COLUMNS.flatMap((column, index) =>
+      (/Key|ession/.test(column) ? [false, true] : [false]).map((isForOne) => {
+        const printed = row?.cells[index] ?? '';
+        return { column, isForOne, expected: isForOne && printed === 'user' ? 'one' : printed };
+      }),
+    );
+    const credential = async ({ column, isForOne }: (typeof cells)[number], [business]: World) =>
+      (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
 
-  const world = await newWorld();
-  const denied = cells.filter(({ expected }) => expected === 'no');
-  const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
-  const before = await dumpAll();
-  for (const [index, cell] of denied.entries()) {
-    const reach = await reachOf(route, credentials[index] ?? '', world);
-    expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
-  }
-  expect(await dumpAll()).toBe(before);
+    const world = await newWorld();
+    const denied = cells.filter(({ expected }) => expected === 'no');
+    const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
+    const before = await dumpAll();
+    for (const [index, cell] of denied.entries()) {
+      const reach = await reachOf(route, credentials[index] ?? '', world);
+      expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
+    }
+    expect(await dumpAll()).toBe(before);
 
-  for (const cell of cells.filter((cell) => !denied.includes(cell))) {
-    const world = await newWorld(); // new, because permitted operations may change it
-    const reach = await reachOf(route, await credential(cell, world), world);
-    expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
-  }
-});
+    for (const cell of cells.filter((cell) => !denied.includes(cell))) {
+      const world = await newWorld(); // new, because permitted operations may change it
+      const reach = await reachOf(route, await credential(cell, world), world);
+      expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
+    }
+  },
+);

@@ -39,7 +39,7 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
 };
 
 describe('concurrent uses', () => {
-  /** Sends 1,000 uses. Every second use has an id. Every second pair is sent on the second of `days`. */
+  /** Sends 1,000 uses. Every second use has an id. Every second pair is sent on the second day in `days`. */
   async function thousand(business: Business, days: [Date, Date]) {
     await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so the uses do not
     const sent = Array.from({ length: 1000 }, (_, index) => {
@@ -58,7 +58,7 @@ describe('concurrent uses', () => {
     ['day', { daily_limit: 700 }, [NOW, NOW], 'today'],
     ['month, across midnight,', { monthly_limit: 700 }, MIDNIGHT, 'this month'],
   ] as [string, Limits, [Date, Date], 'today' | 'this month'][])(
-    'with a limit of 700 per %s count exactly 700 of 1,000',
+    'with a limit of 700 per %s are counted exactly 700 times out of 1,000',
     { tags: 'slow' },
     async (_, limits, days, period) => {
       const business = await newLimitedBusiness(limits);
@@ -85,7 +85,7 @@ describe('concurrent uses', () => {
       }
       expect(await countsByDay(business)).toEqual(counts);
 
-      // A rejected id is not remembered. After the limit is raised, it counts exactly once.
+      // The id of a refused use is not stored. After the limit is raised, the use counts exactly once.
       await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
       const [first = '', second = '', third = ''] = unknown;
       const today = days[1].toISOString().slice(0, 10);
@@ -98,7 +98,7 @@ describe('concurrent uses', () => {
     },
   );
 
-  test('with the same id, sent a hundred times, consume the last use once', async () => {
+  test('with the same id, sent a hundred times, consume the last remaining use once', async () => {
     const business = await newLimitedBusiness({ daily_limit: 1 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const answer of answers) expect(answerOf(answer)).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
@@ -143,7 +143,7 @@ describe('a use beyond a limit', () => {
   test.each([
     [{ daily_limit: 1 }, 'This business has used its 1 use for today.'],
     [{ monthly_limit: 1 }, 'This business has used its 1 use for this month.'],
-  ] as [Limits, string][])('is described as “1 use” if the limit is 1: %j', async (limits, message) => {
+  ] as [Limits, string][])('is refused with a message about “1 use” if the limit is 1: %j', async (limits, message) => {
     const business = await newLimitedBusiness(limits);
     await use(business);
     expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
@@ -201,13 +201,13 @@ describe('the limit is checked', () => {
   const FULL = { daily_limit: 0, monthly_limit: 0 };
   const sites = ['https://shop.example'];
 
-  test('after 422 for an invalid Idempotency-Key', async () => {
+  test('after an invalid Idempotency-Key, which returns 422', async () => {
     const business = await newLimitedBusiness(FULL);
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
-  test('after 401 and an unknown business', async () => {
+  test('after an unknown credential and an unknown business, which return 401 and 422', async () => {
     const business = await newLimitedBusiness(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
@@ -229,7 +229,7 @@ describe('the limit is checked', () => {
       'This business token works only from pages of its registered sites. From a server, use an API key.',
     ],
     ['an inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
-  ])('after 403 for %s', async (_, fields, options, message) => {
+  ])('after %s, which returns 403', async (_, fields, options, message) => {
     const business = await newLimitedBusiness(FULL, fields);
     const answers = [
       await use(business, options(business)),
@@ -313,7 +313,7 @@ test('the limits are returned in the list of businesses, but not with the list o
 
 describe('a use takes one round trip', () => {
   const origin = 'https://shop.example';
-  /** Returns the rows read and written by a use from a page and a server, then with an id, then by a retry. */
+  /** Returns the rows read and written by a use from a page, from a server, from each with an id, and by a retry. */
   async function costsOf(limits: Limits) {
     const business = await newLimitedBusiness(limits, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
@@ -350,7 +350,7 @@ describe('a use takes one round trip', () => {
     expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([36, 0]));
   });
 
-  test('and reads no days if it is refused for another reason', async () => {
+  test('and reads no days if it is refused for a reason other than a limit', async () => {
     const without = await newBusiness({ sites: [origin] });
     const full = await newLimitedBusiness({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(full.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

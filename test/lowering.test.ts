@@ -66,7 +66,7 @@ describe('a lowered use', () => {
   });
 
   test.each(['full', 'record'] as const)(
-    'may be recorded alone or in a list, with any key, and lowered with a %s operator key',
+    'may have been recorded alone or in a list, with any key, and can be lowered with a %s operator key',
     async (role) => {
       const business = await newBusiness();
       for (const [as, id] of [
@@ -81,7 +81,7 @@ describe('a lowered use', () => {
     },
   );
 
-  test('frees the limit for other uses', async () => {
+  test('makes room in the limit for other uses', async () => {
     const business = await newBusiness();
     await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { daily_limit: 500 } });
     await record(business, [{ id: 'a', quantity: 500 }]);
@@ -132,7 +132,7 @@ describe('a use cannot be lowered', () => {
   });
 
   test.each([0, 3, 9000])(
-    'on a day whose count a history has replaced by %i, even if it is recorded later',
+    'on a day whose count an imported history has replaced with %i, even if the use is recorded later',
     async (count) => {
       const business = await newBusiness();
       const at = `${YESTERDAY}T12:00:00Z`;
@@ -146,7 +146,7 @@ describe('a use cannot be lowered', () => {
     },
   );
 
-  test('on a day whose count a history has replaced, even if the day is 40 days old', async () => {
+  test('on a day whose count an imported history has replaced, even if the day is 40 days old', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -40);
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
@@ -156,7 +156,7 @@ describe('a use cannot be lowered', () => {
     expect(await countsByDay(business)).toEqual({ [day]: 600 });
   });
 
-  test('after a history for its day, unless the history repeats the count', async () => {
+  test('after an import of its day’s count, unless the imported count equals the existing one', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 500, at: `${YESTERDAY}T12:00:00Z` },
@@ -174,7 +174,7 @@ describe('a use cannot be lowered', () => {
 });
 
 describe('under concurrency', () => {
-  test('the lowest quantity wins if a hundred requests lower one id', async () => {
+  test('the lowest quantity wins if a hundred requests lower one use', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 1000 },
@@ -250,7 +250,7 @@ describe('input is rejected and changes nothing if it contains', () => {
     ['a fractional quantity', { uses: [{ id: 'a', quantity: 0.5 }] }, 'uses.0.quantity', QUANTITY],
     ['a quantity as text', { uses: [{ id: 'a', quantity: '0' }] }, 'uses.0.quantity', QUANTITY],
     ['a quantity above the maximum', { uses: [{ id: 'a', quantity: 1_000_001 }] }, 'uses.0.quantity', QUANTITY],
-    ['no id', { uses: [{ id: '', quantity: 0 }] }, 'uses.0.id', ID],
+    ['an empty id', { uses: [{ id: '', quantity: 0 }] }, 'uses.0.id', ID],
     ['an empty list', { uses: [] }, 'uses', LIST],
     ['too many uses', { uses: Array.from({ length: 1001 }, (_, id) => ({ id: `${id}`, quantity: 0 })) }, 'uses', LIST],
     [
