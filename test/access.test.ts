@@ -332,7 +332,7 @@ describe('removing sites', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  test('is allowed from a page for its own site', async () => {
+  test('is allowed from a page for the page’s own site', async () => {
     const business = await newBusiness({ sites: AB });
     const [own] = await entriesOf(business);
     const visit = { as: business.key, origin: 'https://a.example' };

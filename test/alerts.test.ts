@@ -61,7 +61,7 @@ async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** Stores a business's missing alerts, as sweeps do, and requests with a list of uses. `hour` is in the format 2026-03-15T12. */
+/** Stores a business's missing alerts, as sweeps and requests with a list of uses do. `hour` is in the format 2026-03-15T12. */
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
@@ -434,7 +434,7 @@ describe('a sweep stores the alerts that responses would have stored', () => {
   });
 });
 
-describe('the schedule', () => {
+describe('the schedule of sweeps', () => {
   /** Copies a business to these ids. Each copy has one use today. */
   async function copies({ home, id }: Business, ids: number[]) {
     const columns =
@@ -451,7 +451,7 @@ describe('the schedule', () => {
         .bind(JSON.stringify(ids)),
     ]);
   }
-  /** Runs a sweep at a minute of NOW's hour. Returns the number of alerts stored for each slice. */
+  /** Runs a sweep at this minute of NOW's hour. Returns the number of alerts stored for each slice. */
   async function turnsIn({ home }: Business, minute: number) {
     await home.db.delete(alerts);
     await sweep(home.db, new Date(NOW.getTime() + minute * 60_000));
@@ -571,7 +571,7 @@ async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>
   return { plans, cost };
 }
 
-test('a sweep is one statement, uses indexes only, and reads the days of two months', async () => {
+test('a sweep runs one statement, uses indexes only, and reads the days of two months', async () => {
   for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
   const [business, other] = [await limited({ daily_limit: 100, monthly_limit: 1000 }), await limited({})];
   for (const { id, home } of [business, other]) {
@@ -603,7 +603,7 @@ test('a sweep is one statement, uses indexes only, and reads the days of two mon
     );
     expect(scans).toEqual([]);
     expect(plan.filter((line) => line.startsWith('SEARCH')).sort()).toEqual([...found, ...searches].sort());
-    // The 31 + 28 days of the months, two single days, and a few other rows.
+    // The 31 + 28 days of March and February, two single days, and a few other rows.
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(90);
   }

@@ -64,12 +64,11 @@ export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?
   return token;
 }
 
-/** Creates an API key in its user's database. */
 export const createKey = (home: Numbered, key: NewKey, now: Date) =>
   createKeyIn(asking(home, 'create_key', now), home.number, key);
 
 export const listKeys = (db: Database, user_id: number, now: Date) => keysOf(asking({ db }, 'list_keys', now), user_id);
 
-/** Returns null if the user has no key with this id. */
+/** Revokes a key. Returns null if the user has no key with this id. */
 export const revokeKey = (db: Database, id: number, user_id: number, now: Date) =>
   revoke(asking({ db }, 'revoke_key', now), id, user_id);

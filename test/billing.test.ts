@@ -17,7 +17,7 @@ import {
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
 
-/** Returns a business's `limits`. Asserts that lists of businesses show the same. */
+/** Returns a business's `limits`. Asserts that lists of businesses show the same limits. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   const alone = await call('GET', `/api/v1/business/${id}`, { as: key, at });
   const listed = await call('GET', '/api/v1/business', { as: key, at });
@@ -34,7 +34,7 @@ describe('a business’s limits, read alone or in a list,', () => {
     expect(await limitsOf(await newLimitedBusiness({ billing_day: 15 }))).toBeNull();
   });
 
-  test('show the used and remaining quantities and when the periods end', async () => {
+  test('show the used and remaining quantities and the times at which the periods end', async () => {
     const business = await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 5000, billing_day: 10 });
     for (const [day, count] of [
       [TODAY, 4],
@@ -278,7 +278,7 @@ describe('changing the billing day', () => {
     expect(await monthOn(business, '2026-07-20')).toMatchObject({ ends: '2026-09-01', billing_day: 20 });
   });
 
-  test('does not change limits_at, from which thresholds apply', async () => {
+  test('does not change limits_at, the time from which thresholds apply', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
     await change(business, { billing_day: 15 });
     const row = await business.home.d1

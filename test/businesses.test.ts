@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('the list of businesses contains each one as other operations return it, with its uses in the last 30 days', async () => {
+test('the list of businesses contains each business as other operations return it, with its uses in the last 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
@@ -62,7 +62,7 @@ test('the list of businesses contains only the user’s businesses, including in
   expect((await list('', { as: other.key })).ids).toEqual([other.id]);
 });
 
-test('the list of businesses contains each one once, in pages ordered by id', async () => {
+test('the list of businesses contains each business once, in pages ordered by id', async () => {
   const made = await siblings(7);
   const [{ key }] = made as [Business];
   const ids = made.map(({ id }) => id).sort((a, b) => a - b);

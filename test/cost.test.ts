@@ -113,7 +113,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
 });
 
 describe('a refused call', () => {
-  /** Creates a business for which many days and sites are stored, and the ids of uses that the calls send. */
+  /** Creates a business and stores many days, many sites, and the ids of uses that the calls send. */
   async function crowded(fields: Parameters<typeof newBusiness>[0]) {
     const { status, ...others } = fields ?? {};
     const full = await newBusiness(others);
@@ -437,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a refused origin writes two rows after the response, and the list of refused origins reads them and the sites', async () => {
+  test('storing a refused origin writes two rows after the response, and listing refused origins reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
       await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);

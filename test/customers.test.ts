@@ -228,7 +228,7 @@ describe('an Idempotency-Key for creating a business', () => {
     return refusal('Idempotency-Key', `was already used for business ${id} with a different body: ${wayOn}`);
   };
 
-  test('returns the same business in its current state for the same request, but a new one for another user, another key or after deletion', async () => {
+  test('returns the same business in its current state for the same request, but a new one for another user or key, or after deletion', async () => {
     const body = { user_id: newUser(), ...FIELDS, sites: ['https://shop.example'] };
     const first = await create(body, KEY);
     expect(first.status).toBe(200);
@@ -311,7 +311,7 @@ describe('an Idempotency-Key for creating a business', () => {
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
-  test('is refused with another id, and the digest of requests without an id never changes', async () => {
+  test('is refused with another business id, and the digest of requests without an id never changes', async () => {
     const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
     const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });
@@ -355,7 +355,7 @@ describe('an Idempotency-Key for creating a business', () => {
     }
   });
 
-  test('makes a lost connection retry-safe: the response is 503 and a retry finds the business. Without a key, the response is 500', async () => {
+  test('makes the request retry-safe: after a lost connection, it returns 503 and a retry finds the business. Without a key, it returns 500', async () => {
     const lost = (batches: number) => {
       let left = batches;
       return databases((d1) =>
@@ -784,7 +784,7 @@ describe('a user’s keys', () => {
     expect(answerOf(again)).toEqual(answerOf(first));
   });
 
-  test('can be limited to one of the user’s businesses, whose list of changes then shows their creation, but to no other business', async () => {
+  test('can be limited to one of the user’s businesses but to no other, and that business’s list of changes shows their creation', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const { body } = await send('POST', path(mine.user_id), { body: { business_id: mine.id } });
     expect(body.data).toMatchObject({ name: 'API key', role: 'full', business_id: mine.id });

@@ -149,7 +149,6 @@ const FIELDS = {
 const all = () => boundTo(homes, NOW);
 let user = 50_000;
 const newUser = () => ++user;
-/** A database that fails. */
 const broken = {
   prepare() {
     throw new Error('D1_ERROR: Network connection lost.');
@@ -161,7 +160,7 @@ const without = (number: number) =>
     homes.map((home) => (home.number === number ? { ...home, db: drizzle(broken) } : home)),
     NOW,
   );
-/** Creates a business as its route does. */
+/** Creates a business as the route does. */
 const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
   parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
 const remove = ({ home, id }: { home: Home; id: number }) =>
@@ -263,7 +262,7 @@ describe('the home of a new owner', () => {
     expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
-  test('is found with few rows read, however many owners there are, and with one query per database for a new owner', async () => {
+  test('is found by reading few rows, however many owners there are, and for a new owner with one query per database', async () => {
     const known = newUser();
     await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -500,7 +499,7 @@ describe('a token cannot be imported twice, even by its owner,', () => {
     );
   });
 
-  test('by a second claim, even if the first business has replaced it', async () => {
+  test('with a second claim, even if the first business has replaced the token', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
     const [home] = homes;

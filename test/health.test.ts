@@ -236,7 +236,7 @@ describe('the cached result of the health check', () => {
     expect(asked).toBe(1);
   });
 
-  test('is queried again 5 seconds after an isolate’s first query if that query hangs', async () => {
+  test('is renewed 5 seconds after an isolate’s first query if that query hangs', async () => {
     const all = () =>
       asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });

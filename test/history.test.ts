@@ -29,7 +29,7 @@ const recorded = async ({ id, db }: Business) => {
 const imported = (before: object | null, after: object) => ({
   ...{ actor: 'operator (…ffff)', action: 'import_usage', before, after },
 });
-/** Returns the body of a refusal with these errors. The first is its message. */
+/** Returns the body of a refusal with these errors. The first error is also the message. */
 const refusal = (errors: Record<string, string>) => ({
   status: false,
   message: Object.values(errors)[0],
@@ -66,7 +66,7 @@ test('existing equal counts are accepted, so a history can be sent again with mo
   ]);
 });
 
-test('every day with a different existing count is named in the error, and nothing changes', async () => {
+test('an import with counts that differ from existing ones is rejected, and the error names every such day', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-01-02', 5);
   await setCount(business.id, '2026-01-03', 6);
@@ -109,7 +109,7 @@ test('with replace, a new count replaces the old one, 0 removes the day, and oth
   expect(await dumpAll()).toBe(before);
 });
 
-test('one invalid entry among 1,830 rejects the import, and each invalid entry is named', async () => {
+test('an import of 1,830 days with an invalid entry is rejected, and the error names each invalid entry', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-13', 5);
   const before = await dumpAll();

@@ -64,7 +64,6 @@ function changed(body: unknown, path: (string | number)[], change: (at: never) =
   return copy;
 }
 
-/** Adds parameters to a path. */
 const withQuery = (path: string, query: string) => path + (path.includes('?') ? query.replace('?', '&') : query);
 
 /** The operations that received an Idempotency-Key. */

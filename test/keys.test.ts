@@ -76,7 +76,7 @@ const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, toke
 describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => {
   const { may, narrow, refusal } = kind;
 
-  test('is allowed for the key’s businesses from servers and registered pages', async () => {
+  test('is allowed for the key’s operations and businesses, from servers and registered pages', async () => {
     const told = await inBatches(
       ROUTES.filter(({ name }) => may.includes(name)),
       async (route) => {
@@ -146,7 +146,7 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('the list of busin
   });
 });
 
-test('requests with a record-only key cost the same as with any other key', async () => {
+test('requests with a record-only key cost the same as with a full key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { record_only: 1 });
   for (const route of OF_A_BUSINESS.filter(

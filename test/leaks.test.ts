@@ -97,13 +97,13 @@ async function reachOf(route: AnyRoute, as: string, world: World): Promise<strin
   }
 }
 
-test('the table in “If a credential leaks” contains each operation once and a column for each kind of credential', () => {
+test('the table of leaked credentials contains each operation once and a column for each kind of credential', () => {
   expect(ROWS.flatMap(({ operations }) => operations).sort()).toEqual(Object.keys(POLICY).sort());
   expect(COLUMNS).toEqual(Object.keys(CREDENTIALS));
 });
 
 eachOf(test, ROUTES)(
-  '$name is allowed for the credentials and businesses that the table in “If a credential leaks” lists',
+  '$name is allowed for the credentials and businesses that the table of leaked credentials lists',
   async (route) => {
     const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
     const [{ operation = '' }] = lines as [{ operation?: string }];

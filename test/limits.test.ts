@@ -168,7 +168,7 @@ describe('a use beyond a limit', () => {
   test.each([
     ['daily_limit' as const, 'today' as const],
     ['monthly_limit' as const, 'this month' as const],
-  ])('is every use if the %s is 0, and the response contains no Retry-After', async (name, period) => {
+  ])('is refused without a Retry-After header if the %s is 0', async (name, period) => {
     const business = await newLimitedBusiness({ [name]: 0 });
     expect((await use(business)).headers.get('Retry-After')).toBeNull();
     expect(answerOf(await use(business))).toEqual(refusal(0, period));
