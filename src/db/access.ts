@@ -39,8 +39,8 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
 });
 
 /**
- * Adds the canonical sites that are not stored yet, in order, all or none. Returns the business and the new entries. Unless `mayBeFirst` is
- * true, the business must already have a site.
+ * Adds the canonical sites that are not stored yet, in the given order, or none if the business would exceed MAX_SITES. Returns the
+ * business and the new entries. Unless `mayBeFirst` is true, the business must already have a site.
  */
 export const addSites = (canonical: string[], mayBeFirst: boolean) =>
   addition({ sites: JSON.stringify(canonical), may_be_first: Number(mayBeFirst) });

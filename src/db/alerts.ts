@@ -1,6 +1,6 @@
 // Stores and lists alerts. An alert records that a business reached a threshold of a limit (docs/api.md, "Alerts"). A request stores its
-// alerts after the response, without reading the counts again. The Worker can stop before that, so a sweep finds missing alerts from the
-// stored counts.
+// alerts after the response, without reading the counts again. The Worker can stop before that, so a sweep uses the stored counts to find
+// alerts that are missing.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_THRESHOLDS } from '../core/fields.ts';
@@ -17,11 +17,11 @@ import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** The businesses with a limit are split into this many slices. A sweep runs every minute and checks one slice. */
+/** The number of slices into which the businesses with a limit are split. A sweep runs every minute and checks at least one slice. */
 const SLICES = 60;
-/** The slices that one sweep checks while slices are small. Each business is then checked every 15 minutes instead of every hour. */
+/** The number of slices per sweep while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
-/** A sweep checks only businesses with a use within this time: twice the interval between their sweeps, in case one is skipped. */
+/** A sweep checks only businesses used within this period: twice the interval at which each is swept, in case a sweep is skipped. */
 const RECENT_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses than this is small. */
 const SMALL_SLICE = 100;
@@ -33,7 +33,7 @@ const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERI
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
 type Reached = Pick<NewRow<typeof alerts>, 'business_id' | 'period' | 'starts_on' | 'limit' | 'threshold'>;
-/** Tests whether an alert for this threshold, or a higher one of the same limit value, is already stored. */
+/** Tests whether an alert is already stored for this limit value with this threshold or a higher one. */
 const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached) => sql`exists (select 1 from ${alerts}
   where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
@@ -56,7 +56,7 @@ export async function storeReachedAlerts(
   await drizzle(d1).insert(alerts).select(rows);
 }
 
-/** The exact condition of the index businesses_limited: SQLite uses a partial index only if the query contains its condition. */
+/** The exact condition of the index businesses_limited: SQLite uses a partial index only if the query contains the index's condition. */
 const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
 const slice = sql`${businesses.id} % ${sql.raw(`${SLICES}`)}`;
 
@@ -65,8 +65,8 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
   union all select 'month', 0 union all select 'month', 1) as periods`;
 
 /**
- * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Tests the
- * list's indexes from last to first, because json_each would read a row for each percentage.
+ * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Reads the
+ * ascending list by index, last entry first: json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
   `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
@@ -76,8 +76,9 @@ const highestReached = sql.raw(
 
 /**
  * Stores the missing alerts of the businesses that match `which`. Checks each limit in the current and the previous period, and stores an
- * alert for the highest threshold that the stored counts reach, unless it or a higher one already has an alert. Skips the previous period
- * if the limit was set after it ended. Unless `inFull` is true, also skips it if it ended before yesterday.
+ * alert for the highest threshold that the stored counts reach, unless that threshold or a higher one already has an alert. Skips the
+ * previous period if a limit or the thresholds were set after the period ended. Unless `inFull` is true, also skips a period that ended
+ * before yesterday.
  */
 async function storeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
@@ -134,13 +135,15 @@ async function storeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/** Stores the missing alerts of one business. Runs after a list of uses was counted, because that batch does not read the limit usage. */
+/**
+ * Stores one business's missing alerts. Runs after a batch that counted a list of uses, because that batch does not read the limit usage.
+ */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   storeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
- * Stores the missing alerts of this minute's slice of the businesses with a limit, or of four slices while slices are small. Checks each
- * business in full once a day. Otherwise, checks only businesses with recent uses dated today or yesterday, because late uses are rare.
+ * Stores the missing alerts of this minute's slice of the businesses with a limit, or of four slices while slices are small. Once a day,
+ * checks each business in full. Otherwise, checks only businesses with recent uses dated today or yesterday, because late uses are rare.
  * Does not read businesses without a limit.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
@@ -153,7 +156,7 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
   const since = formatTimestamp(new Date(now.getTime() - RECENT_MS));
   const today = dayOf(now);
-  // `counted_at` is null if an older version counted the uses. They are treated as recent.
+  // `counted_at` is null if an older version counted the uses. Such uses are treated as recent.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
     and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
   return storeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);

@@ -1,5 +1,5 @@
-// Computes a business's billing months in SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change of the billing
-// day is deferred: it never moves a month that has started, and no month is shorter than 28 days.
+// Computes a business's billing months in SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change to the billing
+// day is deferred: it never alters a month that has started, and no month is shorter than 28 days.
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { type Decision, decidedId, isDecided } from './change.ts';
@@ -16,12 +16,12 @@ const firstOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
 const lastOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
   sql`date(${day}, (1 - ${billing_day}) || ' days', 'start of month', '+1 month', (${billing_day} - 2) || ' days')`;
 
-/** Selects a value of the latest matching change of the billing day. Null if no change matches. */
+/** Selects a value from the latest matching change to the billing day. Null if no change matches. */
 const ofLastChange = <T>({ id, has_billing_changes }: Billed, condition: SQL | undefined, value: SQL | SQLWrapper) =>
   sql<T | null>`case when ${has_billing_changes} then (select ${value} from ${billingChanges}
     where ${and(eq(billingChanges.business_id, id), condition)} order by ${billingChanges.starts_on} desc limit 1) end`;
 
-/** The first and last day of the billing month that contains `day`. The SQL repeats `day`, so it must be cheap to evaluate. */
+/** The first and last day of the billing month that contains `day`. `day` must be cheap to evaluate, because the SQL repeats it. */
 export function billingMonth(business: Billed, day: SQLWrapper) {
   const { starts_on, changes_on, billing_day: changed } = billingChanges;
   const { billing_day } = business;
@@ -29,7 +29,7 @@ export function billingMonth(business: Billed, day: SQLWrapper) {
   return {
     starts_on: sql<string>`coalesce(${ofChange(sql`case when ${day} < ${changes_on} then ${starts_on} else ${firstOf(day, changed)} end`)},
       ${firstOf(day, billing_day)})`,
-    // If `day` is before changes_on, its month ends on the day before changes_on. `lastOf` is never later then, so max() is correct.
+    // If `day` is before changes_on, its month ends on the day before changes_on, and `lastOf` is never later, so max() is correct.
     ends_on: sql<string>`coalesce(${ofChange(sql`max(date(${changes_on}, '-1 day'), ${lastOf(day, changed)})`)},
       ${lastOf(day, billing_day)})`,
   };
@@ -58,7 +58,9 @@ export const hasBillingChanges = ($: Placeholders<'fields'>) =>
   sql`case when ${newDay($)} is null then ${businesses.has_billing_changes}
     else exists (select 1 from ${billingChanges} where ${eq(billingChanges.business_id, businesses.id)}) end`;
 
-/** Steps that change the billing day if `fields` contains one. They replace a change whose first month has not started. */
+/**
+ * Steps that change the billing day if `fields` contains one. They replace an earlier change if the month that it alters has not started.
+ */
 export const changeBillingDay = {
   replaced: ($: Fields) =>
     builder

@@ -56,9 +56,10 @@ export const businessInFull = statement([], (permission, _, shape) =>
 
 /**
  * Reads the verdict and a page of the key's businesses, or of all businesses for the operator: at most `limit`, in id order, after the id
- * `after`. `denied` is the refusal of the business's usage from the caller's origin. If it is not null, the entry contains no counts and no
- * refused origins. `counts` starts on the day `from`, or if the business has a monthly limit, on the first day of the billing month if that
- * is earlier. `refused` is the number of origins refused since the business's last change, but not before the day `since`.
+ * `after`. `denied` is the reason why the caller's origin may not read the business, or null. Unless it is null, the entry contains no
+ * counts and no refused origins. `counts` starts on the day `from`, or on the first day of the billing month if the business has a monthly
+ * limit and that day is earlier. `refused` is the number of origins refused since the business last changed or since the day `since`,
+ * whichever is later.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -124,5 +125,5 @@ function pageOfBusinesses(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** An entry of the page. `denied` is the refusal of its usage, or null. */
+/** An entry of the page. `denied` is the reason why the caller's origin may not read the business, or null. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

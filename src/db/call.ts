@@ -10,16 +10,16 @@ import { type Bindable, placeholders } from './text.ts';
 export type Call = {
   operation: Operation;
   /**
-   * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up: `name` is how
-   * changes show it.
+   * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up. The list of
+   * changes shows its `name`.
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /**
-   * 0, which is no business's id, if the path contains no valid id. Never null: if the join found no business, `id is not null` would be
-   * false and the rule would permit the call.
+   * The id in the path, or 0 if the path contains no valid id. No business has the id 0. Never null: if the join found no business, the
+   * rule would compare null with null and permit the call.
    */
   business_id: number;
-  /** True if an operator's statement does not concern the business in the path. */
+  /** True if an operator's statements do not concern the business in the path. */
   ignoresPath?: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
@@ -36,7 +36,8 @@ export type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);
 
 /**
- * Tests whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write rely on its test.
+ * Tests whether a statement starts before the deadline, by the database's clock. A step that depends on an earlier step's write does not
+ * repeat the test.
  */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
@@ -46,7 +47,7 @@ export type CallShape = {
   operation: Operation;
   /** True if the call concerns the business in its path. */
   namesBusiness: boolean;
-  /** Exempt: the origin is not checked. Missing: the request contains none. Sent: the origin may have to be registered. */
+  /** Exempt: the origin is not checked. Missing: the request contains none. Sent: one of the business's sites, if any, must cover it. */
   origin: 'exempt' | 'missing' | 'sent';
   /** The number of sites that could cover the origin. */
   candidates: number;

@@ -1,5 +1,5 @@
-// Changes the business in the path. The steps of one batch decide, record and apply a change, in this order, because each step reads what a
-// later step overwrites.
+// Changes the business in the path. The steps of one batch decide whether to make a change, record it, and apply it, in this order, because
+// each step reads what a later step overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
@@ -12,11 +12,11 @@ import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type 
 /** The placeholder for the mark that the deciding step writes to the business. */
 export type Decision = Placeholders<'decision'>;
 
-/** Matches the row of the business being changed, if the change was decided. */
+/** Matches the row of the business being changed, if the deciding step has marked it. */
 export const isDecided = ({ decision }: Decision) =>
   and(eq(businesses.id, $call.business_id), eq(businesses.decision, decision));
 
-/** The id of the business if the change was decided. Otherwise null, so a lookup reads nothing. */
+/** The id of the business if the deciding step has marked it. Otherwise null, so a lookup reads nothing. */
 export const decidedId = ($: Decision) => sql`(select ${businesses.id} from ${businesses} where ${isDecided($)})`;
 
 type Values<N extends string> = Placeholders<N | 'decision' | CallValue>;
@@ -73,7 +73,7 @@ export function change<const N extends string, W extends Writes<N>>(
   };
 }
 
-/** Records a change made by the caller for each row of `source`, a `from` clause with conditions. */
+/** For each row of `source`, a `from` clause with conditions, records a change made by the caller. */
 export const recordChange = (
   permission: Permission,
   { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,

@@ -14,9 +14,9 @@ const KEEP_CHANGES_DAYS = 400;
 /** The first day whose changes are retained. */
 export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** A page ends when its texts reach this size. A change can be 130 KB, and D1 limits a text to 2 MB. */
+/** A page ends when its `before` and `after` texts reach this size. One change can be 130 KB, and D1 limits a text to 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
-/** The most ids that a page examines. The cost of a page therefore does not grow with the history. */
+/** The most ids that a page examines, so a page's cost does not grow with the history. */
 const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
@@ -27,7 +27,7 @@ const measured = (page: SQLWrapper) =>
 
 type Content = Record<string, unknown> | null;
 
-/** A key's name, if the key belongs to this user. A new owner must not see the names of the former owner's keys. */
+/** A key's name, if the key belongs to the user. A new owner must not see the names of the former owner's keys. */
 const keyName = (id: SQL, user_id: SQLWrapper) =>
   sql<
     string | null
@@ -49,7 +49,7 @@ const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', '
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
-/** The lowest id that a page examines. The page examines EXAMINED_IDS ids, or fewer if it searches texts and they reach PAGE_BYTES. */
+/** The lowest id that a page examines. The page examines EXAMINED_IDS ids, or fewer if it searches texts and the texts reach PAGE_BYTES. */
 function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefined): SQL {
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
   // SQLite stores the length of a text in the row header, so this reads no text.
@@ -71,14 +71,14 @@ function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
 /**
  * Reads the verdict and a page of a subject's changes with ids below `before`, filtered by action, search text, and the days from `from` to
  * `to`. A null filter matches every change. `changes` contains the newest matches, up to PAGE_BYTES. `found` is the number of matches, at
- * most `limit`. `next` is the last examined id (`lastExamined`) if older changes exist.
+ * most `limit`. `next` is the lowest examined id (`lastExamined`) if older changes exist.
  */
 const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
   statement(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
     const last = lastExamined($, isOwn, isBefore);
-    // Selected with the permission, so SQLite computes it only once.
+    // Selects `last` with the permission, so SQLite computes it only once.
     const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
     const examinedTo = sql<number>`permission.examined_to`;
 
@@ -122,7 +122,7 @@ const ofUser = changesOf(
 );
 
 type Page = { limit: number; before: number };
-/** Filters of a list of changes. `from` and `to` are inclusive. */
+/** Filters for a list of changes. `from` and `to` are inclusive. */
 type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
 const ANY = { action: null, from: null, to: null, search: null, upper_case: null, domain: null };
 
@@ -131,7 +131,7 @@ export function changesOfBusiness(page: Page, { action = null, search, from = nu
   const texts = { search: null, upper_case: null, domain: null, ...(search !== undefined && textsInJson(search)) };
   return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
 }
-/** Reads a page of the changes to a user's keys that cover all businesses. */
+/** Reads a page of the changes to a user's keys for all businesses. */
 export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });
 
 /** Returns the variants of a search text, escaped as in JSON. */

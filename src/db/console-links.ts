@@ -16,8 +16,8 @@ import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
 /**
- * `business_id` restricts the session to that business. `minutes` is the session's duration. `return_url` is the address to which the
- * console links back.
+ * `business_id` restricts the session to that business. `minutes` is the session's duration. `return_url` is the URL that the console links
+ * back to.
  */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
@@ -52,7 +52,7 @@ const insertCode = statement(['link'], (permission, $) =>
 
 /**
  * Creates the code of a console link for a user. Returns null if the console has nothing to show the user. Throws a Conflict if the
- * business does not belong to the user. Raises the database's ids, because the session can be its first row in api_keys.
+ * business does not belong to the user. Raises the next ids, because the session can be the database's first row in api_keys.
  */
 export async function createConsoleLink(
   databases: BoundDatabases,

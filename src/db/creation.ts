@@ -40,7 +40,7 @@ type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 /** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
 const IDENTITY = ['key', 'token', 'decision'] as const;
 type Identity = Placeholders<(typeof IDENTITY)[number]>;
-/** The idempotency key as stored. Null, which equals nothing, if the request contains none. */
+/** The idempotency key as stored. Null, which equals nothing, if the request contains no key. */
 const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
 /** Matches the business that this request created. The mark identifies the request, and the token allows an index lookup. */
 const isCreated = ({ token, decision }: Identity) =>
@@ -124,7 +124,7 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
 }
 const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
-/** Creates a business in database `number`, which must be the owner's home. The owner must have claimed an imported token first. */
+/** Creates a business in database `number`, which must be the owner's home. An imported token must already be claimed by the owner. */
 export async function createBusinessIn(
   ask: Ask,
   number: number,

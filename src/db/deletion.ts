@@ -1,5 +1,5 @@
-// Deletes a business. One batch deletes its row and everything that affects a decision or a response. The purge later deletes its ids and
-// changes. There can be millions, and without the business's row, no request reaches them.
+// Deletes a business. One batch deletes its row and all rows that can affect a request. The purge later deletes the business's ids and
+// changes: there can be millions, and without the business's row, no request reaches them.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
@@ -80,7 +80,7 @@ const deletion = change('delete_business', ['name', 'retired'], {
 
 /**
  * Deletes a business and its tokens. Throws a Conflict if the business's name is not `name`. Retains the change that records the deletion,
- * and the hashes of the imported tokens, so they cannot be imported again. The purge deletes the ids and all other changes.
+ * and the hashes of the imported tokens, so these tokens cannot be imported again. The purge deletes the ids and all other changes.
  */
 export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
   // SQLite cannot compute a SHA-256, so imported tokens are hashed here. Most businesses have none and are deleted in the first iteration.

@@ -25,7 +25,7 @@ function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
   const newest = sql`(select ${apiKeys.created_at} from ${apiKeys} where ${isKey} order by ${apiKeys.id} desc limit 1)`;
   return sql<number>`coalesce(${newest} > ${recent}, 0)`;
 }
-/** Reads the verdict and the obstacles to an erasure: the user's first business, and whether the user has a new key. */
+/** Reads the verdict and the obstacles to an erasure: the user's first business, and whether the user's newest key is recent. */
 const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
   const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
@@ -42,7 +42,10 @@ const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
 const { before, after, action, subject, subject_id } = changes;
 /** The order matters: `key_names` finds changes through the keys, which `keys` deletes. */
 const STEPS = {
-  /** Removes the user from `before`. Clears all of `before` if the change records a deletion, because the purge retains that change. */
+  /**
+   * Removes the user from `before`. Clears all of `before` if the change records a business's deletion, because the purge retains that
+   * change.
+   */
   before: step((erased) => {
     const others = sql`case when ${action} <> 'delete_business' then json_remove(${before}, '$.user_id') end`;
     return builder
@@ -56,7 +59,7 @@ const STEPS = {
       .set({ after: sql`json_remove(${after}, '$.user_id')` })
       .where(sql`${userIn(after)} = ${erased}`),
   ),
-  /** Removes the names of the user's keys from the changes of transferred businesses. The new owner never sees these names. */
+  /** Removes the names of the user's keys from the changes of transferred businesses. New owners never see these names. */
   key_names: step((erased) => {
     const ofUser = eq(apiKeys.user_id, erased);
     const given = sql`(select ${apiKeys.business_id} from ${apiKeys} where ${ofUser})`;
@@ -113,8 +116,8 @@ const disownTokens = statement(['user_id'], (permission, $) => {
 /**
  * Erases a user. If the user has no home, erases the user from all databases, because a restored database can still name the user. Throws a
  * Conflict, and retains at least the home, if the user has a business or may be about to receive one. No transaction spans two databases,
- * so every creation first stores its time in the home. The batch that creates something starts within 10 seconds of that time, and never
- * after the home is erased.
+ * so every creation first stores the current time in the home. The batch that creates something starts within 10 seconds of that time, and
+ * a home with such a recent time is not erased.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));

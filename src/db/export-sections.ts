@@ -1,5 +1,5 @@
 // The sections of a user's export: the query of each section, and the line for each row, without secrets or hashes. Each query uses an
-// index and continues after the previous page's last row, so the cost of a page does not grow.
+// index and continues after the previous page's last row, so later pages cost no more than early ones.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
@@ -68,7 +68,7 @@ function section<Q extends BuiltQuery>(
 /** The exported user's id, if the call is permitted. */
 const own = (permission: Permission, $: Values) => ifPermitted(permission, $.user_id);
 
-/** Values that sort before every text and before every id. */
+/** The value that sorts before every text, or before every id. */
 type Start = '' | 0;
 /** Matches the rows that belong to the user's businesses and follow the previous page's last row. */
 function isNext(permission: Permission, $: Values, { business_id, key }: Sorted, start: Start) {
@@ -114,7 +114,7 @@ const changesOfUser = (permission: Permission, $: Values) =>
     .where(and(eq(changes.subject, 'user'), eq(changes.subject_id, own(permission, $)), gt(changes.id, $.id)))
     .orderBy(changes.id)
     .limit($.limit);
-/** Selects the changes that name the user in businesses that are deleted or belong to other users. */
+/** Selects the changes that name the user and whose business was deleted or belongs to another user. */
 const changesNaming = (text: Column) => (permission: Permission, $: Values) => {
   const isOwn = and(eq(businesses.id, changes.subject_id), eq(businesses.user_id, $.user_id));
   const isFormer = sql`not exists (select 1 from ${businesses} where ${isOwn})`;

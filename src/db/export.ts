@@ -27,7 +27,7 @@ async function userOf(databases: BoundDatabases, user_id: number) {
 
 /**
  * Reads a page of a user's lines: as many sections as fit, or only one if the page starts within a section. `next` is the position of the
- * next page, or null after the last page. An unknown user's export is one line, without a database.
+ * next page, or null after the last page. An unknown user's export is one line, in which `database` is null.
  */
 export async function exportPage(
   databases: BoundDatabases,

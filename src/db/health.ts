@@ -30,8 +30,9 @@ type Runs = { [name in RunName]?: string };
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**
- * Runs one statement in each database. Returns when the scheduled runs last ended, and an error for each database that fails, times out,
- * contains another database's businesses (the database ids were swapped in the configuration), or has owners but is not bound.
+ * Runs one statement in each database. Returns the times at which the scheduled runs last ended, and an error for each database that fails,
+ * times out or contains another database's businesses (the configuration swaps database ids). One more error names the unbound databases
+ * that have owners.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },

@@ -44,7 +44,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
   after: ($) => sql`${$.total}`,
   apply: {
-    /** Deletes older rows: the uses of those days can no longer be lowered. */
+    /** Deletes the rows of days whose uses can no longer be lowered. */
     forgotten: ($) =>
       builder
         .delete(importedDays)
@@ -80,8 +80,8 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
 });
 
 /**
- * Sets the counts of days, which must be distinct. Without `replace`, changes nothing if a day already has a different count, and `read`
- * returns those days. With `replace`, the new counts replace the old ones, and 0 removes a count. The change records `total`.
+ * Sets the counts of the given days, which must be distinct. Without `replace`, changes nothing if any day already has a different count,
+ * and `read` returns such days. With `replace`, the new counts replace the old ones, and 0 removes a count. The change records `total`.
  */
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };

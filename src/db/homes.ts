@@ -1,5 +1,5 @@
-// Assigns owners to databases, and imported tokens to owners. Both are claimed and stored only in DB, the first database. Concurrent
-// callers therefore receive the same home, and a database that is down affects only its own owners.
+// Assigns owners to databases, and imported tokens to owners. Both assignments are claimed and stored only in DB, the first database.
+// Concurrent callers therefore receive the same home, and any other database that is down affects only its own owners.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
@@ -45,8 +45,8 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
 }
 
 /**
- * Tests whether a token is free: no business uses or has used it, and no other user has claimed it. Reading DB is enough, because only DB
- * can contain tokens older than the claims. Without a token, `hash` and `token` are null, which equal nothing.
+ * Tests whether a token is free: no business uses or has used it, and no other user has claimed it. Querying DB is enough, because only DB
+ * can contain tokens that were imported before claims existed. Without a token, `hash` and `token` are null, and null equals nothing.
  */
 function isFree({ user_id, hash, token, now }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
@@ -59,8 +59,8 @@ function isFree({ user_id, hash, token, now }: Claim) {
 
 const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
 /**
- * Assigns a user without a home to the open database with the fewest owners. The lowest number breaks a tie. Counts in the same statement,
- * so concurrent callers see each other's claims.
+ * Assigns a user without a home to the open database with the fewest owners. In a tie, the lowest number wins. Counts the owners in the
+ * same statement, so concurrent callers see each other's claims.
  */
 const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
@@ -121,8 +121,9 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
 
 /**
  * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database with the fewest owners.
- * Claims a `token` to import in the same batch. If the user may not import it, `isFree` is false and nothing is claimed, so a new user's
- * `home` is null. The user can claim the token again until a business uses it. Only the home contains that business.
+ * In the same batch, claims the `token` to import, if any. If the user may not import it, `isFree` is false and nothing is claimed, so a
+ * new user's `home` is null. The user can claim the token again until a business uses it. Only the user's database can tell whether a
+ * business does.
  */
 export async function claimHome(
   databases: BoundDatabases,
@@ -156,7 +157,7 @@ export async function claimHome(
   return known.home === null ? claim(await responding(databases)) : known;
 }
 
-/** Selects the first database with owners in each gap of a JSON list (`gapsIn`), by one index lookup per gap. Valid only in DB. */
+/** For each gap in a JSON list (`gapsIn`), selects the first database that has owners, by one index lookup. Valid only in DB. */
 export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})
@@ -166,8 +167,8 @@ const selectUnbound = statement(['gaps'], (permission, $) =>
 );
 
 /**
- * Reads the first page of a list over all databases, which is in DB. Throws NotBound if an unbound database has owners, because the list
- * would omit them.
+ * Reads the first page of a list that spans all databases. This page comes from DB. Throws NotBound if an unbound database has owners,
+ * because the list would omit their data.
  */
 export async function readFirstPage<Row extends Verdict>({ numbers, askIn }: BoundDatabases, page: Statement<Row>) {
   const gaps = JSON.stringify(gapsIn(numbers));

@@ -30,7 +30,7 @@ const raiseSequences = statement(['last'], (permission, $) => {
 
 /**
  * Returns the steps that raise the next ids into the range of database `number`. Every batch that can create a table's first row includes
- * them, so a new database needs no setup.
+ * these steps, so a new database needs no setup.
  */
 export function raiseIds(number: number) {
   const values = { last: number * IDS_PER_DATABASE };

@@ -1,4 +1,4 @@
-// Reads the billing months that ended on a day, for the invoice run (docs/api.md, "The invoice run").
+// Reads the billing months that ended on a given day, for the invoice run (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
@@ -11,8 +11,8 @@ import { sumOfCounts } from './usage.ts';
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
 /**
- * Reads the verdict and the billing months that contain the day `ended`, with the uses of those that end on it. `page` selects the business
- * ids in order.
+ * Reads the verdict and the billing months that contain the day `ended`, with the number of uses in those that end on that day. `page`
+ * selects the business ids in order.
  */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   const { id, user_id, name, monthly_limit } = businesses;
@@ -33,7 +33,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
 }
 
-/** Tests that no change of the billing day starts after `start` and no later than `ended`. */
+/** Tests that no billing change has a `starts_on` after `start`, up to and including `ended`. */
 const holdsUntil = (
   ended: SQLWrapper,
   business_id: SQLWrapper,
@@ -62,7 +62,7 @@ export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $
       order by id limit ${$.limit}`,
   );
 });
-/** Reads the verdict and the months of at most `limit` businesses of one user, including months that did not end on that day. */
+/** Reads the verdict and, for at most `limit` of a user's businesses, the month that contains the day `ended`, even if it ends later. */
 export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
   const { id, user_id } = businesses;
   const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));

@@ -1,4 +1,4 @@
-// Builds JSON in SQL. The types describe its content, from the columns to the code that parses it.
+// Builds JSON in SQL. The types track its content, from the columns to the code that parses it.
 import { type Column, type GetColumnData, type SQL, sql } from 'drizzle-orm';
 
 declare const content: unique symbol;

@@ -17,7 +17,7 @@ import { endSessionsOf } from './sessions.ts';
 import { previousStepWrote, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
-/** The columns of a key that responses show. They never show its hash. */
+/** The columns of a key that responses show. Responses never show the hash. */
 export const keyColumns = {
   id: apiKeys.id,
   user_id: apiKeys.user_id,

@@ -44,11 +44,11 @@ const readKnown = statement(['uses'], (permission, $) => {
   return withVerdict(permission, { known: known.as('known') });
 });
 
-/** The list if the change was decided. Otherwise null, for which json_each returns no rows. */
+/** The list if the deciding step has marked the business. Otherwise null, for which json_each returns no rows. */
 const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
   sql`case when ${decidedId($)} is not null then ${$.uses} end`;
 
-/** The amount by which the list lowers the count of each day. */
+/** The amount by which the list lowers each day's count. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
   sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
@@ -99,8 +99,9 @@ const lowering = change('lower_uses', ['uses'], {
 export type LoweredUse = { digest: string; quantity: number };
 
 /**
- * Lowers each use whose stored quantity is greater, and returns a row for each lowered use. Other quantities do not change, so this is safe
- * to retry. `read` returns `known`, the number of listed uses that can be lowered, whether or not the list lowers them.
+ * Lowers each use whose stored quantity is greater than the new one, and returns a row for each lowered use. Other quantities do not
+ * change, so this is safe to retry. `read` returns `known`, the number of listed uses that can be lowered, whether or not the list lowers
+ * them.
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));

@@ -1,6 +1,6 @@
-// Stores the messages in which alerts are sent (docs/alerts.md). The id of a message never changes, and only the erasure of a user changes
-// its alerts. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from those, a
-// database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
+// Stores the messages in which alerts are sent (docs/alerts.md). A message's id never changes, and its alerts change only when a user is
+// erased. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from messages set aside,
+// a database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { formatTimestamp } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
@@ -11,7 +11,7 @@ import { alerts, businesses, type Database, messages } from './schema.ts';
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
-/** The number of statements that leaseNextMessage and endMessage run. With an ended message, leaseNextMessage runs END_STATEMENTS more. */
+/** The numbers of statements that leaseNextMessage and endMessage run. With an ended message, leaseNextMessage runs END_STATEMENTS more. */
 export const LEASE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
@@ -29,8 +29,8 @@ export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'ret
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the open message. If there is none, leases a new message with unsent alerts, or else one that is due for a retry. Returns null if
- * there is nothing to send or another run holds the lease. Stores the outcome of `ended` first, in the same batch.
+ * Leases the open message. If there is none, leases a new message with unsent alerts, or else a message that is due for a retry. Returns
+ * null if there is nothing to send or another run holds the lease. Stores the outcome of `ended` first, in the same batch.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

@@ -1,4 +1,4 @@
-// Decides in SQL who may do what: builds the permission on which every statement of a request depends.
+// Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
@@ -17,8 +17,8 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
 type KeyFlags = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
- * The rule that decides every call, as an expression over a business's row: the refusal, or null if the call is permitted. The SQL contains
- * only the conditions that the shape of the call does not decide. A business without sites allows every origin.
+ * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
+ * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin.
  */
 export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyFlags) {
   const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
@@ -59,16 +59,16 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * Builds a call's permission as a subquery. It selects the `refusal` (null if the call is permitted), and the columns that statements need
- * of the business and of the key (null unless the caller uses an API key). It returns no row if the credential is unknown. The response and
- * every write depend on it, so they cannot disagree.
+ * Builds a call's permission as a subquery. It selects the `refusal` (null if the call is permitted), and the columns of the business and
+ * the key that statements need (the key's are null unless the caller uses an API key). It returns no row if the credential is unknown. The
+ * response and every write depend on this subquery, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
-    // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column directly in a field, and a
-    // subquery would then resolve it to its own column of that name.
+    // Nested in a second sql`` on purpose: in a select from one table, Drizzle omits the table name of a column that is a whole field, and
+    // a subquery would then resolve the bare name to its own column.
     refusal: sql<
       Refusal | Invalidity | null
     >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY)})`.as('refusal'),
@@ -103,7 +103,7 @@ export function permissionFor(shape: CallShape) {
         .leftJoin(businesses, eq(businesses.id, $call.business_id))
         .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
-  // At most one row matches. Without the limit, SQLite would evaluate the rule again for each row joined to it.
+  // At most one row matches. Without the limit, SQLite would evaluate the rule again for each joined row.
   return lookups[shape.caller]().limit(1).as('permission');
 }
 

@@ -1,4 +1,4 @@
-// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, messages, and the remains of
+// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, messages, and what is left of
 // deleted businesses. Runs on a schedule, never during a request.
 import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -33,7 +33,7 @@ const ROWS_PER_STATEMENT = 8000;
  */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
-/** Most runs check only the changes that became overdue within this time. */
+/** Most purges of changes check only those that became overdue within this many days. */
 const CHANGES_OVERDUE_DAYS = 30;
 /** The timeout for one database. The next run starts two minutes after this one. */
 const TIMEOUT_MS = 30_000;
@@ -67,7 +67,7 @@ export async function purgeAll(
 /**
  * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted businesses, the old refused origins of one
  * slice of the businesses, and the next kind of data in TURNS. Runs at most five statements, so nine databases stay within the free plan's
- * 50. Returns the number of deleted ids.
+ * limit of 50. Returns the number of deleted ids.
  */
 export async function purge(db: Database, now: Date): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
@@ -112,7 +112,7 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
 
 /**
- * Always retains the last change of a business or user, because the ids of its changes must never restart. The first turn of a day checks
+ * Always retains the last change of each business and user, because the next change's id is derived from it. The first turn of a day checks
  * all changes.
  */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
@@ -151,8 +151,8 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * Retains a message as long as any of its alerts. Always retains the last message, because a new message contains the alerts after it.
- * `created_at` needs no index, because few messages without alerts are recent.
+ * Retains a message as long as any of its alerts. Always retains the last message, because the next message starts with the alert after it.
+ * `created_at` needs no index, because few messages whose alerts were purged are recent.
  */
 async function purgeMessages(db: Database, now: Date): Promise<void> {
   const last = sql`(select max(${messages.last_id}) from ${messages})`;
@@ -164,7 +164,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Checks one slice of the businesses per run, and each business once a day, because `last_seen` has no index. */
+/** Checks one slice of the businesses per run, so each business once a day, because `last_seen` has no index. */
 async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;

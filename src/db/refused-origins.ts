@@ -1,4 +1,5 @@
-// Stores origins that were refused although the credential was valid. They are a hint for the owner and affect no decision.
+// Stores origins that were refused although the credential was valid. They are a hint for the owner and never affect whether a call is
+// permitted.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
@@ -54,7 +55,7 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
   ]);
 }
 
-/** Reads the verdict, the business's sites, and the origins refused since a day. */
+/** Reads the verdict, the business's sites, and the origins refused since the day `since`. */
 export const refusedSince = statement(['since'], (permission, $) => {
   const { origin, count, first_seen, last_seen } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
@@ -67,8 +68,8 @@ export const refusedSince = statement(['since'], (permission, $) => {
 });
 
 /**
- * Counts the origins that were refused since the business last changed and since a day. Its sites have not changed since, so all of these
- * origins would still be refused.
+ * Counts the origins that were refused after the business last changed and since the day `since`. The business's sites are still the same,
+ * so all of these origins would still be refused.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
   const { last_seen } = refusedOrigins;

@@ -1,4 +1,4 @@
-// Defines the tables of migrations/ for Drizzle. A test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
+// Defines the tables of migrations/ for Drizzle. A test checks that they match. Columns have the names used in responses. STRICT, WITHOUT
 // ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
@@ -42,7 +42,7 @@ export const businesses = sqliteTable(
     overage: integer().default(0),
     /** The alert thresholds: a JSON list of percentages. Null: the default. */
     alert_at: text(),
-    /** 0 if `billing_changes` contains no rows of this business. */
+    /** 0 if `billing_changes` contains no rows for this business. */
     has_billing_changes: integer().notNull().default(0),
   },
   (table) => [
@@ -103,7 +103,7 @@ export const codes = sqliteTable(
     read_only: integer().notNull(),
     minutes: integer().notNull(),
     expires_at: text().notNull(),
-    /** The address to which the console links back. */
+    /** The URL that the console links back to. */
     return_url: text(),
   },
   (table) => [
@@ -114,7 +114,7 @@ export const codes = sqliteTable(
   ],
 );
 
-/** Changes of the billing day. Each takes effect after the month in which it is made and the following month. */
+/** Changes to the billing day. Each takes effect after the month in which it is made and the following month. */
 export const billingChanges = sqliteTable(
   'billing_changes',
   {
@@ -146,7 +146,7 @@ export const ledger = sqliteTable(
     recorded_on: text().notNull(),
     keep_days: integer().notNull().default(40),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
-    /** The number of uses that the id counts. Null: an older version recorded the use. */
+    /** The number of uses recorded with the id. Null: an older version recorded the use. */
     quantity: integer(),
   },
   (table) => [
@@ -189,7 +189,7 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
-/** The user id in `before` or `after` of a change, or null. */
+/** The user id in a change's `before` or `after`, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 
 export const changes = sqliteTable(

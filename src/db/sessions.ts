@@ -35,8 +35,8 @@ const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 
 /**
- * Ends the user's sessions beyond MAX_SESSIONS. Ends the oldest sessions from the same source first, so a restricted key ends its own
- * sessions before any others.
+ * Ends the user's sessions beyond MAX_SESSIONS. Sessions started like the new one (by the same key, or by a console link for the same
+ * business) end first, oldest first. A restricted key therefore ends its own sessions before any others.
  */
 const endExcess = statement(['hash'], (_, $) => {
   const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
@@ -47,7 +47,10 @@ const endExcess = statement(['hash'], (_, $) => {
   return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
 });
 
-/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. Each start adds only one, so the table cannot fill up. */
+/**
+ * Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. Each start adds only one session, so the table cannot fill
+ * up.
+ */
 const dropExcess = statement(['hash'], (_, $) => {
   const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
@@ -125,8 +128,8 @@ const spendCode = statement(['hash'], (_, $) => {
 });
 
 /**
- * Starts the session of a console link and deletes its code, so only one of two concurrent calls receives a session. The later steps depend
- * on the insert.
+ * Starts the session of a console link and deletes the link's code, so only one of two concurrent calls receives a session. The later steps
+ * depend on the insert.
  */
 export const redeemCode = (hash: string, last_four: string) => ({
   started: insertFromCode({ hash, last_four }),

@@ -24,7 +24,7 @@ const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
   sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
 );
-/** The place after the business's other former tokens. */
+/** The business's next `place` in former_tokens. */
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
 
@@ -47,7 +47,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
             place: nextPlace,
           })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
         )
-        // An imported token may once have been another business's former token.
+        // An imported token may still have a row here as another business's former token.
         .onConflictDoUpdate({
           target: formerTokens.token,
           set: {
@@ -62,7 +62,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
         .set({ token: sql`${$.token}` })
         .where(isDecided($)),
     /**
-     * Deletes all former tokens. If the old token still works, deletes only expired former tokens and the oldest beyond MAX_FORMER_TOKENS.
+     * Deletes expired former tokens and the oldest beyond MAX_FORMER_TOKENS. Deletes all former tokens if the old token no longer works.
      */
     dropped($) {
       const ofBusiness = eq(formerTokens.business_id, decidedId($));
@@ -79,7 +79,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
 });
 
 /**
- * Replaces the business's token. The old token works until `keep_until`. If that is null, it and all earlier tokens stop working
+ * Replaces the business's token. The old token works until `keep_until`. If that is null, the old token and all earlier tokens stop working
  * immediately. The deciding step returns the business before the change, except for `updated_at`.
  */
 export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
@@ -89,5 +89,5 @@ const stop = change('stop_former_tokens', [], {
   before: ($) => jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
   apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
 });
-/** Stops all former tokens immediately. Returns the business if any of them still worked. */
+/** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
 export const stopFormerTokens = () => stop({});

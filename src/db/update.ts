@@ -36,7 +36,7 @@ const COLUMNS = [
 ] as const satisfies (keyof BusinessUpdate)[];
 const FIELDS = [...COLUMNS, 'billing_day'] as const satisfies (keyof BusinessUpdate)[];
 
-/** The stored value of a field, in the format of its JSON value. */
+/** A field's stored value, in the format of its value in `fields`. */
 function storedIn(name: (typeof FIELDS)[number]) {
   if (name === 'billing_day') return latestBillingDay;
   if (name !== 'alert_at') return businesses[name];

@@ -1,4 +1,4 @@
-// Statements that read reports, count uses and store the ids of uses.
+// Statements that read usage, count uses and store the uses' ids.
 import { and, between, eq, gt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
@@ -24,12 +24,12 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 
 /** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
 export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
-/** The sum of counts, capped at MAX_COUNT. D1 would not bind the cap as an integer. */
+/** The sum of counts, capped at MAX_COUNT. The cap is inlined, because D1 would not bind it as an integer. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
- * Reads the verdict and a page of totals: the uses from `from` to `to` of at most `limit` businesses after the id `after`, including
- * businesses without uses. Covers all owners, so the policy must restrict it to the operator.
+ * Reads the verdict and a page of totals: the number of each business's uses from `from` to `to`, for at most `limit` businesses after the
+ * id `after`, including businesses without uses. Covers all owners, so the policy must restrict it to the operator.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
@@ -60,7 +60,8 @@ function pageOfTotals(
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
 /**
- * Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` returns the end of the sentence that starts with `field`.
+ * Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` returns the rest of the Conflict's sentence, which starts
+ * with `field`.
  */
 export function exactCounts<Row extends { business_id: number; count: number }>(
   rows: Json<Row[]>,
@@ -194,8 +195,8 @@ const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }
     : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
- * A subquery with rows of PeriodBeyond: the days and months in which the new uses of a list would exceed a limit and its overage. The
- * surrounding `from` must contain the permission. Evaluate it only if `isBound`.
+ * A subquery with rows of PeriodBeyond: the days and months in which the new uses of a list would exceed a limit plus its overage. The
+ * surrounding `from` must contain the permission. Evaluate the subquery only if `isBound`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
   const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
@@ -206,7 +207,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   };
   const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
-  // Each is materialized, so SQLite computes it only once.
+  // Each subquery is materialized, so SQLite computes it only once.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
         ${has_billing_changes} as has_changes, ${overage} as overage),
@@ -245,13 +246,13 @@ const countNewUses = countingOnce(
   },
 );
 
-/** If a limit prevented the previous steps from counting, reads the exceeded periods and the list indexes of the new uses. */
+/** If a limit prevented the previous steps from counting, reads the exceeded periods and the indexes of the new uses in the list. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
     'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
-    from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without the limit, SQLite computes it twice
+    from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
   return builder
     .select({
       beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
