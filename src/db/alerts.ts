@@ -39,8 +39,8 @@ const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
 /**
- * Stores an alert for each reached threshold (`thresholdsReachedBy` in core/limits.ts), unless that threshold or a higher one already has an
- * alert.
+ * Stores an alert for each reached threshold (`thresholdsReachedBy` in core/limits.ts), unless that threshold or a higher one already has
+ * an alert.
  */
 export async function storeReachedAlerts(
   d1: D1Database,

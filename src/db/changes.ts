@@ -21,7 +21,7 @@ const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
 const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}`.as('bytes');
-/** Adds `bytes_before` to each change of a page: the total size of the newer changes. */
+/** Adds `bytes_before`, the total size of the newer changes, to each change of a page. */
 const measured = (page: SQLWrapper) =>
   sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
 

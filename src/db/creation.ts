@@ -34,7 +34,7 @@ export type NewBusiness = Pick<
     }
   >;
 
-/** A retry with the same `idempotencyKey` returns the same business. `id` is the id of the new business. */
+/** A retry with the same `idempotencyKey` returns the same business. `id` sets the id of the new business. */
 type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
 /** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
@@ -171,7 +171,7 @@ export async function createBusinessIn(
 }
 const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
 
-/** Hashes an Idempotency-Key, which is scoped to the user, and its request. Both hashes are null without a key. */
+/** Returns the hash of an Idempotency-Key, scoped to the user, and the hash of its request. Both are null without a key. */
 async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
   if (idempotencyKey === undefined) return { key: null, request: null };
   const [key, request] = await Promise.all([

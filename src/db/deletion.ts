@@ -23,7 +23,7 @@ import {
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 
-/** Selects a business's current and former tokens that this service did not issue. Only these could be imported again. */
+/** Selects a business's current and former tokens that this service did not issue. Only such tokens can be imported again. */
 const foreignTokens = (
   business_id: SQL,
 ) => sql`(select ${businesses.token} as token from ${businesses} where ${eq(businesses.id, business_id)}

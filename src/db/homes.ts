@@ -59,8 +59,8 @@ function isFree({ user_id, hash, token, now }: Claim) {
 
 const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
 /**
- * Assigns a user without a home to the open database with the fewest owners. In a tie, the lowest number wins. Counts the owners in the
- * same statement, so concurrent callers see each other's claims.
+ * Assigns a user without a home to one of the `open` databases: the one with the fewest owners, or with the lowest number in a tie. Counts
+ * the owners in the same statement, so concurrent callers see each other's claims.
  */
 const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;

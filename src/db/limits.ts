@@ -11,9 +11,7 @@ const billed = (permission: Permission) => {
 };
 const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
-/**
- * The numbers of uses today and in this billing month. If the business has no limit for the period, the number is null and nothing is read.
- */
+/** The numbers of uses today and in this billing month. If a period has no limit, its number is null and nothing is read. */
 function usesOfLimits(permission: Permission) {
   const { daily_limit, monthly_limit } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
@@ -30,7 +28,7 @@ function usesOfLimits(permission: Permission) {
 /** The most uses that this caller can record beyond a limit. Null: any number. 0 for tokens, because they are public. */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
-/** Tests whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts determines which limit, for the response. */
+/** Tests whether a limit refuses a use of this quantity. For the response, `refusingLimit` in core/limits.ts determines which limit. */
 export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;

@@ -18,8 +18,8 @@ const listedQuantity = sql.raw('value ->> 1');
 export const firstLoweredDay = sql`date(${$call.today}, ${sql.raw(`'-${LOWER_DAYS} days'`)})`;
 
 /**
- * Selects the listed uses that can be lowered: the ledger contains their quantity, and their day is recent and was not imported. `cross
- * join` makes SQLite look up each use by primary key.
+ * Selects the listed uses that can be lowered: the ledger contains their quantity, and their day is recent and has no imported count.
+ * `cross join` makes SQLite look up each use by primary key.
  */
 const knownUses = (
   business_id: SQLWrapper,

@@ -4,15 +4,15 @@ import { TimedOut } from './timeout.ts';
 
 /**
  * Nothing was stored, for one of three reasons:
- * - The database was busy (a lock of a local database mentions a commit token), or blocked by an export or import.
+ * - The database was busy (if a local database is locked, the message mentions a commit token), or blocked by an export or import.
  * - A limit was exhausted: the size of the database, the storage of the account, or the daily rows of the free plan.
- * - A local database file is damaged. A statement failed, and its transaction was rolled back.
+ * - A local database file is damaged, so a statement failed and its transaction was rolled back.
  */
 const NOT_RUN =
   /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL|SQLITE_CORRUPT|SQLITE_NOTADB/i;
 /**
- * The batch may have run: the connection or the database was lost before the response. Local NOT_RUN errors can quote these texts, so NOT_RUN
- * is tested first.
+ * The batch may have run: the connection or the database was lost before the response. Local NOT_RUN errors can quote these texts, so
+ * NOT_RUN is tested first.
  */
 const UNKNOWN =
   /connection lost|disconnected|transient issue on remote node|object to be reset|was reset|reset because|code has been updated|internal error|got: error code/i;

@@ -103,7 +103,7 @@ export function permissionFor(shape: CallShape) {
         .leftJoin(businesses, eq(businesses.id, $call.business_id))
         .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
-  // At most one row matches. Without the limit, SQLite would evaluate the rule again for each joined row.
+  // At most one row matches. Without `limit`, SQLite would evaluate the rule again for each joined row.
   return lookups[shape.caller]().limit(1).as('permission');
 }
 

@@ -164,7 +164,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Checks one slice of the businesses per run, so each business once a day, because `last_seen` has no index. */
+/** Checks one slice of the businesses per run (each business once a day), because `last_seen` has no index. */
 async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;

@@ -80,7 +80,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
 
 /**
  * Replaces the business's token. The old token works until `keep_until`. If that is null, the old token and all earlier tokens stop working
- * immediately. The deciding step returns the business before the change, except for `updated_at`.
+ * immediately. The deciding step returns the business's old values, except for `updated_at`.
  */
 export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
 

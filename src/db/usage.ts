@@ -164,8 +164,8 @@ export const countOnce = countingOnce(
     ),
 );
 /**
- * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null if
- * the use is new.
+ * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
+ * if the use is new.
  */
 export const readKnownUse = statement(['digest'], (permission, $, shape) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
