@@ -1,14 +1,14 @@
 // Configures all tests as Vitest projects. The Worker's tests run in workerd on a real D1. Tests of Node code, browsers and servers run in
-// Node. The projects in a group run together, one file per processor. Groups run one after another, so other tests do not disturb the
-// browser and the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that repeats them. `npm test` skips
-// tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json maps the
-// well-known name to the maintained package.)
+// Node. The projects in a group run together, one file at a time on each processor. Groups run one after another, so other tests do not
+// disturb the browser and the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that repeats them.
+// `npm test` skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json
+// maps the well-known name to the maintained package.)
 import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Stores databases in memory if the system has a memory file system with enough space. On disk, workerd spends two fifths of the time
+ * Stores databases in memory if the system has an in-memory file system with enough space. On disk, workerd spends two fifths of its time
  * waiting for writes.
  */
 const [MEMORY, ROOM] = ['/dev/shm', 2 ** 31];
@@ -27,7 +27,7 @@ const workerWith = (d1Databases: string[]) =>
 /** ONE starts without tables, and each test creates them. */
 const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
 const workerOptions = {
-  // Bundles each package into one file. Otherwise, workerd loads their 250 modules one after another.
+  // Bundles each package into one file. Otherwise, workerd loads the packages' 250 modules one after another.
   deps: {
     optimizer: {
       ssr: {
@@ -41,7 +41,7 @@ const workerOptions = {
     },
   },
   setupFiles: 'test/migrated.ts',
-  isolate: false, // workerd takes a second to start, so files share it, each with its own databases
+  isolate: false, // workerd takes a second to start, so test files share it, each with its own databases
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
@@ -67,7 +67,7 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       {
-        // Runs on three databases, to detect when one is mistaken for another. test/one-database.test.ts covers deployments with one.
+        // Runs on three databases, to detect when one is mistaken for another. test/one-database.test.ts covers a single database.
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
@@ -111,7 +111,7 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
-      // Need not run alone: it alternates between measuring CPU time and its baseline.
+      // Need not run alone: it measures requests and their baseline in alternation, so other load affects both.
       { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },
     ],
   },

@@ -30,8 +30,8 @@ const GIVE_UP_DAYS = 3;
 /** Delay before a rejected message is sent again. */
 const SET_ASIDE_MS = HOUR_MS;
 /**
- * Client errors that can pass without a change to the message: the secrets differ, or it arrived too late, too early or too often (RFC 9110
- * §15.5.2 and §15.5.9, RFC 8470, RFC 6585 §4).
+ * Client errors that can be temporary, so the next run retries the same message: 401 (the secrets differ, RFC 9110 §15.5.2), 408 (a
+ * timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
@@ -47,7 +47,10 @@ type SweptDatabase = { binding: Binding; db: Database };
 type RunOptions = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
 /** `end` is the deadline, in milliseconds since 1970. `statements` is the remaining budget. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
-/** The results of a run. `oldest` is when the oldest alert that it tried to send was stored. `receiver_ms` is the slowest response time. */
+/**
+ * The results of a run. `oldest` is the time at which the oldest alert that the run tried to send was stored. `receiver_ms` is the
+ * receiver's slowest response time.
+ */
 type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
@@ -68,7 +71,7 @@ export async function runAlerts(
   const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed: [...failed], ...did };
-  // Each run starts with the next database, in case one run cannot process them all. Databases that failed come last.
+  // Each run starts one database later than the previous run, in case a run cannot process them all. Databases that failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const rotated = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
@@ -151,7 +154,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       continue;
     }
     const isRejected = rejects(failure);
-    // Sets a message aside again if it was set aside before. Otherwise it would come first every minute and end each run.
+    // After any failure, sets a formerly set-aside message aside again. Otherwise, it would come first every minute and end each run.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
     log.error({ ...line, ...failure, ...(retryAt && { retry_at: formatTimestamp(retryAt) }) });
@@ -186,7 +189,7 @@ async function trySend({ post, secret }: Receiver, { id, body }: Message, now: D
     return ok ? null : { status };
   } catch (error) {
     stop.abort();
-    // The error can quote the address, which may contain the receiver's secret.
+    // The error can quote the receiver's URL, which may contain a secret.
     return { error: `the receiver: ${error}`.replace(/https?:\S*/gi, 'its address') };
   }
 }

@@ -7,7 +7,7 @@ import type { Operation } from './core/policy.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
-/** The rate limiters: of requests per client address and per credential, and of stored refusals per origin and per business. */
+/** The rate limiters for requests (per client address and per credential) and for stored refusals (per origin and per business). */
 export type RateLimiter = 'ADDRESS_LIMIT' | 'CREDENTIAL_LIMIT' | 'REFUSED_ORIGIN_LIMIT' | 'REFUSED_BUSINESS_LIMIT';
 
 /** The Worker's bindings (wrangler.toml). */
@@ -16,20 +16,20 @@ export type Bindings = {
   DB: D1Database;
   /** The Worker that receives alerts. If absent, ALERT_URL receives them. */
   ALERTS?: Fetcher;
-  /** The address that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
+  /** The URL that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;
   /** Signs alert messages (core/webhook.ts). */
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
-  /** The service's name in the console (http/console-page.ts). Defaults to Business Usage and Access if absent or empty. */
+  /** The service's name in the console (http/console-page.ts). If absent or empty, "Business Usage and Access". */
   SERVICE_NAME?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
   /** The Worker's version. Absent in tests. */
   VERSION?: { id: string };
 } & { [limiter in RateLimiter]?: RateLimit } & { [binding in Binding]?: D1Database } & {
-  /** An operator key, stored as its role and hash, such as full:9f86… (core/operator.ts). */
+  /** An operator key, stored as its role and hash, for example full:9f86… (core/operator.ts). */
   [name in OperatorSecret]?: string;
 };
 
@@ -44,7 +44,7 @@ export type LogEntry = {
   credential: { kind: CallerKind; last_four: string } | null;
   /** The database that was queried, or null. */
   database: Binding | null;
-  /** Null if the operation is unknown, for example without a credential or over the address's rate limit. `origin` is null for servers. */
+  /** Null if no operation was determined, for example because the request contained no credential. `origin` is null for servers. */
   call: { operation: Operation; business_id: number | null; user_id?: number | null; origin: string | null } | null;
   /** The rate limiter that refused the request, or null. */
   limiter: RateLimiter | null;

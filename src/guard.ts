@@ -36,7 +36,7 @@ type Valid<Q extends Query, B extends Body> = {
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
-/** Returns the code in the body of a request whose headers contain no credential. Null if there is none. */
+/** Returns the code in the body of a request whose headers contain no credential. Null if the body contains no code. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
 /** The operations of a guarded route, and the input that it accepts. */
@@ -47,7 +47,7 @@ export type Accepts = {
   body?: Body | undefined;
   codeIn?: CodeIn | undefined;
 };
-/** The operations and input of each guard, by middleware. src/openapi describes the routes from it. */
+/** The operations and input of each guard, by middleware. src/openapi uses them to describe the routes. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
 /**
@@ -70,7 +70,7 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
-/** Guards the route that records uses, whose body determines the operation. */
+/** Guards the route that records uses. The request body determines the operation. */
 export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
   { operations: ['record_use', 'record_quantity', 'record_uses'] },
   (c, body) => {
@@ -109,7 +109,7 @@ function guardWith(
   return middleware;
 }
 
-/** The caller that the request claims, not yet verified by a database. */
+/** The caller from which the request claims to come, not yet verified by a database. */
 type Caller = {
   body: string;
   /** Null if missing or malformed, as `missingReason` states. */
@@ -143,11 +143,11 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
 /** A caller that may query the database. */
 type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
 
-/** Throws if the caller may not query the database, for example over a rate limit or without a well-formed credential. */
+/** Throws if the caller may not query the database, for example because it exceeds a rate limit or sends no well-formed credential. */
 async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
-  // The operator's back end sends all its requests from one address.
+  // An operator key on a server is exempt: the operator's back end sends all its requests from one address.
   if (!isFromServer) await limitAddress(c);
   if (role === null) {
     if (credential?.kind === 'operator') logMalformedSecrets(c);
@@ -168,8 +168,8 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
 }
 
 /**
- * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns `isGranted`, which becomes true
- * when the database permits the call.
+ * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
+ * becomes true when the database permits the call.
  */
 async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
   const { kind, text } = credential;
@@ -183,11 +183,11 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
-  // `admit` has checked the operator key, so a database can only refuse the business in the path.
+  // `admit` has checked the operator key, so the only reason for a database to refuse the call is the business in the path.
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
-  // Only the operator may do this. The database refuses other callers with the reason.
+  // Only the operator may make this call. For other callers, the query throws the refusal with its reason.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
     throw new Error(`${operation} is only for the operator, but was not refused`);
@@ -250,7 +250,7 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
   };
 }
 
-/** Logs malformed secrets when an operator key is unknown, because a malformed secret may be the reason. */
+/** Logs the names of malformed secrets when an operator key is unknown, because one of them may be the reason. */
 function logMalformedSecrets(c: Context<Recorded>): void {
   const names = malformedSecrets(c.env);
   if (names.length === 0) return;

@@ -1,4 +1,4 @@
-// Starts the scheduled runs in wrangler.toml: alerts every minute, the purge every two minutes.
+// Starts the runs scheduled in wrangler.toml: alerts every minute, the purge every two minutes.
 import { runAlerts } from './alerts.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
@@ -14,7 +14,7 @@ const RECORD_MS = 5000;
 
 /**
  * Starts the run for a cron expression. An unknown expression starts all runs and logs an error: changing an expression must never stop a
- * run. Runs use `scheduledTime`, when they were due, even if they start late.
+ * run. Runs use `scheduledTime`, the time at which they were due, even if they start late.
  */
 export async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,

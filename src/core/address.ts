@@ -1,4 +1,4 @@
-// Addresses to which the service may send messages or browsers.
+// Validates URLs: those that receive alerts, and those to which the console may link back.
 import { LOOPBACK_HOSTS } from './site.ts';
 
 /** Completes an error message that starts with the field's name. Plain http is allowed only on the local machine. */

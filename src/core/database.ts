@@ -30,7 +30,7 @@ export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
   });
 }
 
-/** Some owners are in databases that the configuration does not bind. Retries succeed after they are bound. */
+/** Some owners are in databases that the configuration does not bind. Retries succeed after these are bound. */
 export class NotBound extends Error {
   constructor(numbers: number[]) {
     const [haveOwners, areNotBound] =
@@ -40,8 +40,8 @@ export class NotBound extends Error {
 }
 
 /**
- * Returns the database of an id that does not belong to database `number`: the configuration has swapped database ids. Null if all ids
- * belong to `number`.
+ * Returns the database to which the first foreign id in database `number` belongs. Such an id means that the configuration has swapped two
+ * databases. Null if all ids belong to `number`.
  */
 export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding | null {
   const other = ids.find((id) => id !== null && databaseOfId(id) !== number);

@@ -7,7 +7,7 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The number of uses counted beyond a limit. Null: unlimited. Tokens always stop at the limit. */
+  /** The maximum number of uses counted beyond a limit. Null: unlimited. Tokens always stop at the limit. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
@@ -36,7 +36,7 @@ export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: num
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly limit, which lasts longer. */
+/** Returns the limit that refuses a use of this quantity today, or null. If both refuse it, returns the monthly limit, which ends later. */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,
@@ -68,8 +68,8 @@ export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
  * Returns the reason to refuse a list: the first use that does not fit, the limit that refuses it, and the seconds until the list fits.
- * `wait` is null if the list never fits: a period is not current, the list exceeds a whole period, or a use in a period is dated. `uses`
- * contains the new uses in order.
+ * `wait` is null if the list never fits: a period is not current, the list alone exceeds a period's limit, or a use in a period is dated.
+ * `uses` contains the new uses in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));

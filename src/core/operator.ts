@@ -21,7 +21,8 @@ export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string })
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
 /**
- * Returns the role of the operator key with this hash, or the narrower role if secrets give it both. Null if no secret contains the hash.
+ * Returns the role of the operator key with this hash, or the narrower role if secrets give the key both. Null if no secret contains the
+ * hash.
  */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
@@ -31,7 +32,7 @@ export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: strin
 /** Returns whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/** Returns the reason that an operator key may not make a call for any business, or null. A key in a page fails on its first call. */
+/** Returns the reason that an operator key may not make a call for any business, or null. Calls from pages are always refused. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

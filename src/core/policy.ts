@@ -1,5 +1,5 @@
 // The service's operations and who may use them (docs/api.md, "Credentials"). db/permission.ts converts a row of this table to the SQL rule
-// that decides each call.
+// that permits or refuses each call.
 
 /** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
@@ -16,10 +16,10 @@ type Rule = {
   allowsOperator: boolean;
   /** The API keys that may do this: any, all except session keys, or only session keys. */
   session: 'any' | 'none' | 'only';
-  /** True if this changes or records anything, which a read-only key may not. */
+  /** True if this changes or records anything. A read-only key may not do this. */
   writes: boolean;
   allowsRecordKey: boolean;
-  /** True if an API key may do this while the business is not active. (An operator key always may, and a token is invalid then.) */
+  /** True if an API key may do this while the business is not active. (An operator key always may. A token is then invalid.) */
   allowsInactive: boolean;
   /** Safe to retry: always, only with an Idempotency-Key, or never. If never, the operation rejects the header. */
   repeatable: boolean | 'with_key';

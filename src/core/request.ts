@@ -19,13 +19,13 @@ export function originOf(headers: Headers, ownOrigin: string): string | null {
 /** Returns whether a request contains a header that is meant as a credential. */
 export const hasCredential = (headers: Headers): boolean => headers.has('Authorization') || headers.has('X-API-Key');
 
-/** Returns the origin if it is safe to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
+/** Returns the origin if it is safe to echo in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
 export const printableOrigin = (origin: string | null): string | null =>
   origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;
 
 /** Returns the service's own origin from the URL of a request. */
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 
-/** Returns the caller's request id if it is safe to repeat, or a new one. */
+/** Returns the caller's request id if it is safe to echo, otherwise a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

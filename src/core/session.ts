@@ -1,9 +1,12 @@
-// Limits of console sessions and links, and the addresses to which the console may return (docs/api.md, "Start a session").
+// Limits on console sessions and links, and the URLs to which the console may link back (docs/api.md, "Start a session").
 import { addressRule, isSafeAddress } from './address.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/** Active sessions per user. Starting another ends the oldest from the same source: the same key, or console links. */
+/**
+ * Active sessions per user. Starting another ends the oldest one that was started in the same way: with the same API key, or with a console
+ * link.
+ */
 export const MAX_SESSIONS = 20;
 /** Stored sessions per user, including ended ones. */
 export const MAX_STORED_SESSIONS = 50;
@@ -23,5 +26,5 @@ export const MAX_LINK_MINUTES = 1440;
 
 export const MAX_RETURN_URL_LENGTH = 2000;
 export const RETURN_URL_RULE = addressRule(MAX_RETURN_URL_LENGTH);
-/** Returns whether the console may link back to this address. */
+/** Returns whether the console may link back to this URL. */
 export const isReturnUrl = (text: string): boolean => isSafeAddress(text, MAX_RETURN_URL_LENGTH);

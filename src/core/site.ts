@@ -16,13 +16,13 @@ const MAX_MARKS_IN_A_ROW = 30;
 const WILDCARD_LABELS = [2, 3, 4, 5];
 /** Alerts and operator keys may be sent unencrypted to these hosts, so each must refer to the local machine. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
-/** A cheap first check: a wildcard covers only loopback hosts, and hosts of at least three labels. */
+/** A cheap first check: a wildcard covers only loopback hosts and hosts of at least three labels. */
 const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
  * A canonical site, or a problem that completes a sentence starting with the field's name. `below` is the domain whose subdomains a
- * wildcard covers. The caller must reject it if strangers can own subdomains (public-suffix.ts).
+ * wildcard covers. The caller must reject the site if strangers can own such subdomains (public-suffix.ts).
  */
 export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
@@ -113,7 +113,7 @@ function trimSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns whether a host contains characters that the URL parser replaces or drops, apart from letter case. */
+/** Returns whether a host contains characters that the URL parser replaces or drops, apart from converting capitals. */
 function isDisguised(host: string): boolean {
   if (host.includes('\u212a')) return true; // the Kelvin sign, which every normalization turns into K
   // U+0345 becomes a separate letter (ᾳ becomes αι). The order of composition determines which accents move with it.

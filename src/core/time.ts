@@ -40,13 +40,13 @@ export function parseInstant(text: string): number | null {
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
-/** Fills in the ends of a range that the caller omitted. */
+/** Returns a range, with defaults for the ends that the caller omitted. */
 export function rangeOf(given: { from?: string | undefined; to?: string | undefined }, today: string): Range {
   const to = given.to ?? today;
   return { from: given.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** Returns the problem with a range, worded to follow `from`, or null. `isToday`: the caller omitted `to`. */
+/** Returns the problem with a range, or null. The text completes a sentence that starts with `from`. `isToday`: the caller omitted `to`. */
 export function rangeProblem(range: Range, isToday: boolean): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
@@ -57,7 +57,7 @@ export function rangeProblem(range: Range, isToday: boolean): string | null {
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** Caches the latest range. Most reports repeat it, and listing its days is a tenth of a report's cost. */
+/** Caches the latest range. Most reports need the same range, and listing its days is a tenth of a report's cost. */
 let latest: (Range & { days: readonly string[] }) | null = null;
 
 /** Lists the days of a range, ascending. Works month by month: a Date for each day would be the most expensive part of a report. */

@@ -20,7 +20,7 @@ export function parseRecording(text: string): Recording {
 export const MAX_QUANTITY = 1_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
-/** The limits for a use's timestamp, in the past and in the future. */
+/** The limits on a use's timestamp, in the past and in the future. */
 export const MAX_AGE_DAYS = 35;
 export const MAX_AHEAD_MINUTES = 5;
 /**

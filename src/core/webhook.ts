@@ -24,7 +24,7 @@ const SECRET_PREFIX = 'whsec_';
 export const ADDRESS_RULE = addressRule(MAX_ADDRESS_LENGTH);
 export const SECRET_RULE = `must be ${SECRET_PREFIX} followed by the base64 encoding of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
-/** Returns whether alerts may be sent to this address. */
+/** Returns whether alerts may be sent to this URL. */
 export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);
 
 /** Parses a secret. Null if it is malformed. */

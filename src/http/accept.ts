@@ -10,7 +10,7 @@ export function prefersCsv(accept = ''): boolean {
   const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
   const rankOf = (...specificFirst: string[]) => {
     for (const type of specificFirst) {
-      const position = ranges.findIndex((range) => range.type === type); // equal weights stay in header order
+      const position = ranges.findIndex((range) => range.type === type); // ranges with equal weights are in header order
       if (position !== -1) return { q: ranges[position]?.q ?? 0, position };
     }
     return { q: 0, position: ranges.length };

@@ -5,7 +5,7 @@ import type { ContextOf, Env } from '../env.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Starts `work` after the response is sent. Only logs failures. */
+/** Starts `work` after the response is sent. Logs failures instead of throwing. */
 export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promise<void>): void {
   const { request_id, database } = c.get('logEntry');
   const done = scheduler

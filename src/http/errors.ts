@@ -80,7 +80,7 @@ export class Unauthenticated extends ServiceError {
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` names a day or month other than the current one. */
+/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` names the day or month if it is not the current one. */
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,
@@ -98,7 +98,7 @@ export function limitReached(
   return new ServiceError('limit_reached', 429, { status: false, message, ...(errors && { errors }) }, headers);
 }
 
-/** A limit refuses a list of uses. `index` is the first use that exceeds it. */
+/** A limit refuses a list of uses. `index` identifies the first use that exceeds the limit. */
 export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
   limitReached(refusing, wait, {
     when,

@@ -48,7 +48,7 @@ export async function requireId(c: ContextOf<Guarded>, header: string): Promise<
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
-/** Groups the issues of `input` by field. Each message starts with the field's name, which can be any text, even `__proto__`. */
+/** Groups the validation issues of `input` by field. Each message starts with the field's name, which can be any text, even `__proto__`. */
 export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
@@ -75,7 +75,7 @@ export function unknownParameter(
   if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const query = url.slice(url.indexOf('?') + 1);
-  // Fast path: nearly every query has only known, unencoded names.
+  // Fast path: nearly every query contains only known, unencoded names.
   if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
   const isRead = method === 'GET' || method === 'HEAD';
   // Uses the order of the query: the parsed object lists names such as `7` first.

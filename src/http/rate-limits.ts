@@ -1,4 +1,4 @@
-// The rate limits, checked before the database: by client address, then by credential.
+// The rate limits, checked before the database is queried: by client address, then by credential.
 import { type Credential, sha256Hex } from '../core/credential.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
@@ -9,8 +9,8 @@ import { tooMany } from './errors.ts';
 const TIMEOUT_MS = 500;
 
 /**
- * Counts a request under `key`. Returns true if there is no binding (in tests). If the limiter fails or times out, logs it and returns
- * null.
+ * Counts a request under `key`, and returns whether it is within the limit. Returns true if there is no binding (in tests). If the limiter
+ * fails or times out, logs the error and returns null.
  */
 async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<boolean | null> {
   const binding = c.env[limiter];
@@ -31,7 +31,7 @@ async function requireWithin(c: ContextOf<Env>, limiter: RateLimiter, key: strin
   throw tooMany();
 }
 
-/** Throws if the client address is over its limit. Requests from a service binding have no address. */
+/** Throws if the client address is over its limit. Requests through a service binding have no client address. */
 export async function limitAddress(c: ContextOf<Env>): Promise<void> {
   const address = c.req.header('CF-Connecting-IP');
   if (address !== undefined) await requireWithin(c, 'ADDRESS_LIMIT', networkOf(address));
@@ -39,7 +39,7 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 
 /**
  * Throws if a credential is over its limit. Tokens are public, so they count per origin: refused pages must not use up a registered page's
- * limit. Operator keys count per `subject` (a business or a user), so a loop over one does not block the others. Call this after
+ * limit. Operator keys count per `subject` (a business or a user), so a loop of calls for one does not block the others. Call this after
  * limitAddress, so an address over its limit cannot use up a credential's limit.
  */
 export async function limitCredential(
@@ -57,8 +57,8 @@ export async function limitCredential(
 }
 
 /**
- * Limits the writes that anyone can cause: one a minute per refused origin, and ten a minute per business. Checks the origin first, so a
- * frequent one does not use up its business's limit. Returns false if a limiter fails.
+ * Limits the writes that anyone can cause: one a minute per refused origin, and ten a minute per business. Checks the origin's limit first,
+ * so one frequent origin does not use up the business's limit. Returns false if a limiter fails.
  */
 export async function mayStoreRefusal(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
   const isFirst = await isWithin(c, 'REFUSED_ORIGIN_LIMIT', `${business_id} ${origin}`);

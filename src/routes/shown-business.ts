@@ -59,7 +59,7 @@ export const detailsResponse = (
   });
 type RowOfBusiness = Verdict & LimitUsage & Billing & { entries: Json<Entry[]> };
 
-/** Formats a business for a list, with its uses of the last 30 days. */
+/** Formats a business for a list, with its uses in the last 30 days. */
 export function listedBusiness(
   { business, counts, refused, ...limits }: ExaminedBusiness,
   verdict: Verdict,

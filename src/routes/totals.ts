@@ -1,4 +1,4 @@
-// /api/v1/usage: the usage of each business in a range of days, or in the billing month that ended on a day.
+// /api/v1/usage: the usage of each business in a range of days, or in the billing month that ended on a given day.
 import type * as z from 'zod/mini';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
@@ -92,7 +92,7 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
 }
 
 const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const;
-/** Returns the usage in billing months that ended on a day, optionally for one user. */
+/** Returns the usage in the billing months that ended on a given day, optionally for one user. */
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   for (const field of ['from', 'to'] as const)
     if (query[field] !== undefined) throw await invalidField(c, field, 'must not be combined with ended');
