@@ -80,7 +80,7 @@ export class Unauthenticated extends ServiceError {
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` names the day or month if it is not the current one. */
+/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` is the day or month, if not the current one. */
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,

@@ -14,8 +14,8 @@ export const access: DescriptionsByRoute = {
   'GET /api/v1/business/{business_id}': {
     operationId: 'readBusiness',
     summary: 'Read a business',
-    description: `Returns the business with its registered domains, its limits, and the former tokens that still work, with their last four
-characters and their expiry. A read-only API key sees only the end of the current token.`,
+    description: `Returns the business with its registered domains, its limits, and the last four characters and expiry of each former token that
+still works. A read-only API key receives only the last four characters of the current token.`,
     success: ok('The business with its domains, limits and former tokens.', schemas.businessDetails, {
       business: {
         ...detailsOf(SHOP),
@@ -99,7 +99,7 @@ One change remains, which records the deletion. The id is never reused.`,
     operationId: 'rotateToken',
     summary: 'Replace the business token',
     description: `Issues a new token for the business. Without a body, the old token and all earlier ones stop working immediately. With
-\`keep_old\`, the old token keeps working for that long, so you can update all pages. A business can have at most 5 former tokens.`,
+\`keep_old\`, the old token keeps working for that long, so you have time to update all pages. A business can have at most 5 former tokens.`,
     body: {
       description: 'If empty, the old token stops working immediately.',
       component: ['Rotation', 'How long the old token keeps working.'],

@@ -103,7 +103,7 @@ the existing business.`,
       'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
     body: {
       description:
-        "Empty for a session with full access for 60 minutes, or the session's business, role, duration and return address.",
+        "Empty for a session with full access for 60 minutes, or the session's business, role, duration and return URL.",
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
       examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings' } },
     },
@@ -125,7 +125,8 @@ the existing business.`,
   'GET /api/v1/user/{user_id}/changes': {
     operationId: 'readUserChanges',
     summary: "List a user's changes",
-    description: "Lists who created and revoked the user's API keys for all businesses, newest first.",
+    description:
+      "Lists who created and revoked the user's API keys that are not limited to one business, newest first.",
     success: ok('One page of changes.', schemas.changes, {
       changes: {
         changes: [
@@ -149,7 +150,7 @@ the existing business.`,
     operationId: 'exportUser',
     summary: 'Export a user',
     description: `Exports all data stored about a user as JSON Lines, without secrets and hashes. An export can have many pages. The \`Link\`
-header contains the URL of the next page. The last page ends with the line \`{"type":"end"}\`. An unknown user has no \`database\`.`,
+header contains the URL of the next page. The last page ends with the line \`{"type":"end"}\`. For an unknown user, \`database\` is null.`,
     parameters: {
       cursor: ['The cursor in the `Link` header of the previous page. Default: the first page.', 'counts.1.2026-03-02'],
     },
@@ -181,9 +182,9 @@ Erasure cannot be undone. It does nothing for an unknown or erased user, so a re
     operationId: 'readAllUsage',
     summary: 'Read the usage of all businesses',
     description: `Lists how many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, ordered by business
-id. Businesses without uses have a count of 0. With \`ended\`, lists only the businesses whose billing month ended on that day, with their uses
-in that month, for invoicing. Only the operator can read this. A page comes from one database, so it can be short or empty even if \`next\` is
-set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
+id. Businesses without uses have a count of 0. With \`ended\`, lists only the businesses whose billing month ended on the given day, with
+their uses in that month, for invoicing. Only the operator can read this. A page comes from one database, so it can be short or empty even
+if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
     parameters: {
       ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
       user_id: ["Only this user's businesses.", 7],

@@ -40,7 +40,7 @@ const webhooks: ZodOpenApiPathsObject = {
       description: `When businesses reach a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
 follow Standard Webhooks (https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same
 message is sent again: every minute for three days, or every hour after a status from 400 to 499, except 401, 408, 425 and 429. A message can
-arrive twice: ignore a \`webhook-id\` that you already have.`,
+arrive twice: ignore a \`webhook-id\` that you have already received.`,
       security: [],
       parameters: [
         sent(
@@ -86,8 +86,8 @@ const TOKEN =
   'A public business token, for web pages. It gives access to its own business from the registered domains.';
 
 /**
- * Returns the override for a description. In a `closed` one, undescribed fields are errors. Otherwise, later versions may add fields to a
- * response.
+ * Returns the override for a description. In a `closed` description, undescribed fields are errors. Otherwise, later versions may add
+ * fields to a response.
  */
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {

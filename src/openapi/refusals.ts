@@ -14,10 +14,10 @@ function refusalOf(refusal: Refusal, operation: Operation): Refused {
   return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
-/** Returns the refusal of an invalid field. `problem` completes a sentence that starts with the field's name. */
+/** Returns the refusal for an invalid field. `problem` completes a sentence that starts with the field's name. */
 export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
-/** Returns the refusal of invalid input. Throws if the input is valid. */
+/** Returns the refusal for invalid input. Throws if the input is valid. */
 export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
   const { error } = z.safeParse(schema, input);
   if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
@@ -47,7 +47,7 @@ export function refusalsOf(operation: Operation): Record<string, Refused> {
   };
 }
 
-/** Returns the refusal of an unknown parameter. */
+/** Returns the refusal for an unknown parameter. */
 export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sent = 'verbose') => {
   const known = Object.keys(schema.shape).filter((parameter) => !operatorOnly.includes(parameter));
   return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };

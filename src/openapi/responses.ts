@@ -42,7 +42,7 @@ const retry = {
   ),
 };
 const LIMIT_ENDS =
-  'With `limit_reached`, the time until the day or the billing month ends, which can be weeks. Absent if the limit never allows that many uses, for example a limit of 0.';
+  'With `limit_reached`, the time until the day or the billing month ends, which can be weeks. Absent if the limit never allows that many uses, for example if it is 0.';
 const retryIfAny = {
   'Retry-After': header(
     'RetryAfterIfAny',

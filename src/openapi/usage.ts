@@ -49,7 +49,7 @@ at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
     },
     body: {
       description:
-        'Empty for one use, a quantity, or a list of uses. A limit refuses a whole quantity, and a whole list unless an operator key sends it.',
+        'A quantity, a list of uses, or empty for one use. A limit refuses a whole quantity, and a whole list unless an operator key sends it.',
       schema: z.xor([oneUse, quantity, uses]),
       examples: {
         one_use: {},
@@ -78,10 +78,10 @@ at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
   'PATCH /api/v1/business/usage/{business_id}': {
     operationId: 'lowerUses',
     summary: 'Lower the quantities of uses',
-    description: `Lowers the quantities of recorded uses, to 0 or more, and lowers their daily counts by the same amount. Their ids were sent
-in \`Idempotency-Key\` headers or lists, with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days after its day,
-unless that day's count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id remains stored: recording it again
-counts nothing. Only the operator can do this.`,
+    description: `Lowers the quantities of recorded uses, to 0 or more, and lowers their daily counts by the same amount. The uses must have been
+recorded with ids, in \`Idempotency-Key\` headers or lists, with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days
+after its day, unless that day's count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id remains stored:
+recording it again counts nothing. Only the operator can do this.`,
     body: {
       description: 'The uses to lower, each id once, with their new quantities.',
       component: ['LowerUses', 'Uses to lower.'],

@@ -32,8 +32,8 @@ import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_AGE_DAYS, MAX_AHEAD_MINUTES, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
- * The parameters of an operation. The error for an unknown parameter refers to the operation by `name`. `operatorOnly` parameters are
- * unknown to callers other than the operator.
+ * The parameters of an operation. The error for an unknown parameter refers to the operation by `name`. `operatorOnly` parameters count as
+ * unknown unless the operator sends them.
  */
 export type Query = { name: string; schema: z.ZodMiniObject; operatorOnly?: string[] };
 
@@ -72,7 +72,7 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
     { type: 'string', enum: texts },
   );
 
-/** Returns the schema of a list of 1 to `most` entries. Checks the length first, so a million invalid entries are one error. */
+/** Returns the schema of a list of 1 to `most` entries. Checks the length first, so a million invalid entries cause only one error. */
 const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 

@@ -1,4 +1,4 @@
-// Zod schemas of response bodies. The OpenAPI description uses them, and the routes import their types, so the two cannot drift. The
+// Zod schemas of response bodies. The OpenAPI description uses them, and the routes import their types, so the two cannot diverge. The
 // Worker never loads this file.
 import * as z from 'zod/mini';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/fields.ts';
@@ -56,7 +56,7 @@ export const loweredUses = object('LoweredUses', 'The result of lowering uses.',
   lowered: count('Number of uses that now have a lower quantity.'),
   unchanged: count('Number of uses that already had this quantity or a lower one.'),
   unknown: count(
-    'Number of uses that cannot be lowered: the use is not stored, its day is too long ago, or the count of its day was imported.',
+    'Number of uses that cannot be lowered: the use is not stored, its day is too far in the past, or the count of that day was imported.',
   ),
 });
 export type LoweredUses = z.infer<typeof loweredUses>;
@@ -79,7 +79,9 @@ const limits = z
       next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null: no change is pending.')),
       from: z.nullable(day('The first day on which a month begins on `next_billing_day`. Null: no change is pending.')),
       overage: z.nullable(
-        count('Number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null: unlimited.'),
+        count(
+          'Maximum number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null: unlimited.',
+        ),
       ),
       alert_at: z
         .array(percent)
@@ -93,8 +95,8 @@ const limits = z
         count(`Uses this month, which begins on the billing day, at most ${MAX_COUNT}. Null: no monthly limit.`),
       ),
       remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
-      day_ends: z.nullable(time('the day ends. Null: no daily limit')),
-      month_ends: z.nullable(time('the month ends. Null: no monthly limit')),
+      day_ends: z.nullable(time('the day ends (null: no daily limit)')),
+      month_ends: z.nullable(time('the month ends (null: no monthly limit)')),
     }),
   )
   .check(z.describe('Null: the business has no limit.'));
@@ -159,7 +161,9 @@ const change = object('Change', 'A change to a business or user.', {
   key_name: z
     .nullable(z.string())
     .check(
-      z.describe("Name of the API key that made the change. Null: no key made it, or not one of the owner's keys."),
+      z.describe(
+        "Name of the API key that made the change. Null: no API key made it, or the key is not one of the owner's.",
+      ),
     ),
   action: text('The action, such as `add_sites`. Later versions may add actions.'),
   before: changed.check(z.describe('The changed values before the change. Null if they are new.')),
@@ -224,18 +228,18 @@ export const allAlerts = object('AllAlerts', 'Alerts for the limit thresholds th
 });
 export type AllAlerts = z.infer<typeof allAlerts>;
 
-const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
+const listedBusiness = object('ListedBusiness', 'A business and its uses in the last 30 days.', {
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),
   limits,
   refused_origins: count(
-    'Number of origins that were refused in the last 90 days, since the business was last changed.',
+    'Number of origins that were refused in the last 90 days and after the last change to the business.',
   ),
 });
 export type ListedBusiness = z.infer<typeof listedBusiness>;
 export const businesses = object('Businesses', 'The businesses of an API key.', {
   businesses: list(
-    'The businesses whose usage the caller may read from this origin, by id. Can be empty even if `next` is set.',
+    'The businesses whose usage the caller may read from this origin, ordered by id. Can be empty even if `next` is set.',
     listedBusiness,
   ),
   next,
@@ -264,7 +268,7 @@ const keyFields = {
   revoked_at: z.nullable(time('it was revoked')),
   business_id: z.nullable(id('the only business that the key gives access to')),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
-  read_only: z.boolean().check(z.describe('Whether the key can only read, which is the role `read`.')),
+  read_only: z.boolean().check(z.describe('Whether the role is `read`.')),
   role: z
     .enum(ROLES)
     .check(z.describe('`full`: full access. `read`: read-only. `record`: can only read usage and record uses.')),
@@ -272,7 +276,7 @@ const keyFields = {
 const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
 export type Key = z.infer<typeof apiKey>;
 export const keys = object('Keys', 'The API keys of a user.', {
-  keys: list('By id, including revoked and expired keys.', apiKey),
+  keys: list('Ordered by id, including revoked and expired keys.', apiKey),
 });
 export type Keys = z.infer<typeof keys>;
 export const newKey = object('NewKey', 'A created API key.', {
@@ -294,11 +298,11 @@ const total = object('Total', 'The uses of one business in a range of days.', {
   count: count('Number of uses in the range. 0 if there were none.'),
 });
 export const totals = object('Totals', 'The uses of each business in a range of days.', {
-  usage: list('By id. A page can be short or empty even if `next` is set.', total),
+  usage: list('Ordered by id. A page can be short or empty even if `next` is set.', total),
   next,
 });
 export type Totals = z.infer<typeof totals>;
-const endedMonth = object('EndedMonth', 'A billing month of one business that has ended.', {
+const endedMonth = object('EndedMonth', 'A completed billing month of one business.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
   name: text('The current name of the business.'),
@@ -314,8 +318,8 @@ const endedMonth = object('EndedMonth', 'A billing month of one business that ha
       ),
     ),
 });
-export const endedMonths = object('EndedMonths', 'The billing months that ended on a day.', {
-  usage: list('By id. A page can be short or empty even if `next` is set.', endedMonth),
+export const endedMonths = object('EndedMonths', 'The billing months that ended on the given day.', {
+  usage: list('Ordered by id. A page can be short or empty even if `next` is set.', endedMonth),
   next,
 });
 export type EndedMonths = z.infer<typeof endedMonths>;
@@ -342,7 +346,7 @@ const brokenDatabase = object('BrokenDatabase', 'A database that cannot be queri
   error: z.enum(['does not respond', 'failed']).check(z.describe('The problem. The cause is in the log.')),
 });
 export const databases = object('Databases', 'The databases of the service.', {
-  databases: list('By number.', z.union([databaseState, brokenDatabase])),
+  databases: list('Ordered by number.', z.union([databaseState, brokenDatabase])),
 });
 export type Databases = z.infer<typeof databases>;
 
@@ -352,7 +356,7 @@ export const session = object('Session', 'A console session.', {
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
   return_url: z
     .nullable(z.string())
-    .check(z.describe('The address to which the console links back, from the console link. Null: none.')),
+    .check(z.describe('The URL to which the console links back, as set in the console link. Null: none.')),
 });
 export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
@@ -367,8 +371,8 @@ export type ConsoleLink = z.infer<typeof consoleLink>;
 export const health = object('Health', 'The service and its databases respond.', {
   status: z.literal(true),
   runs: object('Runs', 'The scheduled runs.', {
-    alerts: z.nullable(time('the alerts run last ended. Null: it never ended')),
-    purge: z.nullable(time('the purge last ended. Null: it never ended')),
+    alerts: z.nullable(time('the alerts run last ended (null: never)')),
+    purge: z.nullable(time('the purge last ended (null: never)')),
   }),
 });
 export type Health = z.infer<typeof health>;
