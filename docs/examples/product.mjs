@@ -78,7 +78,7 @@ const STATUS = {
   ...{ invalid_input: 422, last_domain: 422, limit_reached: 429 },
 };
 
-/** The default timeout is 11 seconds, because the service waits up to 10 for its database. */
+/** Sends a request. Times out after 11 seconds by default, because the service waits up to 10 for its database. */
 async function sendOnce(method, path, { key = OPERATOR_KEY, once, body, seconds = 11 } = {}) {
   const headers = { Authorization: `Bearer ${key}`, ...(once && { 'Idempotency-Key': once }) };
   const signal = AbortSignal.timeout(seconds * 1000);
@@ -225,9 +225,9 @@ const routes = {
   },
 };
 
-/** The last step of each customer. */
+/** The most recent step of each customer, as a promise. */
 const turns = new Map();
-/** Runs a customer's steps sequentially. Skips the step if the customer is deleted. */
+/** Runs a customer's steps sequentially. Skips the step if the customer has been deleted. */
 function inTurn(user, step) {
   const earlier = turns.get(user) ?? Promise.resolve();
   const turn = earlier.then(() => {
@@ -267,13 +267,13 @@ async function sendLate({ business_id }) {
         'PATCH',
         late.map(({ id, quantity }) => ({ id, quantity })),
       );
-      // A use whose quantity was lowered in the meantime stays.
+      // Keeps a use whose quantity was lowered in the meantime.
       for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
     } catch (error) {
       // Sets aside uses that the service rejects permanently, such as those that are too old.
       let refused = 0;
       for (const [field, [message]] of Object.entries(error.errors ?? {})) {
-        const id = late[field.split('.')[1]]?.id; // such as uses.3.at
+        const id = late[field.split('.')[1]]?.id; // a field is, for example, uses.3.at
         if (id) refused += run('update late set refused = ? where id = ?', message, id);
       }
       if (refused === 0) throw error;
@@ -306,7 +306,7 @@ async function monthsThatEnded(day) {
   }
   return months;
 }
-/** Bills the months that ended, and settles those that became final after 41 days. */
+/** Bills the months that ended before today, and settles those whose counts are final, 41 days after their end. */
 async function invoices(today) {
   const [next] = all(
     "select coalesce((select date(max(day), '+1 day') from nights), (select min(signed_up) from customers), ?) as day",
@@ -369,7 +369,7 @@ async function catchUp() {
     for (const step of [tell, sendLate, close]) await inTurn(user_id, step).catch(console.error);
 }
 
-/** Whether the payment provider signed the message (Standard Webhooks) within the last five minutes. */
+/** Returns true if the payment provider signed the message (Standard Webhooks) within the last five minutes. */
 function isSigned(headers, body) {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures = '' } = headers;
   const signature = createHmac('sha256', paymentKey).update(`${id}.${seconds}.`).update(body).digest();
