@@ -1,10 +1,10 @@
-// Every credential × operation × business × origin, against an independent statement of the rules of docs/api.md ("Credentials",
+// Compares the responses to every credential × operation × business × origin with an oracle that implements docs/api.md ("Credentials",
 // "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests come from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
 import { BASE, call, dumpAll, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
-/** The business in a path. Each has registered a site and a wildcard, except `open`. */
+/** The businesses in request paths. All except `open` have registered a site and a wildcard. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
 type Target = (typeof TARGETS)[number] | 'none';
 const OWN: Target[] = ['open', 'shop', 'suspended'];
@@ -15,16 +15,16 @@ const ORIGINS = {
   'a server': { headers: {}, origin: null },
   'a registered page': { headers: { Origin: 'https://shop.example' }, origin: 'https://shop.example' },
   'a page under the wildcard': { headers: { Origin: 'https://a.pages.example' }, origin: 'https://a.pages.example' },
-  'another page': { headers: { Origin: 'https://evil.example' }, origin: 'https://evil.example' },
+  'an unregistered page': { headers: { Origin: 'https://evil.example' }, origin: 'https://evil.example' },
   'a sandboxed frame': { headers: { Origin: 'null' }, origin: 'null' },
-  'its own page': { headers: { Origin: BASE }, origin: BASE },
-  'its own page, by Sec-Fetch-Site': { headers: { 'Sec-Fetch-Site': 'same-origin' }, origin: BASE },
+  'a page of the service': { headers: { Origin: BASE }, origin: BASE },
+  'a page of the service, by Sec-Fetch-Site': { headers: { 'Sec-Fetch-Site': 'same-origin' }, origin: BASE },
 };
 type From = keyof typeof ORIGINS;
 const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 type Role = 'full' | 'read' | 'record';
-/** A valid credential, the businesses it can access, and the paths that are routed to a database without the credential. */
+/** A valid credential, the businesses it can access, and the businesses whose paths are routed to a database without the credential. */
 type Caller = { kind: 'key' | 'session' | 'token' | 'operator'; role: Role; knows: Target[]; unfoundAt?: Target[] };
 const key = (role: Role, knows = OWN): Caller => ({ kind: 'key', role, knows });
 const session = (role: Role, knows = OWN): Caller => ({ kind: 'session', role, knows });
@@ -139,7 +139,7 @@ async function world() {
   const [shop, suspended, deleted] = [await newBusiness(own), await newBusiness(own), await newBusiness(own)];
   const foreign = await newBusiness({ sites: SITES });
   const malformed = { id: '01', user_id, name: 'x' };
-  /** Paths that are not routed to the imported token's database. A path that names no database is routed to DB. */
+  /** Businesses whose paths are not routed to the imported token's database. A path without a valid id is routed to DB. */
   const elsewhere: Target[] = [...(home.number === 0 ? [] : (['malformed', 'none'] as const))];
   if (foreign.home !== home) elsewhere.push('foreign');
 
@@ -156,7 +156,7 @@ async function world() {
     (await ok('POST', '/session', as, undefined, at)).session_key;
   const newKeyOf = async (fields: object) => (await byOperator('POST', `/user/${user_id}/keys`, fields)).api_key;
 
-  const former = await rotate(shop, '1h', hours(-1)); // the first former token has just expired
+  const former = await rotate(shop, '1h', hours(-1)); // the first of two former tokens has just expired
   const present = await rotate(shop, '24h', hours(-1));
   const ofSuspended = await rotate(suspended, '24h');
   await byOperator('PATCH', `/business/${suspended.id}`, { status: 'suspended' });
@@ -177,20 +177,20 @@ async function world() {
     ['full key for one business', key('full', ['shop']), await newKeyOf({ business_id: shop.id })],
     ['read key for one business', key('read', ['shop']), readForOne],
     ['record key for one business', key('record', ['shop']), await newKeyOf({ role: 'record', business_id: shop.id })],
-    ['key of another user', key('full', ['foreign']), foreign.key],
+    ['another user’s key', key('full', ['foreign']), foreign.key],
     ['expired key', null, (await newKey(shop, { expires_on: '2026-03-14' })).key],
     ['revoked key', null, revoked.api_key],
     ['unknown key', null, shop.key.replace(/.{4}$/, 'zzzz')],
     ['session', session('full'), await sessionOf(shop.key)],
     ['session of a read key for one business', session('read', ['shop']), await sessionOf(readForOne)],
-    ['session of a read-only link', session('read'), ofLink.session_key],
+    ['session of a read-only console link', session('read'), ofLink.session_key],
     ['ended session', null, ended],
     ['expired session', null, await sessionOf(shop.key, hours(-12))],
     ['session of a revoked key', null, orphan],
     ['token', token('shop'), present],
     ['former token', token('shop'), former],
     ['expired former token', null, shop.token],
-    ['token of another user', token('foreign'), foreign.token],
+    ['another user’s token', token('foreign'), foreign.token],
     ['imported token', token('open', elsewhere), open.token],
     ['token of a suspended business', null, ofSuspended],
     ['former token of a suspended business', null, suspended.token],
@@ -206,7 +206,7 @@ async function world() {
     businesses: { open, shop, suspended, foreign, deleted, malformed, none: malformed },
     credentials: [
       ...credentials.map(([name, caller, text]) => ({ name, caller, headers: { Authorization: `Bearer ${text}` } })),
-      { name: 'key as Basic', caller: null, headers: { Authorization: `Basic ${shop.key}` } },
+      { name: 'key sent with the scheme Basic', caller: null, headers: { Authorization: `Basic ${shop.key}` } },
       { name: 'no credential', caller: null, headers: {} },
     ],
   };
@@ -219,7 +219,7 @@ test('the oracle has a rule for every operation', () => {
 /** The start of the response to an otherwise valid request with an unknown parameter. */
 const WRONG_INPUT = '{"status":false,"message":"matrix is not a parameter';
 
-test('the service allows and refuses every call as the oracle does', { tags: 'slow', timeout: 600_000 }, async () => {
+test('the service allows and refuses the same calls as the oracle', { tags: 'slow', timeout: 600_000 }, async () => {
   const { businesses, credentials } = await world();
   const cells = ROUTES.flatMap((route) => {
     const rule = RULES[route.name] as Rule;
@@ -232,8 +232,8 @@ test('the service allows and refuses every call as the oracle does', { tags: 'sl
     const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
-      // Refusals do not depend on the input, so they alternate between valid and invalid input. Allowed calls always send invalid input,
-      // so they change nothing.
+      // Refusals do not depend on the input, so calls that must be refused send valid and invalid input alternately. Allowed calls always
+      // send invalid input, so they change nothing.
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },

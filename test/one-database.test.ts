@@ -33,7 +33,7 @@ const newOne = (token?: string) => {
   return newBusiness({ user_id: user, ...(token !== undefined && { token }) });
 };
 
-test('the only database stores every new user, and no other database can be requested', async () => {
+test('with one database, every new user is stored in it, and a request for another database is refused', async () => {
   for (const user_id of [11, 12, 13, 14]) {
     const body = { user_id, ...FIELDS, business_size: 'small' };
     const [first, second] =
@@ -51,7 +51,7 @@ test('the only database stores every new user, and no other database can be requ
   }
 });
 
-test('the health check and the list of databases query only the bound database', async () => {
+test('with one database, the health check and the list of databases query only that database', async () => {
   await newOne();
   const queries: string[] = [];
   const DB = {
@@ -67,10 +67,10 @@ test('the health check and the list of databases query only the bound database',
   expect(body.data.databases).toEqual([expect.objectContaining({ number: 0, letter: '0', binding: 'DB' })]);
 });
 
-describe('with one database, across all businesses', () => {
+describe('with one database', () => {
   const LISTS = { businesses: '/business?limit=2', usage: '/usage?limit=2', alerts: '/alerts?limit=2' };
   test.each(Object.entries(LISTS))(
-    'the list of %s contains each row once and ends after the last',
+    'the operator’s list of all %s contains each row once and ends after the last row',
     async (name, path) => {
       const made = [await newOne(), await newOne(), await newOne()];
       const alert = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
@@ -95,7 +95,7 @@ describe('with one database, across all businesses', () => {
   );
 });
 
-test('an imported token is looked up in the only database, whatever the path', async () => {
+test('with one database, an imported token is looked up in it, whatever id the path contains', async () => {
   const { id, token } = await newOne('Token-of-another-system-1');
   const read = (path: number | string) => send('GET', `/business/usage/${path}`, { as: token });
   expect((await read(id)).status).toBe(200);
@@ -107,7 +107,7 @@ test('an imported token is looked up in the only database, whatever the path', a
   }
 });
 
-test('another database’s credential is 401 without a query', async () => {
+test('with one database, a credential with another database’s letter gets 401 without a query', async () => {
   const { usage, key, token } = await newOne();
   for (const credential of [key, token]) {
     for (const letter of ['1', '2', 'z']) {
@@ -129,7 +129,7 @@ test('with one database, keys and tokens work, and businesses can be changed and
   expect(answerOf(deleted)).toEqual(granted({ deleted: { id, name: 'Other' } }));
 });
 
-test('the scheduled runs purge and sweep the only database', async () => {
+test('with one database, the scheduled runs purge and sweep it', async () => {
   const business = await newOne();
   await addFormerToken(business, STAMP);
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});

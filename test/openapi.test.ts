@@ -9,7 +9,7 @@ import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support
 
 const PATH = '/api/v1/openapi.json';
 
-test('the description is public and cacheable, and costs no round trip', async () => {
+test('the OpenAPI description is public and cacheable, and costs no database round trip', async () => {
   for (const origin of [undefined, 'https://anywhere.example']) {
     const answer = await call('GET', PATH, origin === undefined ? {} : { origin });
     expect(answer.status).toBe(200);
@@ -21,7 +21,7 @@ test('the description is public and cacheable, and costs no round trip', async (
   }
 });
 
-test('a client that has cached the current description gets 304', async () => {
+test('a client that has cached the current OpenAPI description gets 304', async () => {
   const { headers } = await call('GET', PATH);
   const again = await call('GET', PATH, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
   expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
@@ -29,7 +29,7 @@ test('a client that has cached the current description gets 304', async () => {
   expect(again.headers.get('Access-Control-Allow-Origin')).toBe('*');
 });
 
-test('a HEAD request for the description gets no body, and other methods get 405', async () => {
+test('a HEAD request for the OpenAPI description gets no body, and other methods get 405', async () => {
   const head = await call('HEAD', PATH);
   expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
   const post = await call('POST', PATH);
@@ -71,9 +71,9 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
   });
 
   test.each(examplesOf(requestBody))(
-    'responds to an example request with the example response: %s',
+    'responds to the example request “%s” with the example response',
     async (name, { value }) => {
-      // The ids in the examples are DB’s.
+      // The ids in the examples are in DB’s range.
       const business = await newBusiness({ user_id: homes.length * 1_000_000 });
       await setCount(business.id, '2026-03-03', 12);
       const url = path.replace('{business_id}', `${business.id}`).replace('{user_id}', `${business.user_id}`);
@@ -101,14 +101,14 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
   );
 });
 
-test('the example of the alerts message matches its schema', () => {
+test('the example of an alerts message matches its schema', () => {
   const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
   const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
 });
 
-test('the description of each 404 names the id that does not exist', () => {
+test('the OpenAPI description of each 404 names the ids that can cause it', () => {
   const descriptions = operations.flatMap(({ name, operation: { responses } }) => {
     const { description } = (responses[404] ?? {}) as { description?: string };
     return description === undefined ? [] : [[name, description]];
@@ -134,7 +134,7 @@ interface Schema {
 }
 const published = openapi().components?.schemas as Record<string, Schema>;
 
-test('the description contains the integer bounds and enum values that the service enforces', () => {
+test('the OpenAPI description contains the integer bounds and enum values that the service enforces', () => {
   expect(published.NewBusiness?.properties).toMatchObject({
     user_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     database: { type: 'integer', minimum: 0, maximum: 61 },
@@ -147,11 +147,11 @@ test('the description contains the integer bounds and enum values that the servi
   });
 });
 
-test('Error-Code lists exactly the error codes of the service', () => {
+test('the schema of the Error-Code header lists exactly the service’s error codes', () => {
   expect(components?.headers?.ErrorCode).toMatchObject({ schema: { type: 'string', enum: ERROR_CODES } });
 });
 
-test('every object in a request is closed, because the service refuses unknown members', () => {
+test('the schema of every object in a request forbids unknown members, as the service does', () => {
   const bodies = JSON.stringify(operations.map(({ operation }) => operation.requestBody));
   const ofRequests = Object.entries(published).filter(([name]) => bodies.includes(`schemas/${name}"`));
   const open = ofRequests.filter(
@@ -167,7 +167,7 @@ test.each([
   ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],
   ...['1d', '7d', '9d', '10d', '29d', '30d', '31d', '40d', '99d', '100d', '0h', '0d', '01h', '001d', '1', 'h', ''],
   ...['24H', '24m', '24 h', ' 24h', '24h ', '24h\n', '-1h', '+1h', '1.5h', '1e1h', '24h7d', '٣h', 'one day'],
-])('the schema and the service agree on keep_old %j', (text) => {
+])('the schema and the service agree on whether keep_old can be %j', (text) => {
   expect(passes(published.Rotation?.properties?.keep_old, text)).toBe(DURATION.test(text));
 });
 
@@ -178,6 +178,6 @@ test.each([
   ...['2026-03-15T12:00Z', '2026-03-15 12:00:00Z', '2026-03-15', '2026-3-15T12:00:00Z', '20260315T120000Z'],
   ...[' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n', '2026-02-30T12:00:00Z', '2026-13-01T12:00:00Z', '1773576000'],
   ...[''],
-])('the schema and the service agree on the timestamp %j', (text) => {
+])('the schema and the service agree on whether a timestamp can be %j', (text) => {
   expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(parseInstant(text) !== null);
 });

@@ -1,4 +1,4 @@
-// What an operator relies on: outages, rate limits, the log, and the headers of every response.
+// Behavior that operators rely on: outages, rate limits, the log, and the headers of every response.
 import { createExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
@@ -24,7 +24,7 @@ import {
   newKey,
 } from './support.ts';
 
-// Examples of each kind. test/outage.test.ts covers the other errors.
+// Examples of each kind of database error. test/outage.test.ts covers the other errors.
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
   'D1_ERROR: database is locked: SQLITE_BUSY',
@@ -61,7 +61,7 @@ eachOf(describe, FAILING)('when the database fails, the response to $name', (rou
   });
 });
 
-test('a use with an Idempotency-Key is 503 if its outcome is unknown, and counts once after a retry', async () => {
+test('a use with an Idempotency-Key gets 503 if its outcome is unknown, and counts once after a retry', async () => {
   const business = await newBusiness();
   const send = (bindings: object) =>
     call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'order-1' }, bindings });
@@ -70,7 +70,7 @@ test('a use with an Idempotency-Key is 503 if its outcome is unknown, and counts
   expect((await send({})).body).toMatchObject({ status: true, data: { count: 1 } });
 });
 
-test('the service does not retry a write', async () => {
+test('the service does not retry a write whose result was lost', async () => {
   const business = await newBusiness();
   const bindings = failingWith('D1_ERROR: Network connection lost.', 'after');
   await call('POST', business.usage, { as: business.key, bindings });
@@ -102,7 +102,7 @@ describe('the rate limits', () => {
   const send = (bindings: object, headers: Record<string, string>, path = '/api/v1/business/usage/1') =>
     call('GET', path, { headers, bindings });
 
-  test('answer a client address over its limit with 429 and Retry-After, without a database query', async () => {
+  test('refuse a client address over its limit with 429 and Retry-After, without a database query', async () => {
     const { binding } = limiter(2);
     const bindings = { ...failingWith('never asked'), ADDRESS_LIMIT: binding };
     const from = (address: string) => send(bindings, { 'CF-Connecting-IP': address });
@@ -115,7 +115,7 @@ describe('the rate limits', () => {
     expect((await from('192.0.2.2')).status).toBe(401);
   });
 
-  test('answer a credential over its limit with 429, and pass the limiter only a hash of it', async () => {
+  test('refuse a credential over its limit with 429, and pass only its hash to the limiter', async () => {
     const { binding, keys } = limiter(1);
     const business = await newBusiness();
     const ours = (scheme: string) =>
@@ -127,15 +127,21 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test.each(['key', 'token'] as const)('hash a %s once for both the limiter and the database', async (kind) => {
-    const business = await newBusiness();
-    const digest = vi.spyOn(crypto.subtle, 'digest');
-    const answer = await send({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
-    expect([answer.status, digest.mock.calls.length]).toEqual([422, 1]);
-    digest.mockRestore();
-  });
+  test.each(['key', 'token'] as const)(
+    'compute the hash of a %s once for both the limiter and the database',
+    async (kind) => {
+      const business = await newBusiness();
+      const digest = vi.spyOn(crypto.subtle, 'digest');
+      const answer = await send(
+        { CREDENTIAL_LIMIT: limiter(1).binding },
+        { Authorization: `Bearer ${business[kind]}` },
+      );
+      expect([answer.status, digest.mock.calls.length]).toEqual([422, 1]);
+      digest.mockRestore();
+    },
+  );
 
-  test('do not count requests over an address limit against the credential, because every page contains the token', async () => {
+  test('do not count requests over an address limit against the token, because anyone can copy a token from a page', async () => {
     const address = limiter(1);
     const credential = limiter(2);
     const business = await newBusiness();
@@ -149,7 +155,7 @@ describe('the rate limits', () => {
     expect(await from('192.0.2.2')).toBe(false);
   });
 
-  test('count a token per origin, so refused pages do not use up a registered page’s limit', async () => {
+  test('count a token’s requests separately for each origin, so refused pages do not use up a registered page’s limit', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { binding, keys } = limiter(5);
     const bindings = { CREDENTIAL_LIMIT: binding };
@@ -163,7 +169,7 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('allow 1,000 calls from ten addresses and stop a single address, as deployed', {
+  test('as deployed, allow 1,000 calls from ten addresses, but not 2,001 calls from one', {
     tags: 'slow',
   }, async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
@@ -174,7 +180,7 @@ describe('the rate limits', () => {
     };
     const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
     expect(new Set(await inBatches(addresses, (address) => visit(address)))).toEqual(new Set([200]));
-    // Wherever a period begins, at least one of 2,001 requests is the 1,001st of its period.
+    // Even if a new period begins in between, at least one of 2,001 requests is the 1,001st of its period.
     const flood = await inBatches(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
@@ -206,7 +212,7 @@ describe('the rate limits', () => {
       expect((await call(method, path, { headers, body, bindings })).status, `${method} ${path}`).toBe(status);
   });
 
-  test('do not count preflights or requests without an address, and do not apply without their binding', async () => {
+  test('do not count preflights or requests without a client address, and do not apply if their binding is missing', async () => {
     const { binding, keys } = limiter(0);
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     expect((await send({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);

@@ -35,7 +35,7 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
-/** Creates the user's home in advance, because a new owner's first request costs more. */
+/** Creates the new business's owner's home in advance, because an owner's first creation costs more round trips. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
 describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, may, ...route }) => {
@@ -99,7 +99,9 @@ describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, m
   if (route.unknownBusiness !== null) {
     const { unknownBusiness } = route as Route;
     test(
-      'gets an owner’s response for an unknown business, and is allowed for an inactive business',
+      may
+        ? 'gets the same response as an owner for an unknown business, and is allowed for an inactive business'
+        : 'is refused in the same way for an unknown or inactive business',
       tagsOf(route),
       async () => {
         for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
@@ -165,7 +167,7 @@ test('each of the four secrets works while the others are malformed, and the log
   }
 });
 
-test('a key with two roles gets the narrower role, whatever the order of the secrets', async () => {
+test('an operator key that two secrets give different roles gets the narrower role, whatever their order', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [
@@ -204,7 +206,7 @@ test.each([4, 50])('the operator can list all users’ businesses in all databas
   expect(pages).toBeLessThanOrEqual(Math.ceil(listed.length / limit) + homes.length);
 });
 
-test('a use id counts once for API keys and operator keys together, and once for tokens', async () => {
+test('an id counts once for API keys and operator keys together, and separately for tokens', async () => {
   const business = await newBusiness();
   const body = { uses: [{ id: 'order-1' }] };
   const counts = [];
@@ -232,7 +234,7 @@ describe('rate limits', () => {
   const send = async (path: string, as: string, bindings: object, origin?: string) =>
     (await call('GET', path, { as, headers, bindings, origin })).status;
 
-  test('by address count unknown operator keys, but not known ones', async () => {
+  test('per address count requests with unknown operator keys, but not with known ones', async () => {
     const { usage } = await newBusiness();
     const { keys, binding } = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding })).toBe(200);
@@ -246,7 +248,7 @@ describe('rate limits', () => {
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding }, BASE)).toBe(429);
   });
 
-  test('by credential count an operator key separately for each business and each user', async () => {
+  test('per credential count an operator key’s requests separately for each business and each user', async () => {
     const [one, other] = [await newBusiness(), await newBusiness()];
     const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
     expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);

@@ -22,7 +22,7 @@ import {
 const UNAVAILABLE = { status: 503, text: '{"message":"Service Unavailable"}' };
 type Headers = Record<string, string>;
 let business: Awaited<ReturnType<typeof newBusiness>>;
-/** Request headers without an operator key. */
+/** Request headers without a valid operator key. */
 let others: Record<string, Headers>;
 beforeAll(async () => {
   business = await newBusiness({ sites: ['https://shop.example'] });
@@ -37,14 +37,14 @@ beforeAll(async () => {
     'a record-only key': bearer((await newKey(business, { record_only: 1 })).key),
     'a session key': bearer((await newSession(business)).key),
     'a token': { ...bearer(business.token), Origin: 'https://shop.example' },
-    'a token from a page that is not registered': { ...bearer(business.token), Origin: 'https://evil.example' },
-    'the token of a business that is not active': bearer(suspended.token),
+    'a token from an unregistered page': { ...bearer(business.token), Origin: 'https://evil.example' },
+    'an inactive business’s token': bearer(suspended.token),
     'an imported token': bearer(imported.token),
     'an unknown key': bearer(newCredential('bua_sk_', 0)),
-    'the key of a database that is not bound': bearer(newCredential('bua_sk_', 61)),
+    'an unbound database’s key': bearer(newCredential('bua_sk_', 61)),
     'an unknown operator key': bearer(newOperatorKey()),
     'a malformed credential': bearer('bua_sk_x'),
-    'another header': { 'X-API-Key': business.key },
+    'an API key in another header': { 'X-API-Key': business.key },
   };
 });
 
@@ -63,7 +63,7 @@ async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) 
     context,
   );
   const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
-  await waitOnExecutionContext(context); // otherwise it would write to the next file's database
+  await waitOnExecutionContext(context); // otherwise a late write would reach the next file's database
   return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
 }
 async function expectUnavailable(request: Request) {
@@ -80,7 +80,7 @@ async function expectUnavailable(request: Request) {
 }
 
 eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (route) => {
-  test('is 503 without a query for all other callers', async () => {
+  test('is 503 without a query for every caller except the operator', async () => {
     const before = await dumpAll();
     for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));
     expect(await dumpAll()).toBe(before);
@@ -99,7 +99,7 @@ eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (rou
   });
 });
 
-test('while OPERATOR_ONLY is 1, redeeming a console link’s code is 503 and does not spend the code', async () => {
+test('while OPERATOR_ONLY is 1, a request to redeem a console link’s code gets 503 and does not spend the code', async () => {
   const code = await newCode(business);
   const redeem = (body: string) => new Request(`${BASE}/api/v1/session`, { method: 'POST', body });
   for (const body of [JSON.stringify({ code }), '', '{}', JSON.stringify({ code: 'x'.repeat(34) })])
@@ -129,11 +129,11 @@ test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])(
     const expected = {
       ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
       ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
-      ...{ 'a token from a page that is not registered': 403, 'the token of a business that is not active': 401 },
-      // The token is known if the path is routed to its database, but it is another business's token.
+      ...{ 'a token from an unregistered page': 403, 'an inactive business’s token': 401 },
+      // 422 if the path is routed to the token's database, because the path names another business. Otherwise 401.
       ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
-      'the key of a database that is not bound': 401,
-      ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'another header': 401 },
+      'an unbound database’s key': 401,
+      ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'an API key in another header': 401 },
     };
     const bindings = value === undefined ? {} : { OPERATOR_ONLY: value };
     const statuses = [];

@@ -1,4 +1,4 @@
-// The origins that a list of sites admits, compared with an independent oracle of docs/api.md, "Sites", and the cost of the decision.
+// Compares the origins that a list of sites admits with an independent oracle (docs/api.md, "Sites"), and measures the cost of the check.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
@@ -14,7 +14,7 @@ import {
 } from './hostile/origins.ts';
 import { call, newBusiness, setCount } from './support.ts';
 
-/** The service's decision, without a database. */
+/** Whether the service admits an origin, computed without a database. */
 const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
 
 // The oracle scans the registered sites and parses sites and origins by hand. It neither uses `URL` nor derives candidates.
@@ -53,7 +53,7 @@ function covers(site: string, origin: string): boolean {
 
 const oracle = (sites: readonly string[], origin: string) => sites.some((site) => covers(site, origin));
 
-/** The oracle cannot decode punycode: under a wildcard, the service may refuse a label that the oracle admits. */
+/** The oracle cannot decode punycode, so under a wildcard the service may refuse a punycode label that the oracle admits. */
 const isJudgedAlike = (sites: readonly string[], origin: string) =>
   admits(sites, origin) === oracle(sites, origin) || (!admits(sites, origin) && /[/.]xn--/.test(origin));
 
@@ -74,7 +74,7 @@ describe('an origin', () => {
   });
 
   const GROUPS = Object.entries({ ...HOSTILE_ORIGINS, genuine: GENUINE_ORIGINS });
-  test.each(GROUPS)('is admitted by exactly the lists that the oracle names: %s', async (_, rows) => {
+  test.each(GROUPS)('is admitted by the same lists in the table, the oracle and the service: %s', async (_, rows) => {
     for (const [origin, ...admittedBy] of rows) {
       const admitting = lists.filter(([, sites]) => oracle(sites, origin)).map(([list]) => list);
       expect([origin, ...admitting]).toEqual([origin, ...admittedBy]);
@@ -182,7 +182,7 @@ test('the service and the oracle agree on 100,000 mutations of registered sites'
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
-  // The mutations stay close to the boundary between admitted and refused.
+  // Each outcome is frequent, so the mutations stay close to the boundary between admitted and refused.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 
@@ -212,7 +212,7 @@ test('the service and the oracle agree on any list and any origin', { tags: 'slo
   );
 });
 
-test('the service admits and refuses requests as the oracle does', { tags: 'slow' }, async () => {
+test('the service admits and refuses requests from the same origins as the oracle', { tags: 'slow' }, async () => {
   const businesses = await Promise.all(
     lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
   );
@@ -233,13 +233,13 @@ test('the service admits and refuses requests as the oracle does', { tags: 'slow
   expect(statuses).toEqual(new Set([200, 403]));
 });
 
-test('a token without an origin is refused with a message that explains where tokens work', async () => {
+test('a request with a token but no origin is refused with a message that explains where tokens work', async () => {
   const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
   const answer = await call('GET', usage, { as: token });
   expect(answerOf(answer)).toEqual({ status: 403, body: NO_ORIGIN });
 });
 
-describe('the cost of a decision', () => {
+describe('the cost of checking an origin', () => {
   const DAYS = 7;
   const FEW = [
     ...['https://example.com', 'https://*.example.com', 'https://*.example.com:8443'],
@@ -263,10 +263,10 @@ describe('the cost of a decision', () => {
     one = await crowded(['https://example.com']);
     few = await crowded(FEW);
     many = await crowded(MANY);
-    await crowded([]); // a query that overran the other businesses' days would read its days
+    await crowded([]); // a query that read past another business's days would read this business's days
   });
 
-  /** Returns the status of a report for an origin and the rows it reads, without the rows of its days. */
+  /** Returns the status of a usage report for an origin, and the number of rows read, not counting the report's days. */
   async function rowsRead(business: Business | undefined, origin: string) {
     const answer = await call('GET', `${business?.usage}?from=2026-03-10&to=2026-03-16`, {
       as: business?.token ?? '',
@@ -291,7 +291,7 @@ describe('the cost of a decision', () => {
     ['that is null', 'null', 403, 0],
     ['of 16 KiB', `https://${'a'.repeat(16_384)}.example.com`, 403, 0],
     ['that joins 745 others', `https://example.com${', https://example.com'.repeat(745)}`, 403, 0],
-  ])('is bounded for an origin %s, and does not grow from 6 sites to 500', async (_, origin, status, wildcards) => {
+  ])('is bounded for an origin %s, and is the same with 6 sites and with 500', async (_, origin, status, wildcards) => {
     const read = await rowsRead(few, origin);
     expect(read.status).toBe(status);
     expect(read.rows).toBeLessThanOrEqual(8 + 2 * wildcards);
@@ -299,7 +299,7 @@ describe('the cost of a decision', () => {
     expect(sitesCovering(origin)).toHaveLength(1 + wildcards);
   });
 
-  test('does not grow from one site to 500', async () => {
+  test('is the same with one site and with 500', async () => {
     for (const origin of ['https://example.com', 'https://example.org']) {
       expect(await rowsRead(one, origin)).toEqual(await rowsRead(many, origin));
     }

@@ -1,10 +1,10 @@
-// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, but connection
-// errors do not.
+// The classification of D1 errors by their text. Each text has a public source. Errors from the database begin with `D1_ERROR: `, but
+// connection errors do not.
 import { describe, expect, test } from 'vitest';
 import { outageOf } from '../src/db/outage.ts';
 
 /** https://developers.cloudflare.com/d1/observability/debug-d1/#error-list */
-const DOCS = 'the error list';
+const DOCS = 'the D1 error list';
 
 const NOT_RUN = [
   ['D1 DB is overloaded. Requests queued for too long.', DOCS],
@@ -49,7 +49,7 @@ const UNKNOWN = [
   ['Failed to parse body as JSON, got: error code: 1031', 'cloudflare/workers-sdk#10801'],
   [
     "The Durable Object's code has been updated, this version can no longer access storage.",
-    'Durable Objects, troubleshooting; a D1 database is one',
+    'Durable Objects, troubleshooting; a D1 database is a Durable Object',
   ],
 ];
 const OURS = [
@@ -60,13 +60,13 @@ const OURS = [
   ],
   ['too many SQL variables at offset 400: SQLITE_ERROR', 'cloudflare/cloudflare-docs#31047'],
   ['Failed to parse body as JSON, got: ZodError: invalid', 'miniflare, for a value that it does not accept'],
-  ['Too many API requests by single worker invocation.', 'Workers: the limit of subrequests'],
+  ['Too many API requests by single worker invocation.', 'Workers: the limit on subrequests'],
 ];
 
 describe.each([
   ['did not run', 'not_run', NOT_RUN],
   ['may have run', 'unknown', UNKNOWN],
-  ['failed through a fault of the service', null, OURS],
+  ['failed because of an error in the service', null, OURS],
 ] as const)('a batch %s if D1 reports', (_, outage, texts) => {
   test.each(texts)('%s (%s)', (text) => {
     for (const message of [`D1_ERROR: ${text}`, text]) expect(outageOf(new Error(message ?? ''))).toBe(outage);

@@ -1,4 +1,4 @@
-// Uses beyond a limit (docs/api.md, "Overage"), and lists of uses, which limits apply to unless the operator sends them.
+// Uses beyond a limit (docs/api.md, "Overage"). Limits also apply to lists of uses, unless the operator sends them.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ledger } from '../src/db/schema.ts';
@@ -79,7 +79,7 @@ describe('overage', () => {
     expect((await use(business, { body: { quantity: 21 } })).headers.get('Retry-After')).toBeNull();
   });
 
-  test('can be read and changed as a limit of the business, and each change is listed', async () => {
+  test('can be read and changed like the business’s limits, and each change is listed', async () => {
     const business = await newBusiness();
     const patch = async (body: object) =>
       (await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body })).body.data.limits;
@@ -112,7 +112,7 @@ describe('a list that a key sends', () => {
     expect([await countsByDay(business), await remembered(business)]).toEqual([{ [TODAY]: 4 }, 4]);
   });
 
-  test('passes at the limit if it contains only known ids', async () => {
+  test('is accepted at the limit if all its ids are already recorded', async () => {
     const business = await newLimitedBusiness({ daily_limit: 2, monthly_limit: 2 });
     await report(business, idsOf(1, 2));
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
@@ -166,7 +166,7 @@ describe('a list that a key sends', () => {
     expect((await report(business, idsOf(1))).headers.get('Retry-After')).toBe(HALF_A_DAY);
   });
 
-  test('gets no Retry-After if it exceeds a whole period', async () => {
+  test('gets no Retry-After if it contains more uses than a whole period allows', async () => {
     const business = await newLimitedBusiness({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));
     expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.', 3));
@@ -185,7 +185,7 @@ describe('a list that a key sends', () => {
     expect(sum).toBeGreaterThanOrEqual(135);
   });
 
-  test('costs one round trip, and no more than without limits if the overage is unlimited', async () => {
+  test('costs as many round trips as without limits, and the same in total if the overage is unlimited', async () => {
     const list = (name: string) => Array.from({ length: 100 }, (_, index) => ({ id: `${name}-${index}` }));
     const costOf = async (business: Business) => {
       await report(business, list('first'));
@@ -210,7 +210,7 @@ describe('the operator', () => {
     }
   });
 
-  test('can record for an inactive business, unlike its owner', async () => {
+  test('can record uses for an inactive business, unlike its owner', async () => {
     for (const status of ['suspended', 'closed']) {
       const business = await newLimitedBusiness({}, { status });
       for (const as of [OPERATOR.full, OPERATOR.record]) {

@@ -1,4 +1,4 @@
-// The alerts that a request stores after its response when it reaches 80 or 100 % of a limit (docs/alerts.md).
+// The alerts that a request stores after its response when its uses reach 80 or 100 % of a limit (docs/alerts.md).
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { asc, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const written = async ({ db, id }: Business) => {
 };
 
 describe('a use', () => {
-  test('stores one alert a day when it reaches 80 % of a limit, and one when it reaches 100 %', async () => {
+  test('that reaches 80 % or 100 % of a daily limit stores one alert per threshold and day', async () => {
     const business = await limited({ daily_limit: 10 });
     for (let use = 0; use < 12; use++) await record(business);
     expect(await written(business)).toEqual([
@@ -43,7 +43,7 @@ describe('a use', () => {
     expect((await written(business)).slice(2)).toEqual([['day', '2026-03-16', 10, 80, 8]]);
   });
 
-  test('stores only the alert at 100 % if it reaches both thresholds', async () => {
+  test('stores only the alert for 100 % of a limit if it reaches both thresholds', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 11 });
     await record(business, { quantity: 10 });
     expect(await written(business)).toEqual([
@@ -52,7 +52,7 @@ describe('a use', () => {
     ]);
   });
 
-  test('stores an alert if it is sent with a token and an id, and a repeat stores none', async () => {
+  test('stores an alert if it is sent with a token and an Idempotency-Key, and a retry stores no other', async () => {
     const business = await limited({ daily_limit: 5 });
     await record(business, { quantity: 3 });
     await record(business, undefined, { as: business.token, headers: { 'Idempotency-Key': 'visit-1' } });
@@ -80,7 +80,7 @@ describe('a list', () => {
     uses: Array.from({ length: count }, (_, index) => ({ id: `order-${index}`, ...(at && { at }) })),
   });
 
-  test('is checked against the days and months of its uses after the response', async () => {
+  test('stores alerts after the response for the days and months of its uses', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, overage: null });
     await business.home.d1
       .prepare("update businesses set limits_at = '2026-01-01T00:00:00.000000Z' where id = ?")
@@ -100,7 +100,7 @@ describe('a list', () => {
     );
   });
 
-  test('is not checked if the business has no limits or the list contains only duplicates', async () => {
+  test('is not checked for alerts if the business has no limits or the list contains only duplicates', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     expect((await record(business, uses(3))).later.round_trips).toBe(0);

@@ -11,7 +11,7 @@ import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './supp
 
 const DAY_MS = 86_400_000;
 
-// A run deletes expired rows of every business, so each test starts with none.
+// A run deletes expired rows of every business, so each test starts with empty tables.
 beforeEach(async () => {
   for (const { db } of homes) {
     await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
@@ -31,7 +31,7 @@ const run = (days: number, turn = 0, bindings: object = env) =>
     },
   });
 
-test('a run deletes at most 24,000 expired ids and no unexpired ids', {
+test('a purge run deletes at most 24,000 expired ids and no unexpired ids', {
   tags: 'slow',
 }, async () => {
   const business = await newBusiness();
@@ -105,7 +105,7 @@ test('a session is deleted 7 days after its end, but an API key is not', async (
   expect(await stored()).toEqual([key]);
 });
 
-test('at most 8,000 sessions are deleted in nine runs', async () => {
+test('at most 8,000 sessions are deleted in nine purge runs', async () => {
   const business = await newBusiness();
   const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
@@ -153,7 +153,7 @@ test('refused origins not seen for 90 days are deleted within a day, whatever th
     await recordRefusal(d1, id, 'https://old.example', NOW);
     await recordRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
-  // Runs for a day, and sends the statements in a few batches.
+  // Runs the purge for a day, and sends its statements in a few batches.
   const statements: D1PreparedStatement[] = [];
   const collecting = {
     prepare: (sql: string) => ({
@@ -176,11 +176,11 @@ test('refused origins not seen for 90 days are deleted within a day, whatever th
   expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
     ids.map((id) => [id, 'https://new.example']),
   );
-  // Runs delete by id: the first 45 cover the 31 lowest ids, and the last 45 cover the highest.
+  // Each run covers a range of business ids: the first 45 runs cover the 31 lowest ids, and the last 45 cover the highest id.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
 });
 
-test('a business’s last change is retained, so ids do not restart', async () => {
+test('a business’s last change is retained, so the ids of its changes do not restart', async () => {
   const business = await newBusiness();
   const rotate = async (at = NOW) => {
     await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
@@ -193,14 +193,14 @@ test('a business’s last change is retained, so ids do not restart', async () =
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
   expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // Change 3 has expired and is no longer the last. Of the runs that purge changes, only the first of a day looks back that far.
+  // Change 3 has expired and is no longer the last. Only the first run of a day that purges changes checks such old changes.
   await run(501, 4);
   expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);
   expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
-test('a refused origin is deleted on the 91st day, when it is no longer listed, and not earlier', async () => {
+test('a refused origin is deleted on the 91st day and not earlier, when it is no longer listed', async () => {
   const { id, access, key, home } = await newBusiness({ sites: ['https://shop.example'] });
   const shown = async (at: string) => {
     const { body } = await call('GET', `${access}/refused`, { as: key, at: new Date(at) });
@@ -222,16 +222,16 @@ test('a refused origin is deleted on the 91st day, when it is no longer listed, 
   expect(await stored()).toEqual(Object.keys(seen));
   expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
   expect(await shown('2026-06-14T00:00:00.000Z')).toEqual(['https://next.example']);
-  // The bound is a day, which sorts before any instant in it. A row equal to the bound is retained, because reads include it.
+  // The bound is a day, which sorts before any timestamp on that day. A row equal to the bound is retained, because reads include it.
   await insert.bind(id, 'https://day.example', '2026-03-16').run();
   await run(91);
   expect(await stored()).toEqual(['https://next.example', 'https://day.example']);
 });
 
-test('changes are deleted after 400 days, at most 8,000 in three runs', async () => {
+test('changes are deleted after 400 days, at most 8,000 in three purge runs', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
-  for (const { db } of homes) await db.delete(changes); // the changes that created the businesses
+  for (const { db } of homes) await db.delete(changes); // the changes recorded when the businesses were created
   const rows = (count: number, first: number, at: string) =>
     d1
       .prepare(
@@ -248,7 +248,7 @@ test('changes are deleted after 400 days, at most 8,000 in three runs', async ()
   expect(left).toEqual([9010, 9010, 1010, 1010, 1010, 10]);
 });
 
-/** An alert for a day in March, stored at an instant. */
+/** An alert for day `number` of March, stored at `at`. */
 const alertAt = (business_id: number, at: string, number: number) => ({
   ...{ business_id, period: 'day' as const, starts_on: `2026-03-${number}`, ends_on: `2026-03-${number}` },
   ...{ limit: 10, threshold: 80 as const, used: 8, at },
@@ -285,7 +285,7 @@ test('alerts and their messages are deleted on the 91st day, except for the newe
   expect(await left()).toEqual({ alerts: [], messages: [second] });
 });
 
-test('a message is retained until its alerts are deleted, and for 90 days if they are deleted earlier', async () => {
+test('a message is retained until its alerts are deleted, and for at least 90 days', async () => {
   const { id, db } = await newBusiness();
   const message = { id: 'msg', body: '{}', leased_until: TODAY, sent_at: null };
   await db.insert(messages).values([
@@ -301,7 +301,7 @@ test('a message is retained until its alerts are deleted, and for 90 days if the
   expect(await left()).toEqual([1002, 1003]);
 });
 
-test('at most 8,000 alerts are deleted in nine runs', async () => {
+test('at most 8,000 alerts are deleted in nine purge runs', async () => {
   const { id, home, db } = await newBusiness();
   const rows = `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
@@ -315,7 +315,7 @@ test('at most 8,000 alerts are deleted in nine runs', async () => {
   expect(left).toEqual([1000, 0]);
 });
 
-/** Returns the statements of one run of each kind, while more rows have expired than a run deletes. */
+/** Starts one run of each kind while more rows have expired than a run deletes. Returns the runs' statements. */
 async function sentByRuns() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
@@ -340,7 +340,7 @@ async function sentByRuns() {
   return { d1, statements, counts };
 }
 
-test('a run sends five statements to a database, and uses indexes', {
+test('a purge run sends five statements to each database, and the statements use indexes', {
   tags: 'slow',
 }, async () => {
   const { d1, statements, counts } = await sentByRuns();
@@ -365,7 +365,7 @@ test('a run sends five statements to a database, and uses indexes', {
     expect(details).toContain(index);
 });
 
-test('a run reads only the refused origins of its slice', async () => {
+test('a purge run reads only the refused origins in its slice of the businesses', async () => {
   const [first, second] = [await newBusiness(), await newBusiness({ user_id: 3_000_000 + homes.length })];
   const businesses = [first, second].filter(({ home }) => home.binding === first.home.binding);
   for (const { id, home } of businesses) {
@@ -382,7 +382,7 @@ test('a run reads only the refused origins of its slice', async () => {
   expect(await rowsIn(0), 'rows read by the run of the slice').toBeGreaterThanOrEqual(50);
 });
 
-test('a failed run logs one line for the database, with the error and without bound values', async () => {
+test('a failed purge run logs one line for the database, with the error and without bound values', async () => {
   const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
   const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
   const lines: object[] = [];

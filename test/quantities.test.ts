@@ -25,7 +25,7 @@ const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantit
 const BEYOND = refusal('quantity', `must not raise the count of a day above ${MOST} uses`);
 
 describe('a quantity', () => {
-  test('counts as that number of uses, at the cost of one', async () => {
+  test('counts as that number of uses, at the cost of one use', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     await record(business, undefined);
@@ -38,7 +38,7 @@ describe('a quantity', () => {
     );
   });
 
-  test('counts once with an Idempotency-Key, and repeats do not change it', async () => {
+  test('counts once with an Idempotency-Key, and retries do not change the count', async () => {
     const business = await newLimitedBusiness({ daily_limit: 1000 });
     const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
@@ -48,7 +48,7 @@ describe('a quantity', () => {
     expect(await countsByDay(business)).toEqual({ [TODAY]: 350 });
   });
 
-  test('applies to its use in a list, and the first quantity applies to a duplicate id', async () => {
+  test('applies only to its own use in a list, and a duplicate id counts with its first quantity', async () => {
     const business = await newBusiness();
     const uses = [
       { id: 'a', quantity: 3 },
@@ -131,7 +131,7 @@ describe('a limit refuses a quantity as a whole', () => {
     [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses for today are left.', null],
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses for this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
-  ] as const)('for %j after %i uses and a quantity of %i: %s', async (limits, used, quantity, message, after) => {
+  ] as const)('with %j, after %i uses, for a quantity of %i: %s', async (limits, used, quantity, message, after) => {
     const business = await newLimitedBusiness(limits);
     if (used > 0) await setCount(business.id, TODAY, used);
     await call('GET', business.usage, { as: business.key });
@@ -145,7 +145,7 @@ describe('a limit refuses a quantity as a whole', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('and counts a quantity that fits exactly', async () => {
+  test('but counts a quantity that fits exactly', async () => {
     const business = await newLimitedBusiness({ daily_limit: 1000, monthly_limit: 1200 });
     await setCount(business.id, TODAY, 700);
     expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
@@ -181,7 +181,7 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     expect(await countsByDay(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });
 
-  test('if it has no quantity', async () => {
+  test('even without a quantity', async () => {
     const business = await newBusiness();
     await setCount(business.id, TODAY, MOST);
     for (const as of [business.key, business.token])

@@ -48,7 +48,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
   );
 });
 
-test('the log line of a rate-limited request names the limiter and the unverified caller', async () => {
+test('the log line of a rate-limited request names the limiter and the caller’s unverified credential', async () => {
   const { id, usage, key } = await newBusiness();
   const bindings = { ADDRESS_LIMIT: faulty(async () => ({ success: false })) };
   const base = { method: 'GET', route: '/api/v1/business/usage/:business_id', status: 429, refusal: 'rate_limited' };

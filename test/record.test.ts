@@ -23,7 +23,7 @@ async function counts(business: Business, day = TODAY): Promise<Record<string, n
 }
 
 describe('a single use', () => {
-  test('returns its day and the new daily count', async () => {
+  test('gets a response with its day and the new daily count', async () => {
     const business = await newBusiness();
     for (const count of [1, 2, 3]) {
       const answer = await use(business, { as: business.token });
@@ -39,10 +39,10 @@ describe('a single use', () => {
     ['absent', undefined, {}],
     ['{}', '{}', { 'Content-Type': 'application/json' }],
     ['[]', '[]', { 'Content-Type': 'application/json' }],
-    ['{} as text', ' { } ', { 'Content-Type': 'text/plain' }],
+    ['{} between spaces, as text', ' { } ', { 'Content-Type': 'text/plain' }],
     ['white space', '\r\n', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['1 MiB of white space', ' '.repeat(1024 * 1024), {}],
-    ['empty JSON', '', { 'Content-Type': 'application/json' }],
+    ['empty, as JSON', '', { 'Content-Type': 'application/json' }],
   ])('is recorded if the body is %s', async (_, body, headers) => {
     const business = await newBusiness();
     const answer = await use(business, { as: business.token, headers: headers as Record<string, string>, body });
@@ -57,7 +57,7 @@ describe('a single use', () => {
     expect(await counts(business)).toEqual({ '2026-03-15': 1, '2026-03-16': 1 });
   });
 
-  test('costs one round trip, writes one row and reads at most 8', async () => {
+  test('costs one round trip, writes one row and reads at most 8 rows', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     for (let index = 0; index < 3; index++) {
       const { status, cost } = await use(business, { as: business.token, origin: 'https://shop.example' });
@@ -67,7 +67,7 @@ describe('a single use', () => {
     }
   });
 
-  test('is not recorded by any other request', async () => {
+  test('is not recorded by a request about sites or by a preflight', async () => {
     const business = await newBusiness();
     await counts(business);
     const { body } = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
@@ -89,7 +89,7 @@ describe('an Idempotency-Key', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1 });
   });
 
-  test('makes a repeat return the day of the use and that day’s current count', async () => {
+  test('makes a retry return the day of the recorded use and the current count of that day', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await use(business);
@@ -108,7 +108,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
   });
 
-  test('is separate for each business', async () => {
+  test('counts once for each business', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     await keyed(first, 'order-1', { as: first.key });
@@ -116,7 +116,7 @@ describe('an Idempotency-Key', () => {
     expect([await counts(first), await counts(second)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 1 }]);
   });
 
-  test('from a page does not block the same key from a server', async () => {
+  test('sent with a token does not block the same key sent with an API key', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1', { as: business.token });
     expect((await keyed(business, 'order-1', { as: business.key })).body.data.count).toBe(2);
@@ -130,7 +130,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, id)).body.data.count).toBe(1);
   });
 
-  test('in quotes equals the unescaped text between the quotes', async () => {
+  test('in quotes is the same key as the unescaped text between the quotes', async () => {
     const business = await newBusiness();
     for (const [plain, quoted] of [
       ['a', '"a"'],
@@ -171,11 +171,11 @@ describe('an Idempotency-Key', () => {
 
   test.each([
     ['a token', 'token', 'https://shop.example', 16],
-    ['a token from a wildcard’s subdomain', 'token', 'https://a.example.com', 18],
+    ['a token from a subdomain that a wildcard covers', 'token', 'https://a.example.com', 18],
     ['an API key', 'key', 'https://shop.example', 16],
-    ['an API key from a wildcard’s subdomain', 'key', 'https://a.example.com', 18],
+    ['an API key from a subdomain that a wildcard covers', 'key', 'https://a.example.com', 18],
     ['an API key from a server', 'key', undefined, 16],
-  ] as const)('with %s writes at most three rows, and a repeat writes none', async (_, kind, origin, most) => {
+  ] as const)('sent with %s writes at most three rows, and a retry writes none', async (_, kind, origin, most) => {
     const business = await newBusiness({ sites: ['https://shop.example', 'https://*.example.com'] });
     const visit = origin === undefined ? { as: business[kind] } : { as: business[kind], origin };
     for (const id of ['order-1', 'order-2']) {
@@ -185,11 +185,11 @@ describe('an Idempotency-Key', () => {
       expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(most);
       const again = await keyed(business, id, visit);
       expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      expect(again.cost.rows_read, 'rows read by the repeat').toBeLessThanOrEqual(most);
+      expect(again.cost.rows_read, 'rows read by the retry').toBeLessThanOrEqual(most);
     }
   });
 
-  test('is retry-safe even after its daily count is deleted', async () => {
+  test('is retry-safe even after the daily count of its use is deleted', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await business.home.d1.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
@@ -317,7 +317,7 @@ describe('a bulk report', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('cannot include an Idempotency-Key', async () => {
+  test('cannot be sent with an Idempotency-Key', async () => {
     const business = await newBusiness();
     const answer = await keyed(business, 'order-1', { body: { uses: [{ id: 'a' }] } });
     const message = 'Idempotency-Key must not be sent with a list of uses: each use has its own id';
@@ -345,7 +345,7 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1000 });
   });
 
-  test('a report reads as many rows after 100,000 uses as after one', async () => {
+  test('reading the usage costs as many rows after 100,000 uses as after one', async () => {
     const business = await newBusiness();
     await use(business);
     const read = async () => (await call('GET', business.usage, { as: business.key })).cost.rows_read;
@@ -364,7 +364,7 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 105_000 });
   });
 
-  test('the report equals a model after any sequence of uses, keyed uses and bulk reports', async () => {
+  test('the daily counts equal a model’s after any sequence of uses with and without an Idempotency-Key and of bulk reports', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
     const daysAgo = fc.integer({ min: 0, max: 34 });
     const step = fc.oneof(

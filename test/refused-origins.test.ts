@@ -34,7 +34,7 @@ const originsOf = async (business: Business, at?: Date) => (await listed(busines
 const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
 
 describe('a refused origin', () => {
-  test('is listed with its count and first and last times, most recent first', async () => {
+  test('is listed, most recent first, with its count and the times of its first and last request', async () => {
     const business = await restricted();
     await visit(business, EVIL);
     await visit(business, 'http://localhost:3000', { at: inMinutes(1) });
@@ -108,7 +108,7 @@ describe('a refused origin', () => {
     expect([await stored(open), await stored(business)]).toEqual([[], []]);
   });
 
-  test('changes no other stored data, and its requests count no use', async () => {
+  test('changes no other stored data, and its requests record no use', async () => {
     const business = await restricted();
     const before = await dumpAll();
     for (let index = 0; index < 3; index++) await call('POST', business.usage, { as: business.token, origin: EVIL });
@@ -118,7 +118,7 @@ describe('a refused origin', () => {
 });
 
 describe('the list of refused origins', () => {
-  test('hides origins that are now registered', async () => {
+  test('hides origins that have since been registered', async () => {
     const business = await restricted();
     for (const origin of [EVIL, 'https://a.b.example.com', 'http://localhost:5173', 'https://other.example'])
       await visit(business, origin);
@@ -156,7 +156,7 @@ describe('the list of refused origins', () => {
     expect(await listed(business, days(92))).toMatchObject([{ origin: EVIL, count: 2 }]);
   });
 
-  test('stays empty after its business is deleted', async () => {
+  test('stays empty if an origin is refused after the business is deleted', async () => {
     const business = await restricted();
     await business.db.batch([
       business.db.delete(access).where(eq(access.business_id, business.id)),
@@ -167,14 +167,14 @@ describe('the list of refused origins', () => {
   });
 });
 
-/** Mostly two scans of the 50 origins to find the origin to evict. */
+/** The maximum for one origin. Most of it is two scans of the 50 origins to find the origin to evict. */
 const ROWS_READ = 160;
 
-describe('the storage of at most 50 refused origins', () => {
+describe('the storage of at most 50 refused origins per business', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
     recordRefusal(d1, id, origin, at);
 
-  /** Creates a business with 50 refused origins that have these counts, seen one second apart. */
+  /** Creates a business with 50 refused origins, seen one second apart. `countOf` returns the count of each. */
   async function full(countOf: (index: number) => number) {
     const business = await restricted();
     const seen = (index: number) => `2026-03-15T12:00:${String(index).padStart(2, '0')}.000000Z`;
@@ -227,7 +227,7 @@ describe('the storage of at most 50 refused origins', () => {
     expect(await stored(other)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  /** Stores origins in order, in few batches. Returns the maximum of rows read and written per origin. */
+  /** Stores origins in order, in few batches. Returns the most rows read and the most rows written for one origin. */
   async function rememberAll(business: Business, origins: string[]) {
     const { d1 } = business.home;
     const most = { rows_read: 0, rows_written: 0 };
@@ -255,11 +255,11 @@ describe('the storage of at most 50 refused origins', () => {
     return most;
   }
 
-  test('retains origins that keep returning among 2,000 invented origins, which write two rows each', {
+  test('retains origins that recur among 2,000 invented origins, and writes at most two rows per request', {
     tags: 'slow',
   }, async () => {
     const business = await restricted();
-    // An origin that was seen twice may return rarely. A new origin must return before 50 other new origins arrive.
+    // An origin that was seen twice is retained even if it recurs rarely. A new origin must recur before 50 other new origins arrive.
     const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
     const origins = [rare, rare];
     for (let index = 0; index < 2000; index++) {
@@ -292,7 +292,7 @@ describe('the rate limits on storing refused origins', () => {
     return { binding, counts };
   }
 
-  /** Visits from each origin, and counts the writes. */
+  /** Sends a request from each origin. Returns the number of writes. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
     const writes = { batches: 0, rows_written: 0 };
     await inBatches(origins, async (origin) => {
@@ -305,18 +305,18 @@ describe('the rate limits on storing refused origins', () => {
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
-  test('allow ten writes per window and business for 200 different origins', async () => {
+  test('allow ten writes per business in each window, even for 200 different origins', async () => {
     const business = await restricted();
     const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
     const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
     expect(await visits(business, invented(200), bindings)).toEqual({ batches: 10, rows_written: 10 });
     expect(await stored(business)).toHaveLength(10);
-    // Another business has a separate window.
+    // Each business has its own limit.
     const other = await restricted();
     expect(await visits(other, invented(20), bindings)).toEqual({ batches: 10, rows_written: 10 });
   });
 
-  test('allow one write per origin, and its repeats do not use up the business’s limit', async () => {
+  test('allow one write per origin, and the origin’s other requests do not use up the business’s limit', async () => {
     const business = await restricted();
     const [origin, ofBusiness] = [limiter(1), limiter(10)];
     const bindings = { REFUSED_ORIGIN_LIMIT: origin.binding, REFUSED_BUSINESS_LIMIT: ofBusiness.binding };
@@ -333,7 +333,7 @@ describe('the rate limits on storing refused origins', () => {
     expect(counts.size).toBe(0);
   });
 
-  test('apply in each window as deployed', { tags: 'slow' }, async () => {
+  test('as deployed, allow ten writes per business and one per origin in each window', { tags: 'slow' }, async () => {
     const { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT } = env;
     if (REFUSED_ORIGIN_LIMIT === undefined || REFUSED_BUSINESS_LIMIT === undefined)
       throw new Error('wrangler.toml has no such limits');

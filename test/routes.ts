@@ -16,7 +16,7 @@ export type Route = {
   /** Invalid input, which returns 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each` queries every database
-   * and names the databases that fail. */
+   * and reports databases that fail instead of failing. */
   round_trips?: 2 | 5 | 'each';
   /** The refusal of an API key, or null if it is allowed. */
   keyRefusal: string | null;
@@ -26,11 +26,11 @@ export type Route = {
   operatorRefusal?: string;
   /** The refusal of a session key, if it is not allowed. */
   sessionRefusal?: string;
-  /** Whether it changes or records something, which a read-only key cannot do. */
+  /** Whether a call changes or records something, which a read-only key cannot do. */
   writes: boolean;
-  /** Whether a record-only key may call it. */
+  /** Whether a record-only key may call the route. */
   allowsRecordKey: boolean;
-  /** Its action in the list of changes, or null if it makes no change. */
+  /** The action that a call adds to the list of changes, or null if it makes no change. */
   action: Action | null;
   /** The refusal of an inactive business's owner, or null if the owner is allowed. */
   inactiveRefusal: string | null;
@@ -100,7 +100,7 @@ const RECORDING = {
   inactiveRefusal: 'This business is not active.',
 } as const;
 
-/** The routes of one business. */
+/** The routes with a business in their path. */
 export const OF_A_BUSINESS = (
   [
     {
@@ -271,7 +271,7 @@ const OF_NO_BUSINESS = [
   {
     name: 'erase a user',
     on: 'DELETE /user/:user_id',
-    path: () => `/api/v1/user/${USER + 1}`, // unknown, so all three databases are queried
+    path: () => `/api/v1/user/${USER + 1}`, // an unknown user, so all three databases are queried
     round_trips: 5,
     bad: { body: {} },
     only: 'erase users',
@@ -317,7 +317,7 @@ const OF_NO_BUSINESS = [
 
 export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];
 
-/** Routes that create something new each time, so a retry is not safe. */
+/** Routes on which a retry is not safe, because each call has a new effect. */
 export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];
 
 /** Routes that fail if a database fails. */

@@ -14,7 +14,7 @@ test.each([
   [31, 4, [0, 10, 20, 30, 40]],
   [1000, 4, [0, 500, 1000]],
   [999_999_999, 3, [0, 500_000_000, 1_000_000_000]],
-])('counts up to %i have ticks at round whole numbers, with at most %i intervals', (max, most, ticks) => {
+])('an axis for counts up to %i has ticks at round whole numbers, with at most %i intervals', (max, most, ticks) => {
   expect(countTicks(max, most)).toEqual(ticks);
 });
 
@@ -29,7 +29,7 @@ test.each([
   expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });
 
-test('every range has at least one label, and no more than fit', () => {
+test('every range has at least one date label, and no more labels than fit', () => {
   const year = days(366, '2025-11-17');
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
@@ -56,7 +56,7 @@ test('bars have a positive width and do not overlap', () => {
 
 const counted = (count: number, first: string) => days(count, first).map((date, index) => ({ date, count: index + 1 }));
 
-test('bars cover every day, and each represents a day, a week or a month, with weeks counted back from the last day', () => {
+test('bars of a day, a week or a month cover every day of the range, and weeks are counted back from the last day', () => {
   const used = counted(366, '2025-01-01');
   const total = used.reduce((sum, { count }) => sum + count, 0);
   for (const [unit, length, whole] of [
@@ -76,7 +76,7 @@ test('bars cover every day, and each represents a day, a week or a month, with w
   expect(barsBy('week', used, [], '2030-01-01').at(-1)?.from).toBe('2025-12-26');
 });
 
-test('a bar that includes today is not whole, and each bar’s counterpart has the same index in the previous period', () => {
+test('a bar that includes today is not whole, and a bar’s counterpart is the bar with the same index in the previous period', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(3, '2026-03-01'), '2026-03-06');
   const day = (date: string, count: number) => ({ from: date, to: date, count });
   expect(bars).toEqual([
@@ -112,7 +112,7 @@ test('a week is whole if its seven days are over, even if the range contains no 
   expect(wholeOf(15, '2026-04-01')).toEqual([false, true, true]);
 });
 
-test('a bar has no counterpart if the previous period has no bar at its index', () => {
+test('a bar has no counterpart if the previous period has no bar with its index', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(2, '2026-03-01'), '2030-01-01');
   expect(bars.map(({ before }) => before?.from)).toEqual(['2026-03-01', '2026-03-02', undefined]);
 });

@@ -6,7 +6,7 @@ import { runScheduled } from '../src/schedule.ts';
 import { logged } from './log-lines.ts';
 import { BASE, databases, homes, later, NOW, newApp, STAMP } from './support.ts';
 
-/** Starts a run one second late. Returns the logged lines and the error that it threw, or null. */
+/** Starts a run one second late. Returns the logged lines, and the error that the run threw, or null. */
 async function scheduled(cron: string, bindings: object = databases(), at = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
@@ -33,7 +33,7 @@ const base = { scheduled: STAMP, late_ms: 1000, ms: 0, failed: [], d1, version: 
 const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
 const PURGE = { operation: 'purge', ...base, ids: 0 };
 
-test('each run has its own schedule, and the health check reports its end time', async () => {
+test('each schedule starts its own run, and the health check reports when that run ended', async () => {
   expect(await runs()).toEqual({ alerts: null, purge: null });
   expect(await scheduled(SCHEDULES.alerts)).toEqual({ logged: [ALERTS], errors: [], thrown: null });
   const ended = '2026-03-15T12:00:01.000000Z';
@@ -59,7 +59,7 @@ test('an unknown schedule starts both runs and logs an error', async () => {
 
 describe('while a database fails', () => {
   test.each(homes)(
-    'a run continues in the other databases and then fails with the database’s name: $binding',
+    'a run continues with the other databases and then fails with an error that names $binding',
     async ({ binding, d1: failing }) => {
       const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
       const bindings = databases((d1) => {
@@ -76,7 +76,7 @@ describe('while a database fails', () => {
       ] as const) {
         const { logged, errors, thrown } = await scheduled(cron, bindings);
         expect(logged).toEqual([{ ...done, failed: [binding] }]);
-        // DB stores the end times of runs.
+        // DB stores the end times of all runs.
         const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
         expect(errors).toEqual([{ operation, ...line }, ...unstored]);
         expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
@@ -85,7 +85,7 @@ describe('while a database fails', () => {
   );
 });
 
-test('a run that hangs in DB ends after five seconds and logs an error', async () => {
+test('a run ends after five seconds and logs an error if DB does not respond when the run stores its end time', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const never = () => new Promise(() => {});
   const DB = {

@@ -34,7 +34,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const [home] = homes;
 
-// A run sends the new alerts of every business, so each test starts with none.
+// A run sends the new alerts of every business, so each test starts without alerts.
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts), db.delete(dailyUsage)]);
 });
@@ -121,9 +121,9 @@ const given = (clock: () => Date, lines: object[]) => ({
   scheduled: clock(),
   cost: noCost(),
 });
-/** Runs the alerts at this time. Returns the logged lines. */
+/** Starts an alerts run at `at`. Returns the logged lines. */
 async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
-  vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library checks the message's timestamp against the clock
+  vi.useFakeTimers({ toFake: ['Date'], now: at }); // the Standard Webhooks library compares the message's timestamp with the clock
   const lines: object[] = [];
   const to = receiver === null ? {} : { ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
   await runAlerts({ ...to, ...bindings } as Bindings, given(clock, lines));
@@ -180,7 +180,7 @@ describe('a message', () => {
     expect(receiver.sent).toHaveLength(1);
   });
 
-  test('is a POST to the binding, which takes precedence over an address', async () => {
+  test('is sent in a POST to the binding, which takes precedence over ALERT_URL', async () => {
     await newAlerts(1);
     const requests: string[] = [];
     const receiver = newReceiver(({ method, url, redirect }) => {
@@ -201,7 +201,7 @@ describe('a message', () => {
     expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(Array(3).fill([STAMP, null]));
   });
 
-  test('contains every digit of a limit', async () => {
+  test('contains a limit of 2^53 − 1 without rounding', async () => {
     limit = Number.MAX_SAFE_INTEGER - 1;
     await newAlerts(1);
     limit = 0;
@@ -240,24 +240,23 @@ describe('without a receiver', () => {
   test.each([
     ['only a secret', { ALERT_SECRET: SECRET }, ADDRESS_LINE],
     ['only an invalid secret', { ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
-    ['an empty address', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
-    ['an http address', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
-    ['an address and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, NO_SECRET_LINE],
-    [
-      'an address and an invalid secret',
-      { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' },
-      SECRET_LINE,
-    ],
+    ['an empty URL', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['an http URL', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['a URL and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, NO_SECRET_LINE],
+    ['a URL and an invalid secret', { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' }, SECRET_LINE],
     ['a binding and no secret', { ALERTS }, NO_SECRET_LINE],
     ['a binding and an invalid secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
-    ['an invalid address and an invalid secret', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
-  ])('but with %s, a run sends nothing and logs one line with the expected format', async (_, settings, line) => {
-    await newAlerts(1);
-    const lines = await run(null, NOW, { ...databases(), ...settings });
-    expect(lines).toEqual([line]);
-    expect(JSON.stringify(lines)).not.toContain('k3y');
-    expect(await stored()).toEqual([]);
-  });
+    ['an invalid URL and an invalid secret', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
+  ])(
+    'but with %s, a run sends nothing and logs one line that describes the required format',
+    async (_, settings, line) => {
+      await newAlerts(1);
+      const lines = await run(null, NOW, { ...databases(), ...settings });
+      expect(lines).toEqual([line]);
+      expect(JSON.stringify(lines)).not.toContain('k3y');
+      expect(await stored()).toEqual([]);
+    },
+  );
 });
 
 /** A response with an endless body. */
@@ -274,7 +273,7 @@ describe('the receiver', () => {
   });
 
   test.each([200, 500])(
-    'can send an endless response body with status %i, which the service cancels',
+    'can send an endless response body with status %i, and the service cancels the body',
     async (status) => {
       await newAlerts(1);
       let cancelled = false;
@@ -298,29 +297,26 @@ describe('the receiver', () => {
     [429, { 'retry-after': '1' }],
     [500, {}],
     [503, {}],
-  ])(
-    'does not accept a message by responding with %i, and the next run sends the message again',
-    async (status, headers) => {
-      const made = await newAlerts(101);
-      const receiver = newReceiver(answers(status, headers as Record<string, string>));
-      const failed = [notSent({ status })];
-      expect(await run(receiver)).toEqual(failed);
-      expect(receiver.sent).toHaveLength(1);
-      expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
-      expect(await run(receiver, later(MINUTE_MS))).toEqual(failed);
-      receiver.answer = answers(200);
-      expect(await run(receiver, later(2 * MINUTE_MS))).toEqual([]);
-      const [first, second, third, last] = receiver.sent;
-      expect(receiver.sent).toHaveLength(4);
-      expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
-      expect(third?.headers['webhook-timestamp']).toBe('1773576120');
-      expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
-      expect(last?.id).not.toBe(first?.id);
-    },
-  );
+  ])('gets the same message again from the next run if it responds with %i', async (status, headers) => {
+    const made = await newAlerts(101);
+    const receiver = newReceiver(answers(status, headers as Record<string, string>));
+    const failed = [notSent({ status })];
+    expect(await run(receiver)).toEqual(failed);
+    expect(receiver.sent).toHaveLength(1);
+    expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
+    expect(await run(receiver, later(MINUTE_MS))).toEqual(failed);
+    receiver.answer = answers(200);
+    expect(await run(receiver, later(2 * MINUTE_MS))).toEqual([]);
+    const [first, second, third, last] = receiver.sent;
+    expect(receiver.sent).toHaveLength(4);
+    expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
+    expect(third?.headers['webhook-timestamp']).toBe('1773576120');
+    expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
+    expect(last?.id).not.toBe(first?.id);
+  });
 
   const REJECTIONS = [400, 403, 404, 409, 410, 413, 422, 451, 499];
-  test.each(REJECTIONS)('gets a message that it rejects with %i again after an hour', async (status) => {
+  test.each(REJECTIONS)('gets a message again an hour after it rejects the message with %i', async (status) => {
     const made = await newAlerts(350);
     const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
     const receiver = newReceiver((_, { text }) => new Response(null, { status: isRejected(text) ? status : 200 }));
@@ -359,7 +355,7 @@ describe('the receiver', () => {
     expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
   });
 
-  test('gets new messages first if it fails on a message that it rejected before', async () => {
+  test('gets new messages before a rejected message, even if it responded to a retry of that message with 503', async () => {
     const [first] = await newAlerts(1);
     const receiver = newReceiver(answers(400));
     await run(receiver);
@@ -373,7 +369,7 @@ describe('the receiver', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([[first?.id], [first?.id], [second?.id]]);
   });
 
-  test('gets a message again in the next minute if its request throws, and its address is not logged', async () => {
+  test('gets a message again a minute after a request that throws, and the receiver’s URL is not logged', async () => {
     await newAlerts(1);
     const receiver = newReceiver(() => {
       throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
@@ -452,7 +448,7 @@ describe('a run', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made).slice(0, 100), idsOf(made).slice(100)]);
   });
 
-  test('sends each alert once, even if other runs are concurrent', async () => {
+  test('sends each alert once, even if it overlaps with other runs', async () => {
     const made = await newAlerts(450);
     const receiver = newReceiver();
     const lines = await Promise.all([run(receiver), run(receiver), run(receiver)]);
@@ -460,7 +456,7 @@ describe('a run', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual(idsOf(made));
   });
 
-  test('leaves its message to a run 30 seconds later if it is killed before it sends the message', async () => {
+  test('that is killed before it sends its message leaves the message to a run 30 seconds later', async () => {
     await newAlerts(1);
     const taken = await leaseNextMessage(home.db, NOW, null);
     await newAlerts(1, later(1));
@@ -474,7 +470,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('leaves its message to be sent again with the same id if it is killed after it sends the message', async () => {
+  test('that is killed after it sends its message leaves the message to a later run, which sends it again with the same id', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver();
     let batches = 0;
@@ -501,7 +497,7 @@ describe('a run', () => {
     expect(await stored()).toMatchObject([{ body: null, sent_at: formatTimestamp(NOW) }]);
   });
 
-  test('does not send new alerts while an older message is open', async () => {
+  test('does not send new alerts while an older message is undelivered', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver(answers(500));
     await run(receiver);
@@ -540,7 +536,7 @@ describe('a run', () => {
     expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(310);
   });
 
-  test('begins with a different database each minute and stops sending at its first failure', async () => {
+  test('begins with a different database each minute and stops after the first message that the receiver does not accept', async () => {
     const asked: string[] = [];
     const noted = (database: string) =>
       withBatch(home.d1, (batch) => {
@@ -585,7 +581,9 @@ describe('a sweep', () => {
   }
   const HOUR = Array.from({ length: 60 }, (_, minute) => minute);
 
-  test('begins each run in every database, and the same run sends its alerts', { tags: 'slow' }, async () => {
+  test('begins each run in every database, and the same run sends the alerts that the sweep stores', {
+    tags: 'slow',
+  }, async () => {
     const ids = await Promise.all(homes.map(unnoticed));
     const receiver = newReceiver();
     for (const minute of HOUR) expect(await run(receiver, later(minute * MINUTE_MS))).toEqual([]);
@@ -594,7 +592,7 @@ describe('a sweep', () => {
       expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
     );
     expect(sent).toHaveLength(ids.length);
-    // The run that finds an alert sends it.
+    // The run that stores an alert sends it.
     expect(receiver.sent.map(({ text }) => JSON.parse(text).timestamp)).toEqual(sent.map(({ at }) => at));
   });
 
@@ -607,7 +605,7 @@ describe('a sweep', () => {
     expect(await home.db.$count(alerts)).toBe(1);
   });
 
-  test('runs without a receiver', async () => {
+  test('stores alerts even without a receiver', async () => {
     await unnoticed(home);
     for (const minute of HOUR) await run(null, later(minute * MINUTE_MS));
     expect(await home.db.$count(alerts)).toBe(1);
@@ -643,7 +641,7 @@ describe('a sweep', () => {
     };
     const hanging = { prepare: () => ({ bind: () => ({ run: never }) }), batch: never };
     const receiver = newReceiver();
-    // Without the hang, DB’s alerts would be first in this minute.
+    // Without the hang, the run would send DB’s alerts first in this minute.
     const { ran, lines } = begin(receiver, { DB: hanging, DB_1: home.d1 });
     await asked.promise;
     await vi.advanceTimersByTimeAsync(4_999);
@@ -698,7 +696,7 @@ describe('if the receiver is down', () => {
       givenUp,
       expect.objectContaining({ status: 503 }),
     ]);
-    // A message is given up when its newest alert is too old. Here, that alert is two days old.
+    // A message is given up when its newest alert is too old. The newest alert in this message is a day old.
     expect(receiver.sent[0]?.ids).toHaveLength(2);
     expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
     receiver.answer = answers(200);

@@ -104,14 +104,14 @@ describe('a session started with an API key', () => {
     expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
   });
 
-  test('can start with a whitespace-only body and from any site’s page', async () => {
+  test('can start with a whitespace-only body, and from a page of any site', async () => {
     const { key } = await newBusiness({ sites: [SHOP] });
     for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
       expect((await start(key, options)).status, JSON.stringify(options)).toBe(200);
     }
   });
 
-  test('cannot start with a non-empty body, which is 422 after the guard and does not spend a code', async () => {
+  test('cannot start with a non-empty body, which gets 422 if the key is valid and does not spend a code', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await dumpAll();
@@ -126,7 +126,7 @@ describe('a session started with an API key', () => {
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('marks the API key as used today, and counts no use', async () => {
+  test('marks the API key as used today, and records no use', async () => {
     const business = await newBusiness();
     await start(business.key);
     const [key] = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
@@ -135,7 +135,7 @@ describe('a session started with an API key', () => {
     expect(body.data.used).toEqual([{ date: '2026-03-15', count: 0 }]);
   });
 
-  test('ends no later than the API key’s last day, and its start returns that time', async () => {
+  test('ends no later than the API key’s last day, and the response to its start contains its end time', async () => {
     const business = await newBusiness();
     const keyUntil = (expires_on: string) => newKey(business, { expires_on });
     const today = await start((await keyUntil('2026-03-15')).key, { at: later(6 * HOUR_MS) });
@@ -160,7 +160,7 @@ describe('a session', () => {
     eachOf(
       test,
       ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
-    )('gets the same response as its key to $name', async (route) => {
+    )('gets the same response as its key: $name', async (route) => {
       const twins = await Promise.all(
         ['key', 'session'].map(async (kind) => {
           const business = await newBusiness({ sites: [SHOP] });
@@ -193,7 +193,7 @@ describe('a session', () => {
     });
   });
 
-  eachOf(test, ROUTES)('that has ended is 401 to $name', async (route) => {
+  eachOf(test, ROUTES)('that has ended gets 401: $name', async (route) => {
     const business = await newBusiness({ sites: [SHOP] });
     const session = await sessionOf(business.key);
     await end(session);
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('costs the same as its key, whatever the number of sessions', async () => {
+  test('costs the same as its key in every read, whatever the number of sessions', async () => {
     const business = await newBusiness({ sites: [SHOP] });
     for (let index = 0; index < 30; index++) await sessionOf(business.key);
     const session = await sessionOf(business.key);
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id))).toEqual(before);
   });
 
-  test('is listed in the changes under its key’s name', async () => {
+  test('makes changes that are listed under its key’s name', async () => {
     const business = await newBusiness();
     const { key, actor } = await newKey(business);
     const session = await sessionOf(key);
@@ -264,7 +264,7 @@ describe('a session', () => {
 });
 
 describe('a running session', () => {
-  test('ends immediately when its own key ends it, and its API key keeps working', async () => {
+  test('ends immediately when its session key ends it, and its API key keeps working', async () => {
     const business = await newBusiness();
     const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
     const { cost, ...answer } = await end(session);
@@ -283,7 +283,7 @@ describe('a running session', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('ends when its API key is revoked, even if the revoking clock is ahead, and other keys’ sessions continue', async () => {
+  test('ends when its API key is revoked, even if the clock of the revocation is ahead, and other keys’ sessions continue', async () => {
     for (const ahead of [0, HOUR_MS]) {
       const business = await newBusiness();
       const other = await newKey(business);
@@ -299,7 +299,7 @@ describe('a running session', () => {
     }
   });
 
-  test('is ended by the statement in a revocation’s batch only if the key is revoked', async () => {
+  test('is ended by the last statement of a revocation only if the API key is revoked', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -316,7 +316,7 @@ describe('a running session', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('ends when a 21st begins if it is the oldest of the same key or of links, or otherwise the oldest of all', async () => {
+  test('is ended by its user’s 21st session if it is the oldest from the same source (API key or links), or else the oldest of all', async () => {
     const business = await newBusiness();
     const other = await newKey(business, { read_only: 1, business_id: business.id });
     const stranger = await newBusiness();
@@ -335,14 +335,14 @@ describe('a running session', () => {
     expect(await ended()).toEqual([1]);
     sessions.push(await byLink());
     expect(await ended()).toEqual([0, 1]);
-    // A narrow key's first session ends the oldest of all sessions. Its later sessions end its own.
+    // The other key's first session ends the oldest of all sessions. Each later session ends the oldest of that key.
     for (let index = 0; index < 30; index++) sessions.push(await sessionOf(other.key));
     expect(await ended()).toEqual([0, 1, 2, ...Array.from({ length: 29 }, (_, index) => 22 + index)]);
     expect(await running(business), 'running sessions').toBe(20);
     expect(await statusOf(foreign, NOW)).toBe(200);
   });
 
-  test('is deleted after its end when 50 newer sessions have ended, which bounds the storage', async () => {
+  test('is deleted when it and 50 newer sessions have ended, which bounds the storage', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 60; index++) await end(await sessionOf(business.key));
     const stored = await business.db.$count(
@@ -352,7 +352,7 @@ describe('a running session', () => {
     expect(stored, 'stored ended sessions').toBe(50);
   });
 
-  test('also ends for versions older than sessions, which read it as a revoked or expired key', async () => {
+  test('also ends in service versions without sessions, which treat it as a revoked or expired API key', async () => {
     const business = await newBusiness();
     const [signedOut, left] = [await sessionOf(business.key), await sessionOf(business.key)];
     await end(signedOut);
@@ -369,7 +369,7 @@ describe('a running session', () => {
     expect(await statusOf(left, new Date('2026-03-17T00:00:00Z'))).toBe(401);
   });
 
-  test('does not end when another session begins while 19 are running', async () => {
+  test('does not end when another session begins while only 19 sessions are running', async () => {
     const business = await newBusiness();
     const sessions = [];
     for (let index = 0; index < 20; index++) sessions.push(await sessionOf(business.key));
@@ -434,7 +434,7 @@ describe('a console link’s code', () => {
     expect(body.data.expires_at).toBe(formatTimestamp(later(minutes * MINUTE_MS)));
   });
 
-  test('starts a session for all of the user’s businesses or one, with full or read-only access', async () => {
+  test('starts a session for all of the user’s businesses or for one of them, with full or read-only access', async () => {
     for (const [narrow, read_only] of [
       [false, 0],
       [true, 0],
@@ -530,7 +530,7 @@ describe('a caller without a credential or a working code', () => {
     ['a string', `"${CODE}"`],
     ['malformed JSON', '{'],
     ['a bare code', CODE],
-    ['a form', `code=${CODE}`],
+    ['form data', `code=${CODE}`],
     ['an additional member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
     ['a duplicate member', `{"code":"0${CODE.slice(1)}","code":"0${CODE.slice(1)}"}`],
     ['a code that is not a string', { code: 17 }],
@@ -540,11 +540,11 @@ describe('a caller without a credential or a working code', () => {
     ['a code outside its alphabet', { code: `0${CODE.slice(2)}-` }],
     ['an API key', { code: `bua_sk_0${CODE.slice(1)}` }],
     ['a large body', { code: `0${CODE.slice(1)}`, more: 'x'.repeat(100_000) }],
-    ['a long run of white space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
+    ['a long run of white space before the object', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
     ['an unbound database’s code', { code: `z${CODE.slice(1)}` }],
   ];
 
-  test.each(wrong)('is 401 with %s, without a database query or a hash', async (_, body) => {
+  test.each(wrong)('gets 401 for %s, without a database query or a hash', async (_, body) => {
     const digest = vi.spyOn(crypto.subtle, 'digest');
     const answer = await call('POST', PATH, { body });
     const digests = digest.mock.calls.length;
@@ -580,7 +580,7 @@ describe('a caller without a credential or a working code', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('can neither redeem nor spend a code in a query string or with a parameter', async () => {
+  test('can neither redeem nor spend a code in a request with a query string', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await dumpAll();
@@ -592,7 +592,7 @@ describe('a caller without a credential or a working code', () => {
     expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
   });
 
-  test('cannot spend a code in a request with an Idempotency-Key, which is refused even if the code works', async () => {
+  test('cannot spend a code in a request with an Idempotency-Key, which gets 422 if the code works', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const unknown = await newCode(business, { expires_at: formatTimestamp(NOW) });
@@ -631,13 +631,16 @@ describe('a caller without a credential or a working code', () => {
   });
 });
 
-test.each(['GET', 'PUT', 'PATCH'])('%s is 405, because a session can only be started and ended', async (method) => {
-  const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
-  expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
-    ...{ status: 405, body: { message: 'Method Not Allowed' } },
-    allow: 'POST, DELETE',
-  });
-});
+test.each(['GET', 'PUT', 'PATCH'])(
+  'a %s request for the session path gets 405, because a session can only be started and ended',
+  async (method) => {
+    const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
+    expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
+      ...{ status: 405, body: { message: 'Method Not Allowed' } },
+      allow: 'POST, DELETE',
+    });
+  },
+);
 
 describe('if the database fails, a code', () => {
   const send = async (code: string, bindings: object) => answerOf(await redeem(code, { bindings }));
@@ -646,7 +649,7 @@ describe('if the database fails, a code', () => {
     ['503 if the batch did not run', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
     ['500 if the batch may have run', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
     ['500 if a statement failed', 'D1_ERROR: no such table: codes', SERVER_ERROR],
-  ])('is %s, and remains unspent: %s', async (_, message, expected) => {
+  ])('gets %s, and remains unspent: %s', async (_, message, expected) => {
     const code = await newCode(await newBusiness());
     expect(await send(code, failingWith(message))).toEqual(expected);
     expect((await redeem(code)).status).toBe(200);
@@ -675,7 +678,7 @@ describe('if the database fails, a code', () => {
       await vi.advanceTimersByTimeAsync(10_000);
       await sent;
       expect(answer).toEqual(SERVER_ERROR);
-      vi.setSystemTime(Date.now() - 60_000); // the database's clock continues
+      vi.setSystemTime(Date.now() - 60_000); // now the database's clock is ahead, so the batch begins after its deadline
       expect(await send(code, databases())).toEqual(UNAVAILABLE);
       expect(await dumpAll()).toBe(before);
     } finally {

@@ -14,14 +14,14 @@ const COMPOSED = Array(4)
   .fill(`xn--9c${'a'.repeat(50)}`)
   .join('.');
 
-describe('a site is stored as the origin that browsers send', () => {
-  /** Stored sites, each with other notations of it. */
+describe('a site is stored in the notation that browsers send', () => {
+  /** Stored sites, each with other notations of the same site. */
   const ACCEPTED: Record<string, (string | [stored: string, ...written: string[]])[]> = {
     'in lower case': [
       ['https://example.com', 'https://EXAMPLE.com', 'HTTPS://Example.COM'],
       ['http://localhost:3000', 'hTTp://LOCALHOST:3000'],
     ],
-    'without path, query and fragment': [
+    'without its path, query and fragment': [
       [
         ...(['https://example.com', 'https://example.com/', 'https://EXAMPLE.com:443/shop'] as const),
         ...['https://example.com/a/../b?c=d#e', 'https://example.com?q', 'https://example.com#f'],
@@ -38,7 +38,7 @@ describe('a site is stored as the origin that browsers send', () => {
       ['https://example.com:8443', 'https://example.com:08443'],
       ...['https://example.com:80', 'http://example.com:443', 'https://example.com:1', 'https://example.com:65535'],
     ],
-    'with an internationalized name in punycode': [
+    'with an internationalized host in punycode': [
       [
         ...(['https://xn--bcher-kva.example', 'https://b\u00fccher.example', 'https://B\u00dcCHER.example'] as const),
         'https://bu\u0308cher.example', // decomposed, as some keyboards send it
@@ -53,7 +53,7 @@ describe('a site is stored as the origin that browsers send', () => {
       ['https://xn--p39a.com', 'https://\uac00\u11a8.com', 'https://\u1100\u1161\u11a8.com'],
       [`https://${COMPOSED}.example`, `https://${DECOMPOSED}.example`],
     ],
-    'with any DNS name': [
+    'with any DNS name as its host': [
       ...['http://localhost', 'https://intranet', 'http://app.localhost:3000', 'https://_dev.example.com'],
       ...[
         'https://a_b.example.com',
@@ -64,12 +64,12 @@ describe('a site is stored as the origin that browsers send', () => {
       `https://${LONGEST_HOST}`,
       `https://${'a.'.repeat(126)}a`, // 127 labels
     ],
-    'as an IP address': [
+    'with an IP address as its host': [
       ['https://192.0.2.7', 'https://192.0.2.7:443/x'],
       ['https://[2001:db8::7]', 'https://[2001:db8::7]:443'],
       ...['http://192.0.2.7', 'http://127.0.0.1:8787', 'http://[::1]:3000'],
     ],
-    'with any subdomain': [
+    'with a wildcard for subdomains': [
       ['https://*.example.com', 'HTTPS://*.Example.COM:443/shop?q#f'],
       ['https://*.xn--bcher-kva.example', 'https://*.b\u00fccher.example'],
       ...[
@@ -79,10 +79,10 @@ describe('a site is stored as the origin that browsers send', () => {
         'http://*.intra.corp',
       ],
       ...['https://*.shop.co.uk', 'https://*.acme.github.io', 'https://*.acme.vercel.app'],
-      'https://*.www.ck', // the exception to *.ck
+      'https://*.www.ck', // the public suffix list exempts it from *.ck
       `https://*.${LONGEST_HOST.slice(2)}`,
     ],
-    'as a loopback host with any port': [
+    'with a wildcard for the port of a loopback host': [
       ['http://localhost:*', 'HTTP://LocalHost:*/path'],
       ['https://127.0.0.1:*', 'https://127.0.0.1:*?q'],
       ['http://[::1]:*', 'http://[::1]:*#f'],
@@ -131,7 +131,7 @@ test('a host’s characters above U+007F are neither mapped to ASCII nor removed
   expect(changed).toEqual([]);
 });
 
-describe('every accepted text', () => {
+describe('every accepted site', () => {
   const CHARACTERS = [
     ...'azAZ09-_.:/*@[]%\\?# \t',
     ...['\u00fc', '\u0455', '\uff0e', '\u200b', '\u0301', '\u4f8b', '\u{1f600}'],
@@ -162,7 +162,7 @@ describe('every accepted text', () => {
     .map(([text, at, replaced, character]) => text.slice(0, at) + character + text.slice(at + replaced));
   const anyText = fc.oneof(site, spoilt, fc.webUrl(), fc.string({ unit: 'grapheme' }));
 
-  /** Checks the stored site of every accepted text. At least a tenth of the texts must be accepted. */
+  /** Checks the stored site of every accepted input. At least a tenth of the inputs must be accepted. */
   function checkAccepted(runs: number, check: (stored: string) => void) {
     let accepted = 0;
     fc.assert(
@@ -177,7 +177,7 @@ describe('every accepted text', () => {
     expect(accepted).toBeGreaterThan(runs / 10);
   }
 
-  test('is stored as a valid origin, apart from a wildcard for any label or port', () => {
+  test('is stored as a valid origin, apart from its wildcard, if any', () => {
     checkAccepted(5000, (stored) => {
       const example = stored.replace('://*.', '://any.').replace(/:\*$/, ':12345');
       expect(new URL(example).origin).toBe(example);
@@ -188,14 +188,14 @@ describe('every accepted text', () => {
 
   test('is stored identically in upper case or with a path', () => {
     checkAccepted(5000, (stored) => {
-      const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address is stored in one notation
+      const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address in upper case is refused
       for (const again of [stored, shouted, ` ${stored}/path?query#fragment `]) {
         expect(canonicalSite(again).site).toBe(stored);
       }
     });
   });
 
-  test('admits the origin that a browser sends, and a wildcard site does not admit itself', () => {
+  test('admits the origins that browsers send for it, and a wildcard site does not admit its own text', () => {
     checkAccepted(5000, (stored) => {
       if (!stored.includes('*')) return expect(sitesCovering(new URL(stored).origin)).toContain(stored);
       expect(sitesCovering(stored)).toEqual([]);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
-/** Sends the body as bytes, which adds no Content-Type. */
+/** Sends the body as bytes, so the request has no Content-Type. */
 async function send(method: string, path: string, key: string | null, body?: object) {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (key !== null) headers.Authorization = `Bearer ${key}`;
@@ -44,7 +44,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     );
   });
 
-  test('a usage report for an invalid business id is 422', async () => {
+  test('a request for the usage report of an invalid business id gets 422', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999', '1.0']) {
       expect(await send('GET', `/api/v1/business/usage/${id}`, sent)).toEqual({
@@ -54,7 +54,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('adding access domains with an invalid business id is 401', async () => {
+  test('a request to add access domains to an invalid business id gets 401', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999']) {
       expect(await send('POST', `/api/v1/business/${id}/access`, sent, { sites: ['https://a.example'] })).toEqual({
@@ -64,7 +64,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('adding access domains returns the business with its access_list for an API key, and is 403 for a token', async () => {
+  test('a request to add access domains returns the business with its access_list to an API key, and gets 403 with a token', async () => {
     const business = await owned(kind);
     const { id, user_id, name, token } = business;
     const sites = ['https://a.example', 'http://b.example:8080'];
@@ -78,7 +78,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     expect(answer).toEqual({ status: 200, body: { status: true, data } });
   });
 
-  test('a token works only on registered sites if there are any', async () => {
+  test('after a site is registered, a request without an origin works only with an API key', async () => {
     const { id, sent } = await owned(kind);
     await addSite(id, 'https://a.example');
     const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);

@@ -1,4 +1,4 @@
-// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused, and the uses of a limit's month are capped at it.
+// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused. Larger sums beside a monthly limit are capped.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
@@ -79,11 +79,11 @@ describe('a report on all businesses', () => {
       const { status, body } = await read(from, to, accept);
       expect({ status, body }).toEqual(invalid('from', message));
     }
-    expect(daysIn({ from, to })).toBeGreaterThan(1); // so a shorter range is possible
+    expect(daysIn({ from, to })).toBeGreaterThan(1); // so the caller can request a shorter range
   });
 });
 
-describe('the monthly uses of a limit', () => {
+describe('the monthly uses shown with a limit', () => {
   test.each([
     [14, 643_371_375_338_642, 9_007_199_254_740_988],
     [15, MAX_COUNT, MAX_COUNT],
@@ -102,7 +102,7 @@ describe('the monthly uses of a limit', () => {
   });
 });
 
-test('yesterday’s uses of a database are capped at 2^53 - 1', async () => {
+test('the number of a database’s uses yesterday is capped at 2^53 - 1', async () => {
   const [home] = homes;
   if (home === undefined) throw new Error('there is no database');
   const usesOfYesterday = async () => {

@@ -30,12 +30,12 @@ export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-/** The routes that `npm test` runs in tables of routes: a read, a recording, a change and an operator's route. */
+/** The routes that `npm test` covers in tests of every route: a read, a recording, a change and an operator's route. */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
 /** The test options for a route: the tag `slow` unless `npm test` runs it. */
 export const tagsOf = (route: { name: string }) => (isQuick(route) ? {} : { tags: 'slow' });
-/** `describe.each` or `test.each` with these options. */
+/** `describe.each` or `test.each`, with the tag `slow` unless `npm test` runs the route. */
 export const eachOf =
   <R extends { name: string }>(kind: typeof describe | typeof test, routes: readonly R[]) =>
   (name: string, run: (route: R) => void | Promise<void>) => {
@@ -89,7 +89,7 @@ export async function resetDatabases() {
   await reset();
 }
 
-/** Claims a token and, for a new user, a home. Returns the home's number. Throws if another user has the token. */
+/** Claims a token and, for a new user, a home. Returns the home's number. Throws if the token is not free. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
   const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
   if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');
@@ -125,7 +125,7 @@ export const failingHalfway = () =>
     const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
-/** Binds every name to this database, and records the statements it receives. */
+/** Binds every database name to one database, and records the statements that it receives. */
 export function recordStatements({ d1 }: { d1: D1Database }) {
   const sent: { sql: string; values: unknown[] }[] = [];
   const prepare = (sql: string) => ({
@@ -193,7 +193,7 @@ export type CallOptions = {
   bindings?: object | undefined;
 };
 
-/** Runs the work for 100 items concurrently. With thousands, workerd is several times slower. */
+/** Runs `work` concurrently for 100 items, then for the next 100. With thousands, workerd is several times slower. */
 export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {
@@ -351,7 +351,7 @@ export async function addSite(business_id: number, site: string): Promise<number
   return made?.id ?? 0;
 }
 
-/** Stores a new latest former token of a business. By default, it expires at the end of the next day. */
+/** Stores a new token as a business's most recent former token. By default, it expires at the end of the next day. */
 export async function addFormerToken(
   { id, db, home }: { id: number; db: Home['db']; home: Home },
   expires_at = '2026-03-17T00:00:00.000000Z',
@@ -366,7 +366,7 @@ export async function setCount(business_id: number, day: string, count: number) 
   await homeOfId(business_id).db.insert(dailyUsage).values({ business_id, day, count });
 }
 
-/** Creates a business with these columns, such as limits. */
+/** Creates a business and sets columns of its row, such as limits. */
 export async function newLimitedBusiness(
   limits: Partial<typeof businesses.$inferInsert>,
   fields: Parameters<typeof newBusiness>[0] = {},
@@ -386,7 +386,7 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** Selects, for each table, a statement that returns its rows in a few texts of up to 2 MB. In D1, this is much faster than rows. */
+/** Selects a statement for each table that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than rows. */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
@@ -397,7 +397,7 @@ const DUMPS = `
   group by tables.name`;
 let statements: Promise<string[]> | undefined;
 
-/** Dumps all stored data, except writes after responses and the times of home claims. A refused request must not change it. */
+/** Dumps all stored data, except writes after responses and the times of home claims. A refused request must not change the dump. */
 export async function dumpAll(): Promise<string> {
   statements ??= env.DB.prepare(DUMPS)
     .all<{ dump: string }>()

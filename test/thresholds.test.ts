@@ -80,7 +80,7 @@ describe('alert_at', () => {
     expect(await limitsOf(await limited({ daily_limit: 10, alert_at }))).toMatchObject({ daily: 10, alert_at });
   });
 
-  test('defaults to 80 and 100 and appears in lists', async () => {
+  test('defaults to 80 and 100 and appears in the list of businesses', async () => {
     const { id } = (await create({ monthly_limit: 10 })).body.data;
     expect(await limitsOf({ id })).toMatchObject({ alert_at: [80, 100] });
     const business = await limited({ daily_limit: 10 });
@@ -218,7 +218,7 @@ describe('each threshold of a limit', () => {
   });
 });
 
-test('a receiver gets each threshold of each limit once while both change forty times', async () => {
+test('the receiver gets each alert exactly once, even if limits and thresholds change forty times', async () => {
   const business = await newBusiness();
   const { home, db } = business;
   await db.delete(messages);
@@ -310,7 +310,7 @@ describe('a limit’s percentage', () => {
     expect(thresholdOf(limit, first - 1, [percent])).toBeNull();
   });
 
-  test('is exact in TypeScript', () => {
+  test('is computed exactly in TypeScript', () => {
     fc.assert(
       fc.property(edge, ({ limit, alert_at, used }) => {
         expect(thresholdOf(limit, used, alert_at)).toBe(exact({ limit, alert_at, used }));
@@ -319,7 +319,7 @@ describe('a limit’s percentage', () => {
     );
   });
 
-  test('is exact in the SQL of a sweep', async () => {
+  test('is computed exactly in the SQL of a sweep', async () => {
     const { id, home } = await newBusiness();
     await home.d1.batch([
       home.d1.prepare('update businesses set daily_limit = null, monthly_limit = null'),
@@ -347,7 +347,7 @@ describe('a limit’s percentage', () => {
         )
         .bind(given),
     ]);
-    await sweep(home.db, NOW); // minute 0 sweeps the businesses whose ids are multiples of 60
+    await sweep(home.db, NOW); // the sweep in minute 0 includes the businesses whose ids are multiples of 60
     const rows = await home.db.select().from(alerts);
     const found = new Map(rows.map(({ business_id, threshold }) => [business_id, threshold]));
     expect(cases.map((one) => ({ ...one, threshold: found.get(one.id) ?? null }))).toEqual(

@@ -49,7 +49,7 @@ describe('a rotation returns the business, its new token and its sites', () => {
   });
 });
 
-test('a rotation without keep_old makes all former tokens 401 immediately', async () => {
+test('a rotation without keep_old invalidates all former tokens immediately', async () => {
   const business = await newBusiness();
   const second = await rotated(business, { body: { keep_old: '24h' } });
   expect(await Promise.all([business.token, second].map((as) => statusOf(business, as)))).toEqual([200, 200]);
@@ -66,20 +66,23 @@ test.each([
   ['720h', 720 * HOUR],
   ['1d', 24 * HOUR],
   ['30d', 720 * HOUR],
-])('with keep_old %s, the old token works for that time, and only for its business and sites', async (keep_old, ms) => {
-  const business = await newBusiness({ sites: ['https://a.example'] });
-  const token = await rotated(business, { body: { keep_old } });
-  const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
-    (await call('POST', usage, { as, at, origin })).status;
-  expect(await visit(business.token, NOW)).toBe(200);
-  expect(await visit(business.token, NOW, business, 'https://evil.example')).toBe(403);
-  expect(await visit(business.token, NOW, await newBusiness())).toBe(422);
-  expect(await visit(business.token, later(ms - 1))).toBe(200);
-  expect(await visit(business.token, later(ms))).toBe(401);
-  expect(await visit(token, later(ms))).toBe(200);
-});
+])(
+  'with keep_old %s, the old token works for exactly that time, and only for its business and sites',
+  async (keep_old, ms) => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const token = await rotated(business, { body: { keep_old } });
+    const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
+      (await call('POST', usage, { as, at, origin })).status;
+    expect(await visit(business.token, NOW)).toBe(200);
+    expect(await visit(business.token, NOW, business, 'https://evil.example')).toBe(403);
+    expect(await visit(business.token, NOW, await newBusiness())).toBe(422);
+    expect(await visit(business.token, later(ms - 1))).toBe(200);
+    expect(await visit(business.token, later(ms))).toBe(401);
+    expect(await visit(token, later(ms))).toBe(200);
+  },
+);
 
-describe('a rotation is 422 and does not change the token for', () => {
+describe('a rotation gets 422 and does not change the token for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
   const KEEP = 'keep_old must be a whole number of hours or days, from 1h to 30d, such as 24h';
   const JSON_ONLY = 'body must be valid JSON';
@@ -153,7 +156,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, business.token, at)).toBe(200);
   });
 
-  test('are separate for each business', async () => {
+  test('are limited separately for each business', async () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     await rotated(sibling, { body: { keep_old: '1h' } });
@@ -237,14 +240,14 @@ describe('a rotation costs one round trip', () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     for (let former = 0; former < 5; former++)
       expect((await costs(business, keep)).rows_written, `rows written with ${former} former tokens`).toBe(8);
-    // From the sixth former token on, each rotation deletes one.
+    // With five former tokens, each rotation also deletes one.
     const full = [await costs(business, keep), await costs(business, keep)];
     for (const { rows_written } of full) expect(rows_written, 'rows written with 5 former tokens').toBe(9);
     expect((await costs(business, {})).rows_written).toBe(5 + 5);
     expect((await costs(business, {})).rows_written).toBe(5);
   });
 
-  test('and reads at most 50 rows, whatever the number of other stored rows', {
+  test('and reads at most 50 rows, however many rows are stored', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
@@ -261,7 +264,7 @@ describe('a rotation costs one round trip', () => {
   });
 });
 
-test('a key for one business can rotate its token', async () => {
+test('a key for one business can rotate that business’s token', async () => {
   const business = await newBusiness();
   const { key, actor } = await newKey(business, { business_id: business.id });
   const token = await rotated(business, { as: key });

@@ -51,12 +51,12 @@ beforeAll(async () => {
 const totals = (...counts: [number, number]): Total[] =>
   made.map(({ id, user_id, status }) => ({ business_id: id, user_id, count: counts[status === 'active' ? 0 : 1] }));
 
-test('the totals list every business with its uses in the range, including both ends, or 0 without uses', async () => {
+test('the totals list every business with its uses in the range, including both ends, or with 0', async () => {
   const pages = await pagesOf('from=2026-03-01&to=2026-03-31');
   expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
 });
 
-test('the totals are the same bytes for both operator roles', async () => {
+test('both operator roles get byte-identical totals', async () => {
   const [first] = totals(432, 0);
   for (const role of [OPERATOR.full, OPERATOR.record]) {
     const answer = await read('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
@@ -75,7 +75,7 @@ describe('the range of the totals', () => {
   const countOf = async (query: string, options: CallOptions = {}) =>
     (await read(query, options)).body.data.usage[0].count;
 
-  test('defaults to the last 30 days and works as in a usage report', async () => {
+  test('defaults to the last 30 days and follows the rules of a usage report', async () => {
     expect(await countOf('')).toBe(1032); // from 2026-02-14 to 2026-03-15
     expect(await countOf('?to=2026-03-29')).toBe(1032);
     expect(await countOf('?to=2026-03-30')).toBe(32);
@@ -113,7 +113,7 @@ test('the totals can be limited to one user’s businesses, in two round trips',
 
 describe('pages of totals', () => {
   test.each([1, 2, 3, 1000])(
-    'of %i contain each business once, by id, and each page is from one database',
+    'with a limit of %i contain each business once, in the order of ids, and each page covers one database',
     async (limit) => {
       const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
       expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
@@ -134,7 +134,7 @@ describe('pages of totals', () => {
     }
   });
 
-  test('are 503 and not skipped if their database is down', async () => {
+  test('get 503 instead of being skipped if their database is down', async () => {
     for (const down of homes) {
       const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', down);
       for (const { number } of homes) {
@@ -144,7 +144,7 @@ describe('pages of totals', () => {
     }
   });
 
-  test.each(['0', '1001', '-1', '1.5', 'all'])('cannot contain %s businesses', async (limit) => {
+  test.each(['0', '1001', '-1', '1.5', 'all'])('cannot have a limit of %s', async (limit) => {
     const { status, body } = await read(`?limit=${limit}`);
     const message = 'limit must be a whole number from 1 to 1000';
     expect({ status, body }).toEqual(invalid('limit', message));

@@ -98,7 +98,7 @@ describe('the range of a usage report', () => {
     ['n'.repeat(64), `?${'n'.repeat(65)}=1`],
     ['form', '?form=1&7=2'],
     ['""', '?=1'],
-  ])('is refused if the query contains %s, which the message names', async (name, query) => {
+  ])('is refused if the query contains %s, and the message names that parameter', async (name, query) => {
     const message = `${name} is not a parameter of this report, which accepts from and to`;
     const { status, text } = await report(query);
     expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
@@ -134,7 +134,7 @@ describe('the CSV format', () => {
     ['*/*, application/json;q=0.1, text/csv;q=0.5', true],
     ['text/csv;q=0.5, */*;q=0.5', true],
     ['image/png', false],
-  ])('is selected by Accept: %s → %s', async (accept, csv) => {
+  ])('is selected by the header Accept: %s → %s', async (accept, csv) => {
     const business = await newBusiness();
     await setCount(business.id, '2026-03-02', 7);
     const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };

@@ -11,7 +11,7 @@ import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
 import { call, databases, dumpAll, env, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
 
-// A message contains the alerts of every business, so each test starts with none.
+// A message contains the alerts of every business, so each test starts without alerts.
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts)]);
 });
@@ -220,7 +220,7 @@ describe('the pages of an export', () => {
   const N = 1150;
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
   const stamp = `'${formatTimestamp(NOW)}'`;
-  /** Creates more than a page of each type. If a section covers several businesses, two have rows in it. */
+  /** Creates more than a page of rows of each type, for two businesses if a section of the export covers several. */
   async function newMany(user_id: number) {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
     const last = await done('POST', '/business', { ...OTHERS, user_id });
@@ -269,7 +269,7 @@ describe('the pages of an export', () => {
     expect(Object.fromEntries(byType.map(([type, of = []]) => [type, of.length]))).toEqual({
       ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
       ...{ billing_change: 2 * N, imported_day: 2 * N },
-      change: 2 + 2 * 149 + 149 + 149 + 149, // the creations of two businesses
+      change: 2 + 2 * 149 + 149 + 149 + 149, // 2: the creations of two businesses
     });
     expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
     // A page that begins a section also reads the sections that follow.
@@ -291,7 +291,7 @@ describe('the pages of an export', () => {
     'counts.99999999999999999.',
     'businesses..',
   ];
-  test.each(MALFORMED)('are refused for the malformed cursor %j', async (cursor) => {
+  test.each(MALFORMED)('are refused if the cursor is %j', async (cursor) => {
     const rule = 'cursor must be the cursor in the Link header of the previous page, and must appear only once';
     expect(answerOf(await operate('GET', `/user/7/export?cursor=${cursor}`))).toEqual(invalid('cursor', rule));
   });
@@ -382,7 +382,7 @@ describe('an erasure', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test.each([0, 1, 2])('is 503 if batch %i fails, and a retry completes it', async (failing) => {
+  test.each([0, 1, 2])('gets 503 if batch %i fails, and a retry completes the erasure', async (failing) => {
     const user = await newUser(770_077_040 + failing * 10, 2, 'Sphinxlike');
     await deleteBusinesses(user);
     for (const when of ['before', 'after'] as const) {
@@ -436,7 +436,7 @@ describe('an erasure', () => {
   test('does not delete a key that was created in the last minute', async () => {
     const user_id = 770_077_150;
     await done('POST', `/user/${user_id}/keys`);
-    // Simulates a creation between the read of the home and the erasing batch.
+    // Simulates a key that is created after the request reads the home and before its erasing batch.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
     const before = await dumpAll();
     expect((await erase(user_id, later(59_000))).status).toBe(422);
@@ -457,17 +457,20 @@ describe('an erasure', () => {
         for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
       },
     ],
-  ])('is refused for a minute after %s, because the batch may be in flight', async (_, user_id, create) => {
-    await create(user_id);
-    const before = await dumpAll();
-    const refused = await erase(user_id, later(59_999));
-    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
-    expect(await dumpAll()).toBe(before);
-    expect((await erase(user_id, later(60_000))).status).toBe(200);
-    expect(await found(new RegExp(`${user_id}`))).toEqual([]);
-  });
+  ])(
+    'is refused for a minute after %s, because another batch of the creation may be in flight',
+    async (_, user_id, create) => {
+      await create(user_id);
+      const before = await dumpAll();
+      const refused = await erase(user_id, later(59_999));
+      expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
+      expect(await dumpAll()).toBe(before);
+      expect((await erase(user_id, later(60_000))).status).toBe(200);
+      expect(await found(new RegExp(`${user_id}`))).toEqual([]);
+    },
+  );
 
-  test('does not delete the home if a key is created for the user meanwhile', async () => {
+  test('does not delete the user’s home if a key is created during the erasure', async () => {
     const user_id = 770_079_000;
     await done('POST', `/user/${user_id}/keys`);
     let batches = 0;
@@ -484,7 +487,7 @@ describe('an erasure', () => {
     expect(lines[0]?.claimed_at).toBe(formatTimestamp(LATER));
   });
 
-  test('keeps the user’s imported tokens claimed, and the user can return as a new user', async () => {
+  test('does not free the user’s imported tokens, and the user can return as a new user', async () => {
     const { imported, ...user } = await newUser(770_077_080, 1, 'Terpsichore');
     await deleteBusinesses({ ...user, imported });
     expect((await erase(user.user_id)).status).toBe(200);

@@ -1,4 +1,4 @@
-// The addresses that can receive alerts, the secrets that sign them, and the signature (docs/alerts.md).
+// The URLs that can receive alerts, the secrets that sign messages, and the signature (docs/alerts.md).
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isAddress, parseSecret, webhookHeaders } from '../src/core/webhook.ts';
@@ -7,7 +7,7 @@ const base64 = (length: number) => btoa('\xff'.repeat(length));
 /** `url`, padded to `length` characters. */
 const long = (length: number, url = 'https://example.com/') => url.padEnd(length, 'x');
 
-describe('a receiver’s address', () => {
+describe('a receiver’s URL', () => {
   test.each([
     ...['https://example.com', 'https://example.com/hooks/usage?key=a%20b#part'],
     ...['https://EXAMPLE.com:8443/hooks/@usage', 'HTTPS://example.com/', 'https://bücher.example/'],
@@ -19,7 +19,7 @@ describe('a receiver’s address', () => {
   });
 
   test.each([
-    // http beyond loopback.
+    // http to a host other than loopback.
     ...['http://example.com/', 'http://localhost.example/', 'http://localhost.', 'http://127.0.0.2/', 'http://[::2]/'],
     ...['http://0.0.0.0/', 'http://127.0.0.1.example/', 'http://example.com/http://localhost'],
     // Credentials.

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
 });
 
-test('in DB, the migration creates a home in DB for every owner of a business or key, and keeps claimed homes', async () => {
+test('in DB, the migration creates a home in DB for every owner of a business or key, and does not change claimed homes', async () => {
   await env.ONE.batch([
     ...[business(1, 7), business(2, 7), key(1, 7)],
     business(3, 8),
@@ -42,7 +42,7 @@ test('in DB, the migration creates a home in DB for every owner of a business or
   ]);
 });
 
-test('in another database, the migration creates no homes, because only homes in DB count', async () => {
+test('in another database, the migration creates no homes, because the service reads homes only in DB', async () => {
   await env.ONE.batch([business(1_000_000_001, 7), key(1_000_000_001, 8), business(61_000_000_001, 9)]);
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
   expect(await homes()).toEqual([]);

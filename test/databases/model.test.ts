@@ -136,7 +136,7 @@ const { user_id: _, ...FIELDS } = NEW_BUSINESS;
 /** Returns an imported token, which is the same on both sides. */
 const tokenOf = (user_id: number, which: string | number) => `of-another-system-${user_id}-${which}`.padEnd(24, '.');
 let user = 0;
-/** The number of responses with each status, and of the exception. */
+/** The number of responses by status, and of responses under the exception in `compare`. */
 const met: Record<string, number> = {};
 
 /** Runs a world on both sides. */
@@ -378,9 +378,9 @@ async function compareWorlds(numRuns: number) {
   await fc.assert(same, { seed, numRuns });
 }
 
-test('random worlds get the same responses from three databases as from one', () => compareWorlds(5));
+test('random sequences of requests get the same responses from three databases as from one', () => compareWorlds(5));
 
-test('many random worlds get the same responses from three databases as from one, and produce each status', {
+test('many random sequences of requests get the same responses from three databases as from one, and produce each status', {
   tags: 'slow',
   timeout: 300_000,
 }, async () => {
@@ -406,7 +406,7 @@ describe('for any operation', () => {
   const ask = async (operation: Operation, id: number, as: string, origin: string | undefined) =>
     (await send(bindings.three, operation, { id, entry: operation.entry, as, origin }, NOW)).answer;
 
-  test('a credential with another database letter is 401 and changes nothing', async () => {
+  test('a credential with another database’s letter gets 401 and changes nothing', async () => {
     const before = await dumpAll();
     const shift = fc.integer({ min: 1, max: 61 });
     const refused = fc.asyncProperty(
@@ -424,7 +424,7 @@ describe('for any operation', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('a business in another database gets the same response as an unknown id', {
+  test('a request for a business in another database gets the same response as for an unknown id', {
     tags: 'slow',
   }, async () => {
     const before = await dumpAll();

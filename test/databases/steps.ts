@@ -37,7 +37,7 @@ export type Change =
   | { kind: 'list'; owner: number }
   | { kind: 'wait'; hours: number };
 export type World = {
-  /** Each owner's database, and whether the first business's token is imported. */
+  /** Each owner's database, and whether the token of the owner's first business is imported. */
   owners: { database: number; imported: boolean }[];
   /** Owners without a home, and the database that they request, if any. */
   new_owners: { database: number | undefined }[];

@@ -1,4 +1,4 @@
-// Upgrades a deployment whose businesses were transferred to other users by a version that did not yet revoke the keys for the business.
+// Upgrades a deployment whose businesses were transferred to other users by a version that did not yet revoke the former owner's keys.
 import { applyD1Migrations } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { env } from '../support.ts';

@@ -70,7 +70,7 @@ async function send(
 }
 const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
 
-test('the upgrade does not change the limits and their uses, and the month begins on the 1st', async () => {
+test('the upgrade does not change the limits or the uses counted towards them, and the month begins on the 1st', async () => {
   const { businesses } = (await send('GET', '')).body.data as { businesses: { id: number; limits: object | null }[] };
   const month = { month: 60, month_ends: '2026-04-01T00:00:00.000000Z' };
   const shared = { ...month, billing_day: 1, next_billing_day: null, from: null, overage: 0, alert_at: [80, 100] };
@@ -82,7 +82,7 @@ test('the upgrade does not change the limits and their uses, and the month begin
   ]);
 });
 
-test('a sweep stores alerts only for the current day and month', async () => {
+test('after the upgrade, a sweep stores alerts only for the current day and month', async () => {
   for (const id of [BOTH, USED_UP, UNLIMITED]) await storeMissingAlerts(D1, id, NOW);
   for (let minute = 0; minute < 60; minute++) await sweep(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
   expect(await alerts(BOTH)).toEqual([]);
@@ -92,7 +92,7 @@ test('a sweep stores alerts only for the current day and month', async () => {
   expect(await alerts(UNLIMITED)).toEqual([]);
 });
 
-test('uses continue to count towards the limits', async () => {
+test('after the upgrade, uses continue to count towards the limits', async () => {
   expect(await send('POST', `usage/${BOTH}`, { id: 'order-1' })).toEqual(
     recorded({ date: TODAY, count: 7, remaining: 3 }),
   );
@@ -113,7 +113,7 @@ test('uses continue to count towards the limits', async () => {
   expect(await send('POST', `usage/${UNLIMITED}`)).toEqual(recorded({ date: TODAY, count: 8 }));
 });
 
-test('the previous version can create a business whose month begins on the 1st and whose limits cause alerts', async () => {
+test('on the new tables, the previous version can create a business whose month begins on the 1st and whose limits cause alerts', async () => {
   await D1.batch([
     run(
       `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
@@ -132,7 +132,7 @@ test('the previous version can create a business whose month begins on the 1st a
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });
 
-test('the previous version can delete a business and its alerts', async () => {
+test('on the new tables, the previous version can delete a business and its alerts', async () => {
   expect(await alerts(USED_UP)).not.toEqual([]);
   const deletions = ['ledger', 'daily_usage', 'access', 'former_tokens', 'refused_origins', 'api_keys'].map((table) =>
     run(`delete from ${table} where business_id = ?`, USED_UP),

@@ -1,5 +1,5 @@
 // Upgrades a deployment whose rows were written after the first three migrations, before the service supported several databases. The
-// other migrations suffice for one database or more.
+// later migrations are all that the upgrade needs, with one database or several.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -87,19 +87,19 @@ describe.each(Object.entries(bound))('after an upgrade with %s', (_, service) =>
     (await sendTo(service, 'POST', path, OPERATOR.full, { body: JSON.stringify(body) })).body;
   const asked = '?from=2026-03-01&to=2026-03-14';
 
-  test('existing keys and tokens work, and the report is unchanged', async () => {
+  test('existing keys and tokens work, and the usage report is unchanged', async () => {
     const same = { status: 200, body: { status: true, data: { used: report } } };
     expect(await send('GET', `usage/41${asked}`, BEFORE.key)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.token, page)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.former, page)).toEqual(same);
     expect((await send('GET', `usage/42${asked}`, BEFORE.imported)).status).toBe(200);
     expect((await send('GET', `usage/41${asked}`, BEFORE.imported)).status).toBe(422);
-    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // not sent from its site
+    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // sent without its site's origin
     const { body } = await send('GET', '41/access', BEFORE.key);
     expect(body.data).toMatchObject({ id: 41, token: BEFORE.token, access_list: [{ id: 23, site: page.Origin }] });
   });
 
-  test('a use id from before the upgrade is a duplicate, and a new use counts', async () => {
+  test('the id of a use from before the upgrade is a duplicate, and a new use counts', async () => {
     const again = await send('POST', 'usage/41', BEFORE.key, { 'Idempotency-Key': 'order-1' });
     expect(again).toEqual({ status: 200, body: { status: true, data: { date: '2026-03-14', count: 11 } } });
     expect((await send('POST', 'usage/42', BEFORE.imported)).status).toBe(200);

@@ -1,5 +1,5 @@
-// Measures in workerd that a request without a valid credential costs at most twice the CPU time of the most expensive valid body. The
-// search prints its seed. FUZZ_SEED repeats it, although measurements decide which requests it pursues. FUZZ_SECONDS extends it.
+// Checks in workerd that a request without a valid credential costs at most twice the CPU time of the most expensive valid body. The search
+// prints its seed. FUZZ_SEED repeats it, although measurements also determine which requests it tries. FUZZ_SECONDS extends it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const letters = (first: number, length: number) =>
 
 /** Valid bodies. They are sent repeatedly, so only the first request writes to the database. */
 const VALID = {
-  'uses with long ids and instants': uses(255, 730),
+  'uses with long ids and timestamps': uses(255, 730),
   'uses with long ids': uses(255, 1),
   'short uses': uses(3, 1),
   'long sites': sites((i) => `${'a.'.repeat(124)}a${100 + i}`),
@@ -137,7 +137,7 @@ async function costOf(sent: Sent): Promise<number> {
   return now - before;
 }
 
-/** The cost relative to the baseline. Alternates both requests, so load and garbage collection affect both. */
+/** The cost relative to the baseline. Alternates the two requests, so load and garbage collection affect both. */
 async function ratioOf(sent: Sent): Promise<number> {
   const own: number[] = [];
   const valid: number[] = [];
@@ -158,7 +158,7 @@ function randomOf(seed: number) {
 }
 
 test.each(Object.entries(KNOWN))(
-  'an unauthenticated request costs at most twice as much as the most expensive valid body: %s',
+  'an unauthenticated request costs at most twice the CPU time of the most expensive valid body: %s',
   { timeout: 60_000 },
   async (name, sent) => {
     const ratio = await ratioOf(sent);
@@ -167,7 +167,7 @@ test.each(Object.entries(KNOWN))(
   },
 );
 
-test('a random search finds no unauthenticated request that costs over twice as much as a valid body', {
+test('a random search finds no unauthenticated request that costs over twice the CPU time of the most expensive valid body', {
   timeout: (SECONDS + 120) * 1000,
 }, async () => {
   console.log(`FUZZ_SEED=${SEED}`);

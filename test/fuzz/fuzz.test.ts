@@ -8,7 +8,7 @@ import { isShared } from '../../src/public-suffix.ts';
 import { BASE, databases, newApp, newBusiness, newKey, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
-/** The minimum, even on a slow machine. */
+/** The minimum number of requests, even on a slow machine. */
 const MIN_REQUESTS = 1000;
 const AT_ONCE = 16;
 const LONG = { timeout: (SECONDS + 240) * 1000 };
@@ -271,7 +271,7 @@ async function fuzz(faultsIn100: number) {
     expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);
     const shown = `${JSON.stringify(lines)}${status === 200 ? '' : text}`;
     for (const secret of secrets) {
-      // An error may repeat the caller's own origin.
+      // An error may echo the caller's own origin.
       if (!example.headers.Origin?.includes(secret)) expect(shown.includes(secret), said).toBe(false);
     }
     if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
@@ -283,7 +283,7 @@ async function fuzz(faultsIn100: number) {
   };
 
   const atFirst = await total();
-  // Runs sequentially with faults: the sums before and after a lost batch show what it wrote.
+  // With faults, runs sequentially: the sums before and after a batch whose result is lost show what it wrote.
   const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = inTime(requests(everybody), seed);
   await Promise.all(
@@ -303,7 +303,7 @@ test('random requests receive only documented responses, and every use counts ex
   expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
 });
 
-test('with faults in 1 % of batches, each fault returns 500 or 503, and the counts remain exact', LONG, async () => {
+test('with faults in 1 % of batches, each fault causes a 500 or 503, and the counts remain exact', LONG, async () => {
   const { faults, failures } = await fuzz(1);
   expect(faults).toBeGreaterThan(0);
   expect(failures).toBe(faults);

@@ -39,8 +39,8 @@ const ALPHABETS: Record<string, string[]> = {
   invisible: range(0x200b, 0x200f),
   surrogates: range(0xd800, 0xdfff),
   'controls and spaces': [...range(0, 0x20), '\u00a0', '\u2028'],
-  'signs of JSON': ['"', '\\', '[', ']', '{', '}', ':', ',', '{}', '\\u0301'],
-  'signs of URLs': ['.', '/', '%', '%41', '%2e', '%00', '@', '*', '-', ':', '&', '=', 'xn--', '+', 'a.'],
+  'JSON punctuation': ['"', '\\', '[', ']', '{', '}', ':', ',', '{}', '\\u0301'],
+  'URL punctuation': ['.', '/', '%', '%41', '%2e', '%00', '@', '*', '-', ':', '&', '=', 'xn--', '+', 'a.'],
 };
 const PREFIXES = ['', 'https://', 'https://a', 'https://*.', 'https://a.example/', '2026-01-01T00:00:00.'];
 
@@ -93,7 +93,7 @@ const HEADERS = [
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
-/** Builds a JSON value from `count` entries. `text` returns an entry escaped for a JSON string, or unescaped for the `text` value. */
+/** Builds a JSON value from `count` entries. `text` returns an entry, escaped unless the value is `text`. */
 const VALUES: Record<string, (count: number, text: (index: number) => string) => string> = {
   text: (_, text) => text(0),
   string: (_, text) => `"${text(0)}"`,
@@ -111,11 +111,11 @@ const FRAMES: Record<string, Wrap> = {
   sites: (value) => `{"sites":${value}}`,
   uses: (value) => `{"uses":${value}}`,
   keep_old: (value) => `{"keep_old":${value}}`,
-  'id of a use': (value) => `{"uses":[{"id":${value}}]}`,
+  'a use’s id': (value) => `{"uses":[{"id":${value}}]}`,
   'other member': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],"other":${value}}`,
   'rest of the body': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],${value.slice(1)}`,
 };
-/** Recipes whose bodies are valid except for their texts. */
+/** Parts of recipes whose bodies are valid except for the text of each entry. */
 const VALID: Partial<Recipe>[] = [
   { route: 'POST access', frame: 'sites', value: 'strings', prefix: 'https://', entries: 100 },
   { route: 'POST usage', frame: 'uses', value: 'ids', prefix: '', entries: 1000 },

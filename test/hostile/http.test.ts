@@ -1,5 +1,5 @@
 // Sends raw requests byte for byte to `wrangler dev`, and checks the CORS headers of every response. test/origin.test.ts and
-// test/site.test.ts test the decisions about origins and sites in workerd.
+// test/site.test.ts check in workerd which origins and sites are allowed.
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { served } from '../node/state.ts';
@@ -111,28 +111,28 @@ test.each([
 });
 
 // `send` asserts the CORS headers.
-describe('a registered page can read', () => {
+describe('a registered page can read the response to', () => {
   test.each([
     ['a preflight', 'OPTIONS', '/api/v1/business/1/access', 204],
     ['a preflight for an unknown path', 'OPTIONS', '/api/unknown', 204],
-    ['a report', 'GET', '/api/v1/business/usage/1', 200],
-    ['the headers of a report', 'HEAD', '/api/v1/business/usage/1', 200],
-    ['that its input is invalid', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
-    ['that the business of a report does not exist', 'GET', '/api/v1/business/usage/999999999', 422],
-    ['that a business to manage does not exist', 'GET', '/api/v1/business/999999999/access', 401],
-    ['that an entry does not exist', 'DELETE', '/api/v1/business/1/access/999999999', 404],
-    ['that a path does not exist', 'GET', '/api/v1/unknown', 404],
-    ['that a path has an extra slash', 'GET', '/api/v1/business/1/access//', 404],
-    ['that a method is not allowed', 'PUT', '/api/v1/business/1/access', 405],
-    ['that a method is unknown', 'TRACE', '/api/v1/business/usage/1', 405],
-    ['that its body is too large', 'POST', '/api/v1/business/1/access', 413],
+    ['a request for usage', 'GET', '/api/v1/business/usage/1', 200],
+    ['a HEAD request for usage', 'HEAD', '/api/v1/business/usage/1', 200],
+    ['a request with invalid input', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
+    ['a request for the usage of an unknown business', 'GET', '/api/v1/business/usage/999999999', 422],
+    ['a request for the sites of an unknown business', 'GET', '/api/v1/business/999999999/access', 401],
+    ['a request to remove an unknown entry', 'DELETE', '/api/v1/business/1/access/999999999', 404],
+    ['a request for an unknown path', 'GET', '/api/v1/unknown', 404],
+    ['a request for a path with an extra slash', 'GET', '/api/v1/business/1/access//', 404],
+    ['a request with a method that is not allowed', 'PUT', '/api/v1/business/1/access', 405],
+    ['a request with an unknown method', 'TRACE', '/api/v1/business/usage/1', 405],
+    ['a request with a body that is too large', 'POST', '/api/v1/business/1/access', 413],
   ])('%s: %s %s', async (_, method, path, status) => {
     const body = status === 413 ? ' '.repeat(1024 * 1024 + 1) : undefined;
     const answer = await send(method, path, [by(key), 'Origin: https://shop.example'], body);
     expect(answer.status).toBe(status);
   });
 
-  test('that it is not authenticated', async () => {
+  test('an unauthenticated request', async () => {
     for (const lines of [[], ['Cookie: session=1'], ['Authorization: Basic dTpw']]) {
       const answer = await send('GET', lists.literals.usage, ['Origin: https://shop.example', ...lines]);
       expect(told(answer)).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });

@@ -18,7 +18,7 @@ export type List = keyof typeof LISTS;
 /** An origin, and the lists that admit it (200). Every other list refuses it (403). */
 export type Row = readonly [origin: string, ...admittedBy: List[]];
 
-/** Origins that browsers send. A service that refuses everything fails them. */
+/** Origins that browsers send. A service that refuses every origin fails these rows. */
 export const GENUINE_ORIGINS: readonly Row[] = [
   ['https://shop.example', 'literals'],
   ['https://pay.shop.example:8443', 'literals', 'wildcards'],
@@ -44,7 +44,7 @@ export const GENUINE_ORIGINS: readonly Row[] = [
   ['http://[::1]:1', 'loopback'],
 ];
 
-/** Expands the groups. Every list refuses an origin that names no list. */
+/** Expands each string to a row. Every list refuses an origin whose row names no list. */
 const rowsOf = (groups: Record<string, readonly (string | Row)[]>): Record<string, readonly Row[]> =>
   Object.fromEntries(
     Object.entries(groups).map(([attack, rows]) => [
@@ -68,7 +68,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://a.evilshop.example', 'https://a.evil-shop.example:8443', 'https://wwwshop.example'],
     ...['https://x.xa.b.c.d.example', 'http://wiki.xintra.corp', 'http://evillocalhost:3000'],
     ...['http://evil-localhost', 'http://1192.0.2.7:8080', 'https://evilxn--bcher-kva.example'],
-    ['https://evil.com.shop.example', 'wildcards'], // the DNS owner of shop.example controls this host
+    ['https://evil.com.shop.example', 'wildcards'], // the owner of shop.example controls this host
   ],
   'a relative of a registered site': [
     ...['https://example', 'https://evil.example', 'https://example.shop'],
@@ -79,7 +79,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['http://app.localhost:3000', 'http://localhost.localhost', 'http://localhost.localdomain:3000'],
     ...['http://localhost6:3000'],
   ],
-  'another character in place of a dot': [
+  'a different character in place of a dot': [
     ...['https://shopxexample', 'https://shop-example', 'https://shop_example', 'https://shop0example'],
     ...['https://a.shopxexample', 'https://axshop.example', 'https://payxshop.example:8443'],
     ...['https://x.axb.c.d.example', 'http://wiki.intraxcorp', 'http://192x0.2.7:8080', 'http://192.0.237:8080'],
@@ -90,7 +90,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ['https://null.shop.example', 'wildcards'],
     ...['undefined', 'none', '0', '-', '{}', '[object Object]', 'same-origin', 'self'],
   ],
-  'another or an incomplete scheme': [
+  'a different or incomplete scheme': [
     ...['http://shop.example', 'http://www.shop.example', 'https://wiki.intra.corp', 'https://localhost:3000'],
     ...['http://127.0.0.1:3000', 'https://[::1]:3000', 'ws://shop.example', 'wss://www.shop.example'],
     ...['ftp://shop.example', 'httpss://www.shop.example', 'xhttps://www.shop.example', 'https+x://www.shop.example'],
@@ -102,7 +102,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['view-source:https://shop.example', 'chrome-extension://shop.example', 'capacitor://localhost'],
     ...['localhost:3000'],
   ],
-  'another port or notation of a port': [
+  'a different port or notation of a port': [
     ...['https://shop.example:443', 'https://shop.example:8443', 'https://shop.example:80', 'https://shop.example:'],
     ['https://pay.shop.example', 'wildcards'],
     ...['https://www.shop.example:443', 'https://www.shop.example:0443', 'https://www.shop.example:8444'],
@@ -118,7 +118,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['http://localhost:3000a', 'http://localhost:a', 'http://localhost:3000:3000', 'https://127.0.0.1:443'],
     ...['https://127.0.0.1:8443/', 'http://[::1]:80', 'http://[::1]3000', 'http://localhost:99999999999999999999'],
   ],
-  'another letter case': [
+  'a different letter case': [
     ...['HTTPS://shop.example', 'https://SHOP.example', 'https://shop.Example', 'HTTPS://www.shop.example'],
     ...['https://WWW.shop.example', 'https://www.Shop.example', 'Http://localhost:3000', 'http://LOCALHOST:3000'],
     ...['http://Localhost', 'https://XN--BCHER-KVA.example', 'https://www.xn--BCHER-kva.example'],
@@ -222,7 +222,7 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://shop.example\u00a0', '\u00a0https://www.shop.example', 'https://www\u2028.shop.example'],
     ...['https://www\u3000.shop.example'],
   ],
-  'another notation of an IP address': [
+  'a different notation of an IP address': [
     ...['http://192.0.2.7', 'http://192.0.2.8:8080', 'http://3221225991:8080', 'http://0xc0000207:8080'],
     ...['http://0300.0.2.7:8080', 'http://192.0.519:8080', 'http://192.0.2.07:8080', 'http://192.0.2.7.:8080'],
     ...['http://www.192.0.2.7:8080', 'https://127.1', 'https://2130706433', 'https://0x7f.1', 'https://0177.0.0.1'],
@@ -244,16 +244,16 @@ export const HOSTILE_ORIGINS = rowsOf({
   ],
 });
 
-/** Whether workerd can send the header unchanged. http.test.ts sends the others byte for byte. */
+/** Whether workerd can send the origin in a header unchanged. http.test.ts sends the other origins byte for byte. */
 export const isAscii = (origin: string) => /^[\t\x20-\x7e]+$/.test(origin);
 
-/** The response that refuses a token's origin. Omits an origin that is too long or not printable. */
+/** The body of the response that refuses a token's origin. Omits an origin that is too long or not printable. */
 export const refusalOf = (origin: string) => ({
   status: false,
   message: `${/^[ -~]{1,300}$/.test(origin) ? `Origin ${origin}` : 'This origin'} is not authorized for this business.`,
 });
 
-/** The response that refuses a token sent without an origin. */
+/** The body of the response that refuses a token sent without an origin. */
 export const NO_ORIGIN = {
   status: false,
   message: 'This business token works only from pages of its registered sites. From a server, use an API key.',
@@ -274,7 +274,7 @@ export const RAW_HEADERS: Record<
   string,
   readonly (readonly [lines: readonly string[], status: 200 | 403 | typeof BAD_REQUEST, saw?: string])[]
 > = {
-  'more than one header': [
+  'more than one Origin header': [
     [['Origin: https://shop.example', 'Origin: https://evil.com'], 403, 'https://shop.example, https://evil.com'],
     [['Origin: https://evil.com', 'Origin: https://shop.example'], 403, 'https://evil.com, https://shop.example'],
     [
@@ -293,7 +293,7 @@ export const RAW_HEADERS: Record<
     [['Origin:    '], 403],
     [['Origin:\t'], 403],
   ],
-  'another header instead of Origin': [
+  'other headers instead of Origin': [
     [['Referer: https://shop.example/page'], 403],
     [['User-Agent: https://shop.example'], 403],
     [['X-Origin: https://shop.example'], 403],

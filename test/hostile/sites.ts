@@ -34,13 +34,13 @@ const hostOf = (length: number) =>
 const all = (told: string, ...sites: string[]) => sites.map((site) => [site, told] as const);
 
 export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, told: string])[]> = {
-  'that browsers and our parser interpret differently': [
+  'that browsers and the service interpret differently': [
     ['https://e\u0345\u0300.example', DISGUISED], // browsers read e and ὶ, but a parser that composes first reads è and ι
     ['https://\u1fb3.example', DISGUISED],
     ['https://a>\u0338b.example', INVALID],
     ['https://\u0897a.example', INVALID],
   ],
-  'that is too long and takes quadratic time to parse': [
+  'that is too long and would take quadratic time to parse': [
     [`https://a${COMBINING.map((mark) => mark.repeat(253)).join('')}`, LABELS],
     [`https://a${'\u0301'.repeat(31)}.example`, LABELS],
     [`https://${letters(2030)}`, LABELS],
@@ -52,7 +52,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ...all(WEB, 'null', 'localhost:3000', 'example.com:443', 'file:///etc/passwd', 'file://example.com/share'),
     ...all(WEB, 'javascript:alert(1)', 'javascript://example.com/%0aalert(1)', 'data:text/html,<script>1</script>'),
     ...all(WEB, 'about:blank', 'about:srcdoc', 'mailto:owner@example.com', 'urn:https://example.com'),
-    // Their origin is the inner URL's origin.
+    // The origin of each of these URLs is the inner URL's origin.
     ...all(WEB, 'blob:https://example.com/0b3c', 'filesystem:https://example.com/temporary'),
     ...all(WEB, 'view-source:https://example.com'),
   ],
@@ -222,7 +222,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.com.au', strangers('com.au')],
     ['https://*.k12.ca.us', strangers('k12.ca.us')],
     ['https://*.kawasaki.jp', strangers('kawasaki.jp')],
-    ['https://*.anything.ck', strangers('anything.ck')], // the list contains *.ck
+    ['https://*.anything.ck', strangers('anything.ck')], // the public suffix list contains *.ck
     ['https://*.\u516c\u53f8.cn', strangers('xn--55qx5d.cn')],
     ['https://*.xn--55qx5d.cn', strangers('xn--55qx5d.cn')],
     ['https://*.github.io', strangers('github.io')],
@@ -240,7 +240,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
-    // These domains contain public suffixes, such as s3.amazonaws.com.
+    // Most of these domains are not public suffixes, but subdomains of them are, such as s3.amazonaws.com.
     ['https://*.amazonaws.com', strangers('amazonaws.com')],
     ['https://*.eu-west-1.amazonaws.com', strangers('eu-west-1.amazonaws.com')],
     ['https://*.compute.amazonaws.com', strangers('compute.amazonaws.com')],

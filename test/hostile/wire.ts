@@ -5,7 +5,7 @@ const ANSWER_WITHIN_MS = 10_000;
 
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** The UTF-8 bytes of a text, one character per byte. */
+/** The UTF-8 bytes of a string, as one character per byte. */
 export const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 /** A keep-alive connection to a local port, for one request at a time. Reconnects after the server closes it. */

@@ -24,7 +24,7 @@ const LOST_ON_PURPOSE = 5;
 
 /** The receiver's behavior. `slow` delays the response, and `silent` never sends it. */
 type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 429;
-/** The step after which the service is killed: during the uses, after the last use before a run, or while a message is sent. */
+/** The step after which the service is killed: a response to a use, the last use before a run (`row`), or a step of sending a message. */
 type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
 const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
   { receiver: 'down', killedAt: 'response' },
@@ -255,11 +255,11 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
     console.log(
       `killed at step ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts without a message, ${open.length} unfinished messages`,
     );
-    // Runs are a minute apart, longer than a lease. Leases use the real clock, so this statement expires them.
+    // In production, a lease expires between runs, which are a minute apart. Leases use the real clock, so this statement expires them.
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 
-  // Kills lose a random number of alerts. This loses some on purpose, before they are in a message.
+  // The kills lose a random number of alerts. This statement deletes more of them before they are in a message.
   const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
   const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
   expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);
@@ -293,7 +293,7 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
   expect(rowsIn(state, 'select id from messages where body is not null or sent_at is null')).toEqual([]);
   for (const ms of runTimes) expect(ms).toBeLessThan(RUN_MS);
 
-  // A sweep's alerts contain the minute for which its run was scheduled.
+  // The timestamp of a sweep's alert is the full minute for which its run was scheduled.
   const found = alerts.filter(({ at }) => at.endsWith(':00.000000Z')).map(({ business_id }) => business_id);
   expect(found).toEqual(expect.arrayContaining([...lost]));
   console.log(`sweeps found ${found.length} alerts: ${lostByKills} lost by kills, ${deleted.length} lost on purpose

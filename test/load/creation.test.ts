@@ -1,4 +1,4 @@
-// A sign-up that is retried until it succeeds creates one business, even if the service is killed in between.
+// A sign-up that is retried until it succeeds creates one business, even if the service is killed before it responds.
 import { afterAll, expect, test } from 'vitest';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { databaseOfId } from '../../src/core/database.ts';

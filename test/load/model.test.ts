@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { codeOf } from '../bench/bundle.ts';
 import { model } from '../bench/model.ts';
 
-test('in the model, four databases record at least 3.6 times as many uses as one', async () => {
+test('in the benchmark’s model, four databases record at least 3.6 times as many uses per second as one', async () => {
   const effort = { only: 'uniform', rounds: 1, warmUpSeconds: 0.5, seconds: 2 };
   const rows = await model(codeOf(), [1, 4], effort, () => {});
   const [one, four] = rows.map(({ perSecond }) => perSecond) as [number, number];

@@ -93,7 +93,7 @@ export class Oracle {
     return sum;
   }
 
-  /** The limits that are set, the monthly one first, because it determines the message. */
+  /** The limits that are set. The monthly limit is first, because a refusal names the first limit that is exceeded. */
   private limitsOn(day: string) {
     const { daily_limit, monthly_limit } = this.settings;
     const all: { period: Period; limit: number | null; days: string[] }[] = [
@@ -264,7 +264,8 @@ export class Oracle {
 
   /**
    * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. Unless
-   * `inFull`, requires that a use of today or yesterday was recorded in the last two hours (or imported), and goes back only to yesterday.
+   * `inFull`, stores none if no use of today or yesterday was imported, or recorded in the last two hours, and includes a previous period
+   * only if it ended yesterday.
    */
   look(now: number, inFull = true): void {
     const today = dayAt(now);
@@ -283,7 +284,7 @@ export class Oracle {
     }
   }
 
-  /** Stores one alert per limit, value, period and threshold, and none below a stored threshold. */
+  /** Stores one alert per period, limit value and threshold, and none below a stored threshold. */
   private alert(
     {
       period,

@@ -1,10 +1,10 @@
 // @module-tag slow
 // Compares quotas with an oracle (oracle.ts) under random operations on one database and on three, over connections that break at random.
-// All responses, alerts and counts equal the oracle's, so only an operator's list exceeds a limit and its overage, and each threshold that
-// is reached stores one alert.
+// All responses, alerts and counts equal the oracle's, so only an operator's list can exceed a limit and its overage, and each threshold
+// that is reached stores one alert.
 //
-// Businesses run concurrently. Sweeps run between rounds, because they read all businesses. Prints its seed. FUZZ_SEED repeats a run, and
-// FUZZ_SECONDS extends it.
+// Requests for different businesses are concurrent. Sweeps run between rounds, because they read all businesses. Prints its seed. FUZZ_SEED
+// repeats a run, and FUZZ_SECONDS extends it.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
@@ -20,12 +20,12 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 const BUSINESSES = 12;
 const STEPS_IN_ROUND = 5;
-/** The minimum per start, even on a slow machine. */
+/** The minimum number of rounds per start day, even on a slow machine. */
 const MIN_ROUNDS = 5;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
 /** Values for `alert_at`. */
 const THRESHOLDS = [[80, 100], [1, 50, 99], [100], [33, 66, 100, 150, 1000], [120, 500]];
-/** The start days, which share the time. 2100 is not a leap year. */
+/** The days on which the simulated clock starts. They share FUZZ_SECONDS. 2100 is not a leap year. */
 const STARTS = ['2027-12-27', '2028-02-20', '2031-01-30', '2032-02-26', '2100-02-15'];
 
 type Home = Omit<(typeof homes)[number], 'name'> & { name: string };
@@ -111,7 +111,7 @@ class Lane {
     this.bindings = { ...OPERATOR_SECRETS, ...connected } as unknown as Bindings;
   }
 
-  /** Runs a call over a connection with this fault. */
+  /** Runs a database call over a connection with this fault. */
   private async over<T>(fault: Fault, run: () => Promise<T>): Promise<T> {
     if (fault === 'before it ran') throw new Error(LOST);
     const result = await run();
@@ -187,7 +187,7 @@ class Lane {
     if (answer.status === 429) this.tally.refused += 1;
   }
 
-  /** A random quantity, often within one of a limit or a threshold. */
+  /** A random quantity that often ends at a limit or threshold, or one use before or after it. */
   private quantity(): number {
     const { random } = this;
     const edge = random.of([...this.oracle.edges(this.now), 1]) + random.from(-1, 1);
@@ -408,7 +408,7 @@ function moved(now: number, random: Random): number {
 test.each([
   ['one database', [one]],
   ['three databases', homes],
-] as const)('on %s, responses, counts and alerts equal the oracle’s', LONG, async (name, sides) => {
+] as const)('on %s, all responses, counts and alerts equal the oracle’s', LONG, async (name, sides) => {
   expect(sides).toHaveLength(name === 'one database' ? 1 : 3);
   const tally = newTally();
   const began = Date.now();
