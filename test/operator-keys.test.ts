@@ -35,7 +35,7 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
-/** Creates the new business's owner's home in advance, because an owner's first creation costs more round trips. */
+/** Creates the home of NEW_BUSINESS's owner in advance, because an owner's first creation costs more round trips. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
 describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, may, ...route }) => {
@@ -167,7 +167,7 @@ test('each of the four secrets works while the others are malformed, and the log
   }
 });
 
-test('an operator key that two secrets give different roles gets the narrower role, whatever their order', async () => {
+test('an operator key with different roles in two secrets gets the narrower role, whatever the order of the secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [

@@ -52,7 +52,7 @@ describe('a use', () => {
     ]);
   });
 
-  test('stores an alert if it is sent with a token and an Idempotency-Key, and a retry stores no other', async () => {
+  test('stores an alert if it is sent with a token and an Idempotency-Key, and a retry stores no second alert', async () => {
     const business = await limited({ daily_limit: 5 });
     await record(business, { quantity: 3 });
     await record(business, undefined, { as: business.token, headers: { 'Idempotency-Key': 'visit-1' } });

@@ -350,7 +350,7 @@ test('a purge run sends five statements to each database, and the statements use
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
-  // `deletions` contains only deletions in progress.
+  // `deletions` is small: it contains only deletions in progress.
   expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN deletions']);
   for (const index of [
     ...['SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)'],

@@ -345,7 +345,7 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1000 });
   });
 
-  test('reading the usage costs as many rows after 100,000 uses as after one', async () => {
+  test('a usage report reads as many rows after 100,000 uses as after one', async () => {
     const business = await newBusiness();
     await use(business);
     const read = async () => (await call('GET', business.usage, { as: business.key })).cost.rows_read;

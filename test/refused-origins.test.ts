@@ -167,7 +167,7 @@ describe('the list of refused origins', () => {
   });
 });
 
-/** The maximum for one origin. Most of it is two scans of the 50 origins to find the origin to evict. */
+/** The maximum for storing one origin. Two scans of the 50 origins, which find the origin to evict, read most of the rows. */
 const ROWS_READ = 160;
 
 describe('the storage of at most 50 refused origins per business', () => {
@@ -208,7 +208,7 @@ describe('the storage of at most 50 refused origins per business', () => {
     expect(await gone(business, rows)).toEqual(['https://o8.example']);
   });
 
-  test('evicts none if the origin is already stored', async () => {
+  test('evicts no origin if the refused origin is already stored', async () => {
     const { business, rows } = await full(() => 1);
     await remember(business, 'https://o3.example', inMinutes(1));
     expect(await gone(business, rows)).toEqual([]);
@@ -219,7 +219,7 @@ describe('the storage of at most 50 refused origins per business', () => {
     });
   });
 
-  test('is separate for each business', async () => {
+  test('does not evict one business’s origin for another business’s', async () => {
     const { business, rows } = await full(() => 1);
     const other = await newBusiness({ sites: [SHOP], user_id: business.user_id });
     await remember(other, EVIL);

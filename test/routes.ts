@@ -13,7 +13,7 @@ export type Route = {
   /** A valid body and headers. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Invalid input, which returns 422. */
+  /** Invalid input, which is refused with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each` queries every database
    * and reports databases that fail instead of failing. */

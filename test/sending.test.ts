@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 const businesses = new Map<Home, Awaited<ReturnType<typeof newBusiness>>>();
-/** Returns the database's business for these tests, and creates it on the first call. */
+/** Returns a database's business for these tests. Creates the business on the first call. */
 async function businessIn(home: Home) {
   for (let found = businesses.get(home); ; found = businesses.get(home)) {
     if (found !== undefined) return found;
@@ -247,16 +247,13 @@ describe('without a receiver', () => {
     ['a binding and no secret', { ALERTS }, NO_SECRET_LINE],
     ['a binding and an invalid secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
     ['an invalid URL and an invalid secret', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
-  ])(
-    'but with %s, a run sends nothing and logs one line that describes the required format',
-    async (_, settings, line) => {
-      await newAlerts(1);
-      const lines = await run(null, NOW, { ...databases(), ...settings });
-      expect(lines).toEqual([line]);
-      expect(JSON.stringify(lines)).not.toContain('k3y');
-      expect(await stored()).toEqual([]);
-    },
-  );
+  ])('but with %s, a run sends nothing and logs one line with the required format', async (_, settings, line) => {
+    await newAlerts(1);
+    const lines = await run(null, NOW, { ...databases(), ...settings });
+    expect(lines).toEqual([line]);
+    expect(JSON.stringify(lines)).not.toContain('k3y');
+    expect(await stored()).toEqual([]);
+  });
 });
 
 /** A response with an endless body. */
@@ -536,7 +533,7 @@ describe('a run', () => {
     expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(310);
   });
 
-  test('begins with a different database each minute and stops after the first message that the receiver does not accept', async () => {
+  test('begins with a different database each minute, and stops if the receiver responds with 500', async () => {
     const asked: string[] = [];
     const noted = (database: string) =>
       withBatch(home.d1, (batch) => {

@@ -299,7 +299,7 @@ describe('a running session', () => {
     }
   });
 
-  test('is ended by the last statement of a revocation only if the API key is revoked', async () => {
+  test('is ended by a revocation’s statement for sessions only if the API key is revoked', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -631,16 +631,13 @@ describe('a caller without a credential or a working code', () => {
   });
 });
 
-test.each(['GET', 'PUT', 'PATCH'])(
-  'a %s request for the session path gets 405, because a session can only be started and ended',
-  async (method) => {
-    const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
-    expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
-      ...{ status: 405, body: { message: 'Method Not Allowed' } },
-      allow: 'POST, DELETE',
-    });
-  },
-);
+test.each(['GET', 'PUT', 'PATCH'])('%s gets 405, because a session can only be started and ended', async (method) => {
+  const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
+  expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
+    ...{ status: 405, body: { message: 'Method Not Allowed' } },
+    allow: 'POST, DELETE',
+  });
+});
 
 describe('if the database fails, a code', () => {
   const send = async (code: string, bindings: object) => answerOf(await redeem(code, { bindings }));
@@ -663,7 +660,7 @@ describe('if the database fails, a code', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('times out after ten seconds, and a batch that begins later does not spend it', async () => {
+  test('gets 500 if the database does not respond within ten seconds, and a batch that begins later does not spend it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
     try {
       const code = await newCode(await newBusiness());

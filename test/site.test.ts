@@ -14,7 +14,7 @@ const COMPOSED = Array(4)
   .fill(`xn--9c${'a'.repeat(50)}`)
   .join('.');
 
-describe('a site is stored in the notation that browsers send', () => {
+describe('a site is stored in its canonical notation', () => {
   /** Stored sites, each with other notations of the same site. */
   const ACCEPTED: Record<string, (string | [stored: string, ...written: string[]])[]> = {
     'in lower case': [

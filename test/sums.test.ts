@@ -1,4 +1,4 @@
-// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused. Larger sums beside a monthly limit are capped.
+// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused. Larger sums shown with a monthly limit are capped.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
@@ -102,7 +102,7 @@ describe('the monthly uses shown with a limit', () => {
   });
 });
 
-test('the number of a database’s uses yesterday is capped at 2^53 - 1', async () => {
+test('a database’s number of uses yesterday is capped at 2^53 - 1', async () => {
   const [home] = homes;
   if (home === undefined) throw new Error('there is no database');
   const usesOfYesterday = async () => {

@@ -89,7 +89,7 @@ export async function resetDatabases() {
   await reset();
 }
 
-/** Claims a token and, for a new user, a home. Returns the home's number. Throws if the token is not free. */
+/** Claims a token and, for a new user, a home. Returns the home's database number. Throws if the token is not free. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
   const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
   if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');

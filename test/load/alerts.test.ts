@@ -153,7 +153,7 @@ function rowsIn(state: string, statement: string): Record<string, unknown>[] {
 }
 const COPIED =
   'name, main_domain, site, country_id, business_size, status, created_at, updated_at, monthly_limit, billing_day, limits_at';
-/** Copies business ?1 for every ?2nd user up to ?3. */
+/** Copies business ?1 for every ?2nd user after its owner, up to user ?3. */
 const COPIES = `insert into businesses (id, user_id, token, ${COPIED})
   with recursive n(i) as (select 1 union all select i + 1 from n where i < ?3)
   select id + i, user_id + i * ?2, printf('token-%030d', id + i), ${COPIED} from businesses, n where id = ?1 and user_id + i * ?2 <= ?3
@@ -259,7 +259,7 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 
-  // The kills lose a random number of alerts. This statement deletes more of them before they are in a message.
+  // The kills lose a random number of alerts. This statement deletes more alerts before they are in a message.
   const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
   const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
   expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);
