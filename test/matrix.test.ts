@@ -232,8 +232,8 @@ test('the service allows and refuses the same calls as the oracle', { tags: 'slo
     const told = await inBatches([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
-      // Refusals do not depend on the input, so calls that must be refused send valid and invalid input alternately. Allowed calls always
-      // send invalid input, so they change nothing.
+      // Refusals do not depend on the input, so refused calls alternate between valid and invalid input. Allowed calls always send
+      // invalid input, so they change nothing.
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },

@@ -100,8 +100,8 @@ describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, m
     const { unknownBusiness } = route as Route;
     test(
       may
-        ? 'gets the same response as an owner for an unknown business, and is allowed for an inactive business'
-        : 'is refused in the same way for an unknown or inactive business',
+        ? 'gets an owner’s response for an unknown business, and is allowed for an inactive business'
+        : 'is refused for unknown and inactive businesses',
       tagsOf(route),
       async () => {
         for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
@@ -167,7 +167,7 @@ test('each of the four secrets works while the others are malformed, and the log
   }
 });
 
-test('an operator key with different roles in two secrets gets the narrower role, whatever the order of the secrets', async () => {
+test('an operator key with two roles gets the narrower role, whatever the order of its secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [

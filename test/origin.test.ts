@@ -182,7 +182,7 @@ test('the service and the oracle agree on 100,000 mutations of registered sites'
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
-  // Each outcome is frequent, so the mutations stay close to the boundary between admitted and refused.
+  // Each outcome is frequent: the mutations stay close to the boundary between admitted and refused.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 

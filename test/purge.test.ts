@@ -176,7 +176,7 @@ test('refused origins not seen for 90 days are deleted within a day, whatever th
   expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
     ids.map((id) => [id, 'https://new.example']),
   );
-  // Each run covers a range of business ids: the first 45 runs cover the 31 lowest ids, and the last 45 cover the highest id.
+  // Each run covers a range of business ids: the first 45 cover the 31 lowest ids, and the last 45 cover the highest.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
 });
 

@@ -167,7 +167,7 @@ describe('the list of refused origins', () => {
   });
 });
 
-/** The maximum for storing one origin. Two scans of the 50 origins, which find the origin to evict, read most of the rows. */
+/** The maximum per origin, mostly for two scans of the 50 origins, which find the origin to evict. */
 const ROWS_READ = 160;
 
 describe('the storage of at most 50 refused origins per business', () => {
@@ -219,7 +219,7 @@ describe('the storage of at most 50 refused origins per business', () => {
     });
   });
 
-  test('does not evict one business’s origin for another business’s', async () => {
+  test('does not evict one business’s origin for another’s', async () => {
     const { business, rows } = await full(() => 1);
     const other = await newBusiness({ sites: [SHOP], user_id: business.user_id });
     await remember(other, EVIL);
@@ -259,7 +259,7 @@ describe('the storage of at most 50 refused origins per business', () => {
     tags: 'slow',
   }, async () => {
     const business = await restricted();
-    // An origin that was seen twice is retained even if it recurs rarely. A new origin must recur before 50 other new origins arrive.
+    // An origin that was seen twice may recur rarely. A new origin must recur before 50 other new origins arrive.
     const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
     const origins = [rare, rare];
     for (let index = 0; index < 2000; index++) {

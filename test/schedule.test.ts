@@ -85,7 +85,7 @@ describe('while a database fails', () => {
   );
 });
 
-test('a run ends after five seconds and logs an error if DB does not respond when the run stores its end time', async () => {
+test('a run ends after five seconds and logs an error if DB does not store its end time', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const never = () => new Promise(() => {});
   const DB = {

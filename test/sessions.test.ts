@@ -660,7 +660,7 @@ describe('if the database fails, a code', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('gets 500 if the database does not respond within ten seconds, and a batch that begins later does not spend it', async () => {
+  test('gets 500 after ten seconds without a response, and a batch that begins later does not spend it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
     try {
       const code = await newCode(await newBusiness());
@@ -675,7 +675,7 @@ describe('if the database fails, a code', () => {
       await vi.advanceTimersByTimeAsync(10_000);
       await sent;
       expect(answer).toEqual(SERVER_ERROR);
-      vi.setSystemTime(Date.now() - 60_000); // now the database's clock is ahead, so the batch begins after its deadline
+      vi.setSystemTime(Date.now() - 60_000); // by the database's clock, the deadline has passed
       expect(await send(code, databases())).toEqual(UNAVAILABLE);
       expect(await dumpAll()).toBe(before);
     } finally {

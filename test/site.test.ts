@@ -79,7 +79,7 @@ describe('a site is stored in its canonical notation', () => {
         'http://*.intra.corp',
       ],
       ...['https://*.shop.co.uk', 'https://*.acme.github.io', 'https://*.acme.vercel.app'],
-      'https://*.www.ck', // the public suffix list exempts it from *.ck
+      'https://*.www.ck', // the exception to the public suffix *.ck
       `https://*.${LONGEST_HOST.slice(2)}`,
     ],
     'with a wildcard for the port of a loopback host': [

@@ -78,7 +78,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     expect(answer).toEqual({ status: 200, body: { status: true, data } });
   });
 
-  test('after a site is registered, a request without an origin works only with an API key', async () => {
+  test('after a site is registered, only an API key works without an origin', async () => {
     const { id, sent } = await owned(kind);
     await addSite(id, 'https://a.example');
     const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);

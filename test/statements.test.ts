@@ -76,7 +76,7 @@ const LIMITS = {
 const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
-test('recording and reading usage returns rows with exactly the fields of their types', async () => {
+test('recording and reading usage returns exactly the fields of the row types', async () => {
   const ofUse = { counted: COUNT, remembered: null };
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),
@@ -103,7 +103,7 @@ test('recording and reading usage returns rows with exactly the fields of their 
   });
 });
 
-test('changing access domains returns rows with exactly the fields of their types', async () => {
+test('changing access domains returns exactly the fields of the row types', async () => {
   const entry = { id: true, business_id: true, site: true, created_at: true, updated_at: true } as const;
   const read = { ...REFUSAL, business: true, entries: true } as const;
   const added = { decided: BUSINESS, recorded: null, applied: entry };
@@ -115,18 +115,18 @@ test('changing access domains returns rows with exactly the fields of their type
   await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);
 });
 
-test('importing a history returns rows with exactly the fields of their types', async () => {
+test('importing a history returns exactly the fields of the row types', async () => {
   const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
   const imported = { decided: BUSINESS, recorded: null, forgotten: null, imported: null, applied: null, dropped: null };
   await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 
-test('reading a business in full returns rows with exactly the fields of their types', async () => {
+test('reading a business in full returns exactly the fields of the row types', async () => {
   const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, ...BILLING, former_tokens: true } as const;
   await expectFields(businessInFull, read, {}, {});
 });
 
-test('rotating and stopping tokens returns rows with exactly the fields of their types', async () => {
+test('rotating and stopping tokens returns exactly the fields of the row types', async () => {
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
   const rotated = { decided: BUSINESS, recorded: null, kept: null, applied: null, dropped: null };
   const business = await newBusiness();
@@ -137,7 +137,7 @@ test('rotating and stopping tokens returns rows with exactly the fields of their
   await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
 });
 
-test('starting and ending sessions returns rows with exactly the fields of their types', async () => {
+test('starting and ending sessions returns exactly the fields of the row types', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, started, {
     started: { ends_at: true, read_only: true },
@@ -147,7 +147,7 @@ test('starting and ending sessions returns rows with exactly the fields of their
   await expectFields(readVerdict, REFUSAL, { ended: endSession }, { ended: { id: true } });
 });
 
-test('reading lists returns rows with exactly the fields of their types', async () => {
+test('reading lists returns exactly the fields of the row types', async () => {
   await expectFields(changesOfBusiness({ limit: 1, before: 2 }, {}), { ...REFUSAL, list: true }, {}, {});
   const matching = changesOfBusiness({ limit: 1, before: 2 }, { action: 'add_sites' });
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});

@@ -35,7 +35,7 @@ const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
 /** The test options for a route: the tag `slow` unless `npm test` runs it. */
 export const tagsOf = (route: { name: string }) => (isQuick(route) ? {} : { tags: 'slow' });
-/** `describe.each` or `test.each`, with the tag `slow` unless `npm test` runs the route. */
+/** `describe.each` or `test.each`, with the tags of each route. */
 export const eachOf =
   <R extends { name: string }>(kind: typeof describe | typeof test, routes: readonly R[]) =>
   (name: string, run: (route: R) => void | Promise<void>) => {
@@ -193,7 +193,7 @@ export type CallOptions = {
   bindings?: object | undefined;
 };
 
-/** Runs `work` concurrently for 100 items, then for the next 100. With thousands, workerd is several times slower. */
+/** Runs `work` concurrently for 100 items at a time. With thousands, workerd is several times slower. */
 export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {

@@ -8,7 +8,6 @@ import { type Business, type CallOptions, call, dumpAll, homes, later, NOW, newB
 const HOUR = 3_600_000;
 const rotate = ({ id, key }: Business, options: CallOptions = {}) =>
   call('POST', `/api/v1/business/${id}/token`, { as: key, ...options });
-/** Rotates the token. Returns the new token. */
 async function rotated(business: Business, options: CallOptions = {}): Promise<string> {
   const { status, body } = await rotate(business, options);
   expect(status).toBe(200);

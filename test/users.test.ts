@@ -436,7 +436,7 @@ describe('an erasure', () => {
   test('does not delete a key that was created in the last minute', async () => {
     const user_id = 770_077_150;
     await done('POST', `/user/${user_id}/keys`);
-    // Simulates a key that is created after the request reads the home and before its erasing batch.
+    // Simulates a key created after the request reads the home, but before its erasing batch.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
     const before = await dumpAll();
     expect((await erase(user_id, later(59_000))).status).toBe(422);

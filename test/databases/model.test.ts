@@ -136,7 +136,7 @@ const { user_id: _, ...FIELDS } = NEW_BUSINESS;
 /** Returns an imported token, which is the same on both sides. */
 const tokenOf = (user_id: number, which: string | number) => `of-another-system-${user_id}-${which}`.padEnd(24, '.');
 let user = 0;
-/** The number of responses by status, and of responses under the exception in `compare`. */
+/** The number of responses by status, and under the exception in `compare`. */
 const met: Record<string, number> = {};
 
 /** Runs a world on both sides. */

@@ -167,7 +167,6 @@ function bodyOf({ frame, value, prefix, entries, parts, varied, escaped }: Recip
   return body(count);
 }
 
-/** Builds a recipe's request. */
 export function requestOf(recipe: Recipe): Sent {
   const { route, caller, parts } = recipe;
   const line = textOf(parts).slice(0, MAX_LINE).toWellFormed();

@@ -111,28 +111,28 @@ test.each([
 });
 
 // `send` asserts the CORS headers.
-describe('a registered page can read the response to', () => {
+describe('a registered page can read the response to a request', () => {
   test.each([
-    ['a preflight', 'OPTIONS', '/api/v1/business/1/access', 204],
-    ['a preflight for an unknown path', 'OPTIONS', '/api/unknown', 204],
-    ['a request for usage', 'GET', '/api/v1/business/usage/1', 200],
-    ['a HEAD request for usage', 'HEAD', '/api/v1/business/usage/1', 200],
-    ['a request with invalid input', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
-    ['a request for the usage of an unknown business', 'GET', '/api/v1/business/usage/999999999', 422],
-    ['a request for the sites of an unknown business', 'GET', '/api/v1/business/999999999/access', 401],
-    ['a request to remove an unknown entry', 'DELETE', '/api/v1/business/1/access/999999999', 404],
-    ['a request for an unknown path', 'GET', '/api/v1/unknown', 404],
-    ['a request for a path with an extra slash', 'GET', '/api/v1/business/1/access//', 404],
-    ['a request with a method that is not allowed', 'PUT', '/api/v1/business/1/access', 405],
-    ['a request with an unknown method', 'TRACE', '/api/v1/business/usage/1', 405],
-    ['a request with a body that is too large', 'POST', '/api/v1/business/1/access', 413],
+    ['that is a preflight', 'OPTIONS', '/api/v1/business/1/access', 204],
+    ['that is a preflight for an unknown path', 'OPTIONS', '/api/unknown', 204],
+    ['for usage', 'GET', '/api/v1/business/usage/1', 200],
+    ['for usage, with HEAD', 'HEAD', '/api/v1/business/usage/1', 200],
+    ['with invalid input', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
+    ['for the usage of an unknown business', 'GET', '/api/v1/business/usage/999999999', 422],
+    ['for the sites of an unknown business', 'GET', '/api/v1/business/999999999/access', 401],
+    ['to remove an unknown entry', 'DELETE', '/api/v1/business/1/access/999999999', 404],
+    ['for an unknown path', 'GET', '/api/v1/unknown', 404],
+    ['for a path with an extra slash', 'GET', '/api/v1/business/1/access//', 404],
+    ['with a method that is not allowed', 'PUT', '/api/v1/business/1/access', 405],
+    ['with an unknown method', 'TRACE', '/api/v1/business/usage/1', 405],
+    ['with a body that is too large', 'POST', '/api/v1/business/1/access', 413],
   ])('%s: %s %s', async (_, method, path, status) => {
     const body = status === 413 ? ' '.repeat(1024 * 1024 + 1) : undefined;
     const answer = await send(method, path, [by(key), 'Origin: https://shop.example'], body);
     expect(answer.status).toBe(status);
   });
 
-  test('an unauthenticated request', async () => {
+  test('without authentication', async () => {
     for (const lines of [[], ['Cookie: session=1'], ['Authorization: Basic dTpw']]) {
       const answer = await send('GET', lists.literals.usage, ['Origin: https://shop.example', ...lines]);
       expect(told(answer)).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });

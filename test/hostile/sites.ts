@@ -240,7 +240,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
-    // Most of these domains are not public suffixes, but subdomains of them are, such as s3.amazonaws.com.
+    // Most of these are not public suffixes, but have subdomains that are, such as s3.amazonaws.com.
     ['https://*.amazonaws.com', strangers('amazonaws.com')],
     ['https://*.eu-west-1.amazonaws.com', strangers('eu-west-1.amazonaws.com')],
     ['https://*.compute.amazonaws.com', strangers('compute.amazonaws.com')],

@@ -125,7 +125,6 @@ async function medianOfUses(id: number, name: string): Promise<number> {
   return times.sort((a, b) => a - b)[MEASURED_USES / 2] as number;
 }
 
-// Runs are scheduled a minute apart.
 let minute = Math.floor(Date.now() / 60_000);
 const runTimes: number[] = [];
 /** Starts two overlapping runs of the next minute. A run that is killed does not respond. */
@@ -255,7 +254,7 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
     console.log(
       `killed at step ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts without a message, ${open.length} unfinished messages`,
     );
-    // In production, a lease expires between runs, which are a minute apart. Leases use the real clock, so this statement expires them.
+    // Leases use the real clock. This statement expires them, because scheduled runs are further apart than a lease lasts.
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 

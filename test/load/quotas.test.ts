@@ -187,7 +187,7 @@ class Lane {
     if (answer.status === 429) this.tally.refused += 1;
   }
 
-  /** A random quantity that often ends at a limit or threshold, or one use before or after it. */
+  /** A random quantity that often reaches a limit or threshold exactly, or differs by one. */
   private quantity(): number {
     const { random } = this;
     const edge = random.of([...this.oracle.edges(this.now), 1]) + random.from(-1, 1);
