@@ -166,7 +166,7 @@ async function expectNoOverlap(): Promise<void> {
 }
 
 describe('a chart on a registered origin', () => {
-  test('draws one bar per day, as high as its count, and a table of the same numbers', async () => {
+  test('draws one bar per day, in proportion to its count, and lists the same numbers in a table', async () => {
     await open(tag(shop, MARCH));
     expect(await bars().count()).toBe(31);
     expect(await text('total')).toBe(`${MARCH_TOTAL} uses`);
@@ -192,7 +192,7 @@ describe('a chart on a registered origin', () => {
     expect(requests).toEqual(['?from=2026-03-05&to=2026-03-08']);
   });
 
-  test('shows a tooltip for the day under the pointer or selected by keyboard', async () => {
+  test('shows a tooltip for the day that is under the pointer or selected by keyboard', async () => {
     await open(tag(shop, MARCH));
     const tip = part('tooltip');
     expect(await tip.isVisible()).toBe(false);
@@ -244,7 +244,7 @@ describe('a chart on a registered origin', () => {
 describe('a comparison', () => {
   const PREVIOUS = '?from=2026-02-01&to=2026-02-28';
 
-  test('draws a second line, shows the change in percent, and sends one more request', async () => {
+  test('draws the earlier period as a line, shows the change in percent, and sends one more request', async () => {
     await open(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
     requests.length = 0;
     await inChart('chart.compare = true;');
@@ -268,14 +268,14 @@ describe('a comparison', () => {
     ['previous', [PREVIOUS]],
     ['year', ['?from=2025-03-02&to=2025-03-29']],
     ['off', []],
-  ])('set to "%s" requests the days that it compares with', async (compare, compared) => {
+  ])('set to "%s" requests exactly the earlier days that it needs', async (compare, compared) => {
     await open(tag(shop, `${MARCH_28} compare="${compare}"`));
     await eventually(events).toHaveLength(1 + compared.length);
     expect(requests).toEqual(['?from=2026-03-01&to=2026-03-28', ...compared]);
     expect(await page.locator('usage-chart path.before').count()).toBe(compared.length);
   });
 
-  test('is set by an attribute or a property, which reflects the value unchanged', async () => {
+  test('is set by an attribute or a property, and setting the property updates the attribute', async () => {
     await open('', { until: null });
     await eventually(() => page.evaluate(`customElements.get('usage-chart') !== undefined`)).toBe(true);
     const cases: [code: string, compare: string | null, attribute: string | null][] = [
@@ -303,7 +303,7 @@ describe('a comparison', () => {
     }
   });
 
-  test('does not delay the current period, and fires a second load event that includes its data', async () => {
+  test('does not delay the current period, and fires a second load event with the data of both periods', async () => {
     let release = () => {};
     await open(tag(shop, `${MARCH_28} compare`), {
       before: async () => {
@@ -320,7 +320,7 @@ describe('a comparison', () => {
     expect(await events()).toEqual([current, { ...current, before }]);
   });
 
-  test('that fails to load leaves the chart unchanged, with one load event', async () => {
+  test('that fails to load leaves the chart unchanged, and fires no second load event', async () => {
     await open(tag(shop, `${MARCH_28} compare`), { before: () => abort('**/api/**from=2026-02-01**') });
     await eventually(logged).toEqual([logLine(`no response from ${service}`)]);
     expect(await bars().count()).toBe(28);
@@ -351,7 +351,7 @@ describe('data set by a script', () => {
     expect([await events(), requests]).toEqual([[], []]);
   });
 
-  test('can be replaced and compared, and setting null requests the report again', async () => {
+  test('can be replaced and can include an earlier period, and setting null requests the report again', async () => {
     await open(tag(shop, MARCH));
     requests.length = 0;
     await setData('1970-01-01', Array(100_000).fill(1));
@@ -370,7 +370,7 @@ describe('data set by a script', () => {
     expect(await events()).toMatchObject([{ type: 'load' }, { type: 'load' }]);
   });
 
-  test('replaces a request in flight', async () => {
+  test('takes precedence over a request in flight', async () => {
     let release = () => {};
     await open(tag(shop, MARCH), {
       until: 'loading',
@@ -434,7 +434,7 @@ describe('the chart’s image', () => {
     expect(tables).toBe(2);
   });
 
-  test('groups days by week or month at narrower widths, and only then replaces the table', async () => {
+  test('is grouped by week or month at narrower widths, and the table is replaced only when the grouping changes', async () => {
     await open(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
     await inFrame(COUNT);
     for (const width of [1910, 1900, 1890]) await resize(width);
@@ -565,7 +565,7 @@ describe('when the chart cannot be shown', () => {
     expect(requests).toEqual([]);
   });
 
-  test('an element without business, token and data waits without logging or firing an event', async () => {
+  test('an element without a business, token or data waits without logging or firing an event', async () => {
     await open('<usage-chart></usage-chart>', { until: 'loading' });
     await inFrame('');
     expect([logged(), await events()]).toEqual([[], []]);
@@ -584,7 +584,7 @@ test('base-url accepts the API’s origin with or without a trailing slash, and 
 });
 
 describe('the language', () => {
-  test('can be any translated language: each chart requests its words at most once, and no labels overlap', async () => {
+  test('can be any translated language: each chart requests a language’s words at most once, and no labels overlap', async () => {
     await open(`${tag(shop, `${MARCH} compare`)} ${tag(quiet, MARCH)}`, {
       until: 'empty',
       viewport: { width: 320, height: 900 },
@@ -749,7 +749,7 @@ describe('the chart in every state', () => {
   });
 });
 
-test('tooltips with trillions fit into a card of 160 px in both directions', async () => {
+test('tooltips with trillions fit into a card of 160 px in both writing directions', async () => {
   const body = '<style>usage-chart { width: 160px }</style><usage-chart></usage-chart>';
   await open(body, { until: 'loading', viewport: { width: 400, height: 700 } });
   await change('label', LONG);
@@ -869,7 +869,7 @@ describe('a page with the chart', () => {
     site.stop();
   });
 
-  test('shows the element’s fallback content if its tag pins other bytes', async () => {
+  test('shows the element’s fallback content if its tag pins a different hash', async () => {
     const pinned = chartTag(service, Buffer.from('other'));
     const site = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`);
     await open('', { site, until: null });

@@ -143,7 +143,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 /** The axe rules that depend on colors. The others have the same result in every theme: no theme hides or shows an element. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Returns an expression for the violations, including texts with low contrast that axe leaves undecided. */
+/** Returns an expression for the violations, including text with low contrast that axe leaves undecided. */
 const axeWith = (rules: object) => `axe.run(document, {
   resultTypes: ['violations', 'incomplete'], ...${JSON.stringify(rules)},
 }).then(({ violations, incomplete }) => {
@@ -177,7 +177,7 @@ async function expectNoViolations(page: Page, rules: object): Promise<void> {
   expect(await page.evaluate(axeWith(rules))).toEqual([]);
 }
 
-/** Expects no violations. Texts whose contrast axe cannot decide need at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
+/** Expects no violations. Text whose contrast axe cannot decide needs at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
 export const expectAccessible = (page: Page) => expectNoViolations(page, {});
 
 /** Checks only the color rules, for another theme of a page that `expectAccessible` has checked. */

@@ -1,4 +1,4 @@
-// Uses the console by keyboard only, and counts key presses and requests. Typing a text counts as one press.
+// Uses the console by keyboard only, and counts key presses and requests. Typing any text counts as one press.
 import type { Page, Request } from 'playwright-core';
 
 /** Returns the name of the focused element. */

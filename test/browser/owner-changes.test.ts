@@ -17,7 +17,7 @@ const hash = () => page.evaluate<string>('location.hash');
 /** Returns the text of the focused element. For an entry, only its title. */
 const focused = () =>
   page.evaluate<string>(`(document.activeElement.querySelector('b') ?? document.activeElement).innerText`);
-/** Returns the query strings of requests for changes, and appends each later one. */
+/** Returns a list that receives the query string of each later request for changes. */
 function watch(): string[] {
   const requested: string[] = [];
   page.on('request', (request) => {
@@ -198,7 +198,7 @@ describe('a filter on changes', () => {
 });
 
 describe('older changes', () => {
-  test('are appended by Older, and the focus moves to the first new entry on the last page', async () => {
+  test('are appended by “Older”, and on the last page the focus moves to the first new entry', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 44);
     page = await openTab(world, business, 'changes');
@@ -239,7 +239,7 @@ describe('older changes', () => {
     expect(await entries().count()).toBe(24);
   });
 
-  test('a late response to an earlier refresh does not replace a newer one', async () => {
+  test('a late response to an earlier refresh does not replace the list from a later refresh', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await entries().first().waitFor();

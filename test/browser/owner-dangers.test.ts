@@ -113,7 +113,7 @@ describe('the confirmation dialog', () => {
     await done(/./);
   });
 
-  test('warns that the change may have succeeded when the response is lost, and shows the current state', async () => {
+  test('warns after a lost response that the change may have been made, and shows the current state', async () => {
     await open();
     const held = await hold('DELETE');
     held.release(loseResponse);
@@ -125,7 +125,7 @@ describe('the confirmation dialog', () => {
     await page.getByText('No domains are registered, so').waitFor();
   });
 
-  test('is required for a domain that became the last one in another session', async () => {
+  test('is required for a domain that is now the last because another session removed the others', async () => {
     const business = await world.spare('https://a.example', 'https://b.example');
     page = await openTab(world, business, 'domains');
     const { access_list } = await business.stored();

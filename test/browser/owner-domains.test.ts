@@ -34,7 +34,7 @@ async function enter(text: string, into = field()): Promise<void> {
 }
 const verdict = () => page.locator('.verdict');
 const undo = (site: string) => button(`Undo: add ${site} again`);
-/** Returns the label, ID or text of the focused element, whichever it has first. */
+/** Returns the focused element's label, otherwise its ID, otherwise its text. */
 const focused = () =>
   page.evaluate<string>(
     'document.activeElement.getAttribute("aria-label") || document.activeElement.id || document.activeElement.textContent',
@@ -63,7 +63,7 @@ describe('removing a domain', () => {
     expect((await business.sites()).sort()).toEqual([A, B, C]);
   });
 
-  test('is shown only after the service confirms it, and blocks other removals meanwhile', async () => {
+  test('is shown as done only after the service confirms it, and blocks other removals meanwhile', async () => {
     const business = await open(A, B, C);
     await armed();
     const held = await hold('DELETE');
@@ -82,17 +82,20 @@ describe('removing a domain', () => {
   test.each([
     [failWith(503, 'Service Unavailable'), 'The service cannot reach its database right now.', true],
     [loseResponse, 'The change may have been made anyway', false],
-  ])('reports a failure in the row, and shows what is registered now', async (answer, words, isRegistered) => {
-    await open(A, B);
-    const held = await hold('DELETE');
-    held.release(answer);
-    await button(`Remove ${A}`).click();
-    await page.locator('.item', { hasText: A }).getByText(words).waitFor();
-    const label = isRegistered ? `Remove ${A}` : `Undo: add ${A} again`;
-    await button(label).waitFor();
-    expect(await shownSites()).toEqual(isRegistered ? [A, B] : [B]);
-    await eventually(focused).toBe(label);
-  });
+  ])(
+    'reports a failure in the domain’s row, and shows which domains are registered now',
+    async (answer, words, isRegistered) => {
+      await open(A, B);
+      const held = await hold('DELETE');
+      held.release(answer);
+      await button(`Remove ${A}`).click();
+      await page.locator('.item', { hasText: A }).getByText(words).waitFor();
+      const label = isRegistered ? `Remove ${A}` : `Undo: add ${A} again`;
+      await button(label).waitFor();
+      expect(await shownSites()).toEqual(isRegistered ? [A, B] : [B]);
+      await eventually(focused).toBe(label);
+    },
+  );
 
   test('in another session is shown after a refresh, and removing the domain again says that it was already removed', async () => {
     const business = await open(A, B);
@@ -110,7 +113,7 @@ describe('removing a domain', () => {
     await undo(B).waitFor();
   });
 
-  test('needs confirmation for the last domain, and its row offers Undo and explains the effect', async () => {
+  test('needs confirmation for the last domain, and its row offers “Undo” and explains the effect', async () => {
     const business = await open(A);
     await button(`Remove ${A}`).click();
     await armed();
@@ -126,7 +129,7 @@ describe('removing a domain', () => {
   });
 });
 
-test('one Undo restores all domains after Remove all', async () => {
+test('one “Undo” restores all domains after “Remove all domains”', async () => {
   const business = await open(A, B, C);
   await button('Remove all domains…').click();
   await dialog().getByText('It removes 3 domains').waitFor();
@@ -148,7 +151,7 @@ test('one Undo restores all domains after Remove all', async () => {
 });
 
 describe('adding domains', () => {
-  test('adds https://, warns before the first domain, and confirms an Undo that removes the last', async () => {
+  test('adds https://, warns before the first domain, and asks for confirmation if “Undo” would remove the last', async () => {
     const business = await open();
     await page.getByText('Before you add the first domain:').waitFor();
     expect(await page.getByText('Servers that use the token stop working immediately').isVisible()).toBe(true);
@@ -178,7 +181,7 @@ describe('adding domains', () => {
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('sends one request for several lines that are pasted', async () => {
+  test('sends one request for several pasted lines', async () => {
     const business = await open(A);
     const held = await hold('POST');
     held.release(goOn);
@@ -247,7 +250,7 @@ describe('adding domains', () => {
     expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
   });
 
-  test('is shown only after the service confirms it, and is sent once', async () => {
+  test('shows a domain only after the service confirms it, and sends one request', async () => {
     const business = await open(A);
     const held = await hold('POST');
     await enter('b.example');
@@ -262,7 +265,7 @@ describe('adding domains', () => {
     expect(await business.sites()).toEqual([A, B]);
   });
 
-  test('reports a lost response beside the field, and shows what is registered', async () => {
+  test('reports a lost response beside the field, and shows which domains are registered', async () => {
     await open(A);
     const held = await hold('POST');
     held.release(loseResponse);
@@ -288,7 +291,7 @@ describe('adding domains', () => {
   });
 });
 
-test('a name in another script is shown beside its punycode, unless it imitates Latin letters', async () => {
+test('an internationalized domain is shown in punycode and decoded, unless its letters imitate Latin ones', async () => {
   await open('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
   expect(await page.locator('.box .site').allInnerTexts()).toEqual([
     expect.stringMatching(/^https:\/\/xn--bcher-kva\.example\s*bücher\.example$/),
@@ -315,7 +318,7 @@ describe('testing an origin', () => {
     expect(await button(/^Register it/).count()).toBe(0);
   });
 
-  test('offers to register the origin, and then Undo at the same position', async () => {
+  test('offers to register the origin, and then offers “Undo” at the same position', async () => {
     const business = await open(A);
     await enter('localhost:3000', tried());
     await armed();
@@ -363,7 +366,7 @@ describe('refused origins', () => {
     expect(await business.sites()).toEqual(['https://shop.example']);
   });
 
-  test('keep their positions while the list is refreshed after an Undo', async () => {
+  test('keep their positions while the list is refreshed after “Undo”', async () => {
     await openRefused([A], B, 'https://x.example');
     const items = page.locator('.refused .item');
     await armed();
@@ -435,7 +438,7 @@ describe('refused origins', () => {
     await eventually(focused).toMatch(/^Dismiss /);
   });
 
-  test('an empty list says that nothing is refused without domains, but not for a suspended business', async () => {
+  test('an empty list says that nothing is refused while no domains are registered, except for a suspended business', async () => {
     page = await openTab(world, world.closed, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
     await world.leave();

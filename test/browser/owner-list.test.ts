@@ -62,7 +62,7 @@ async function visitServed(
   await button('Sign out').waitFor();
   return served;
 }
-/** Delays the responses to URLs that match `isHeld` until `release`, and then sends them through `how`. */
+/** Delays the responses to URLs that match `isHeld` until `release`, and then responds with `how`. */
 function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) => route.fulfill({ json })) {
   const released = Promise.withResolvers<void>();
   const answer: Answer = async (route, json) => {
@@ -112,7 +112,7 @@ describe('sorting', () => {
     expect(await order().inputValue()).toBe('name');
   });
 
-  test('by last change shows the date of that change', async () => {
+  test('by last change shows when each business was last changed', async () => {
     await visitServed([listed(1), listed(2, { updated_at: '2026-02-03T00:00:00.000Z' }), listed(3)]);
     await order().selectOption('Last changed');
     await eventually(names).toEqual(['Store 2', 'Store 1', 'Store 3']);
@@ -185,7 +185,7 @@ describe('the list search', () => {
     await eventually(focused).toBe('businesses-search');
   });
 
-  test('without matches says so, and Clear search returns the focus to the field', async () => {
+  test('without matches says so, and “Clear search” returns the focus to the field', async () => {
     await visitMany();
     await search().fill('nothing like it');
     await page.getByText('No businesses match “nothing like it”.').waitFor();
@@ -360,7 +360,7 @@ describe('refreshing the list', () => {
 });
 
 describe('a long list of businesses', () => {
-  test('is shown from the first page, and continues after the last loaded page when a request fails', async () => {
+  test('appears when its first page is loaded, and after a failed request loading resumes after the last loaded page', async () => {
     const { answer, release } = holding(
       (url) => url.includes('after=50'),
       (route) => route.abort(),
@@ -378,7 +378,7 @@ describe('a long list of businesses', () => {
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });
 
-  test('shows 100 rows at first, and Show more focuses the first new row', async () => {
+  test('shows 100 rows at first, and “Show more” focuses the first new row', async () => {
     await visitServed(120);
     await total('120 businesses');
     expect(await names()).toHaveLength(100);
@@ -397,7 +397,7 @@ describe('a long list of businesses', () => {
     expect(await top()).toBeGreaterThanOrEqual(before);
   });
 
-  test('loads more than 500 only on request', async () => {
+  test('loads more than 500 businesses only on request', async () => {
     const served = await visitServed(600);
     await page.getByText('The first 500 businesses are loaded.').waitFor();
     await total('The first 500 businesses');
@@ -445,7 +445,7 @@ describe('a long list of businesses', () => {
   });
 });
 
-test('the list with marks, the search hint and Load more is accessible and fits', async () => {
+test('the list with marks, the search hint and “Load more” is accessible and fits', async () => {
   const limits = {
     daily: 100,
     today: 85,

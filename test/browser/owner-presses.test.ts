@@ -265,7 +265,7 @@ describe.each([
   });
 });
 
-test('Undo restores all removed domains after the removal was retried', async () => {
+test('“Undo” restores all removed domains after a retried removal', async () => {
   const [business] = await reach(REMOVING_ALL);
   const held = await hold('DELETE');
   held.release(loseResponse);

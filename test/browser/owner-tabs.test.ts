@@ -14,7 +14,7 @@ const { button } = stepsOn(() => page);
 const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
 const title = (room: string) => `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
 
-test('each view has a URL that a reload, Back and a link restore', async () => {
+test('each view has a URL, from which a reload, Back or a link restores the view', async () => {
   page = await openTab(world, world.tulip, 'usage', world.keys.owner);
   const address = () => page.evaluate('location.hash');
   expect(await address()).toBe(`#/${world.tulip.id}/usage`);
@@ -64,7 +64,7 @@ describe('the header of a business', () => {
     await page.getByRole('link', { name: '2 refused origins' }).waitFor();
   });
 
-  test('shows how much of a limit is used when it is near, and when it is reached', async () => {
+  test('shows how much of a limit is used when the limit is near or reached', async () => {
     page = await openTab(world, world.limited, 'token', world.keys.owner);
     const mark = page.locator('.business-name .mark');
     const answer = async (fields: object) => {
@@ -87,7 +87,7 @@ describe('the header of a business', () => {
 });
 
 describe('the open view', () => {
-  test('is refreshed by Refresh, and when the user returns to the tab after a minute', async () => {
+  test('is refreshed by “Refresh”, and when the user returns to the tab after a minute', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await page.locator('.entry').first().waitFor();
@@ -110,7 +110,7 @@ describe('the open view', () => {
     await reads();
   });
 
-  test('keeps its update time after a change, and is read again if a change completes during a refresh', async () => {
+  test('keeps its update time after a change, and is requested again if a change completes during a refresh', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/domains`, world.keys.spare, { before: startClock });
     const updated = page.getByText(/^Updated \d\d:\d\d$/);

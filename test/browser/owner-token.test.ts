@@ -51,7 +51,7 @@ describe('the tag and the token', () => {
 
   test.each([
     [
-      'the page has no clipboard, as over plain http',
+      'the page has no clipboard API, for example over plain http',
       `Object.defineProperty(navigator, 'clipboard', { value: undefined })`,
     ],
     [
@@ -138,7 +138,7 @@ describe('replacing the token', () => {
     expect((await business.stored()).token).toBe(business.token);
   });
 
-  test('lists the old token as soon as the response arrives, and unchanged after a refresh', async () => {
+  test('lists the old token as soon as the response arrives, and a refresh does not change the list', async () => {
     const business = await open();
     await openDialog();
     const held = await hold('GET');
@@ -172,7 +172,7 @@ describe('replacing the token', () => {
     expect((await business.stored()).token).toBe(token);
   });
 
-  test('clears its confirmation after another session replaces the token', async () => {
+  test('clears its confirmation message after another session replaces the token', async () => {
     const business = await open();
     await openDialog();
     await button(KEEP).click();
@@ -239,7 +239,7 @@ describe('old tokens', () => {
     ]);
   });
 
-  test('disappear when they were revoked but the response was lost, and the page keeps the focus', async () => {
+  test('disappear after a revocation whose response is lost, and the page keeps the focus', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openTab(world, business, 'token');

@@ -17,7 +17,7 @@ const until = (check: () => Promise<void>) => vi.waitFor(check, 20_000);
 type History = [daysAgo: number, uses: number][];
 const HISTORY: History = Array.from({ length: 34 }, (_, index) => [index, 10 + ((index * 7) % 13)]);
 
-/** Creates a business with this history. Its days are recent enough to record uses for. */
+/** Creates a business with this history. All its days are recent enough for uses to be recorded. */
 async function used(history = HISTORY) {
   const business = await world.spare();
   const uses = history.map(([ago, quantity]) => {
@@ -44,7 +44,7 @@ const shows = async (from: string, to: string) => {
 };
 const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.tagName');
 
-/** Returns the first and last day of each report that the page requests, and appends later ones. */
+/** Returns a list that receives the first and last day of each report that the page requests later. */
 function watchReports(accept: string, of = page): string[] {
   const requested: string[] = [];
   of.on('request', (request: Request) => {
@@ -127,7 +127,7 @@ describe('the selected days', () => {
     expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
   });
 
-  test('move one step per arrow or double click, and never past today', async () => {
+  test('move by one period per press, even a double click or a held key, and never past today', async () => {
     await open(await used());
     await settled();
     expect(await button('Later days').getAttribute('aria-disabled')).toBe('true');
@@ -145,7 +145,7 @@ describe('the selected days', () => {
     await eventually(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('Later days');
   });
 
-  test('send one request when typing stops, and add no history entry', async () => {
+  test('are requested once when typing stops, without a history entry', async () => {
     const requested = await open(await used(), '?compare=off', { before: startClock });
     await settled();
     requested.length = 0;
@@ -174,7 +174,7 @@ describe('the selected days', () => {
     expect(await page.evaluate('history.length')).toBe(entries);
   });
 
-  test('send no request if they are invalid: the chart stays, and an alert explains how to correct them', async () => {
+  test('are not requested if they are invalid: the chart remains, and an alert explains how to correct them', async () => {
     const requested = await open(await used());
     await settled();
     const shown = await rangeIn();
@@ -206,7 +206,7 @@ describe('the selected days', () => {
     expect(requested).toEqual([`${addDays(today(), -55)} ${today()}`]);
   });
 
-  test('are not compared if both ranges exceed one report, and the view explains why', async () => {
+  test('are not compared if one report cannot cover both ranges, and the view explains why', async () => {
     const requested = await open(await used(), '?from=2022-01-01&to=2025-01-01');
     await settled();
     await page.getByText('Not compared: with the earlier days, the report would exceed 1,830 days').waitFor();
@@ -234,7 +234,7 @@ describe('the selected days', () => {
 });
 
 describe('while a report is loading', () => {
-  test('the view shows no figures of other days, and ignores a late response', async () => {
+  test('the view shows no figures for other days, and ignores a late response', async () => {
     await open(await used());
     await settled();
     const late = await holdReports('2025-03-31');
@@ -270,7 +270,7 @@ describe('while a report is loading', () => {
     expect(await figure('Change').innerText()).toContain(' vs. ');
   });
 
-  test('a failure replaces the chart, and Try again moves the focus to the title', async () => {
+  test('a failure replaces the chart, and “Try again” moves the focus to the title', async () => {
     const business = await used();
     await open(business);
     await settled();
@@ -294,7 +294,7 @@ describe('while a report is loading', () => {
   });
 });
 
-/** Installs a clock 30 seconds before the last midnight. At the next one, the session could have expired. */
+/** Installs a clock 30 seconds before the last midnight, because the session could expire before the next midnight. */
 const beforeMidnight = (of: Page) => of.clock.install({ time: Date.parse(today()) - 30_000 });
 
 test('a refresh after midnight shows the days up to the new day', async () => {
@@ -311,7 +311,7 @@ test('a refresh after midnight shows the days up to the new day', async () => {
   expect(await figure('Mean').innerText()).toContain('over 27 full days');
 });
 
-test('after midnight the view reloads without a press, and until then yesterday’s count is partial', async () => {
+test('the view reloads automatically after midnight, and until it has reloaded, yesterday counts as partial', async () => {
   const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
   const requested = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
   await settled();
@@ -327,7 +327,7 @@ test('after midnight the view reloads without a press, and until then yesterday�
 });
 
 test.each([1, -1])(
-  'the days and limits follow the service’s clock when the computer’s is off by %i days',
+  'the days and limits follow the service’s clock when the computer’s clock is off by %i days',
   async (off) => {
     const before = async (of: Page) => {
       await of.clock.install({ time: Date.now() + off * DAY_MS });
@@ -394,7 +394,7 @@ describe('the CSV file', () => {
     expect(saved).toEqual([`usage-${business.id}-${first}-${today()}.csv`]);
   });
 
-  test('is saved even if no frame was painted since its days were selected', async () => {
+  test('is saved even if no frame has been painted since its days were selected', async () => {
     const business = await used();
     await open(business, '?range=7');
     await settled();
@@ -451,7 +451,7 @@ describe('the limit meters', () => {
     await expectAccessible(page);
   });
 
-  test('are absent for a business without limits, and need no second request', async () => {
+  test('are absent for a business without limits, and no second request is sent', async () => {
     const requested = await open(await used([]), '?range=last-quarter&compare=off');
     await settled();
     expect(await page.locator('.limits').count()).toBe(0);

@@ -31,7 +31,7 @@ describe('signing in', () => {
     }
   });
 
-  test('explains errors of the service', async () => {
+  test('explains the service’s error responses', async () => {
     page = await world.visit();
     let answer = failWith(429, 'x');
     await page.route(/\/api\//, (route) => answer(route));
@@ -71,7 +71,7 @@ test('a read-only key sees every view, but neither the whole token nor buttons t
   expect(await names()).toEqual(['Clear']);
 });
 
-test('the sign-in page takes less than 100 ms of script, and so does the list after it', async () => {
+test('scripts run for less than 100 ms on the sign-in page, and again for less than 100 ms until the list is shown', async () => {
   page = await world.visit();
   const cdp = await page.context().newCDPSession(page);
   const scripted = async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await freePort();
   service = `http://localhost:${port}`;
   stranger = await startSite(service);
-  // Starts the service like `npm run dev`.
+  // Starts the service as `npm run dev` does.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', newDatabase()];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
   let output = '';

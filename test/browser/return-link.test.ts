@@ -39,7 +39,7 @@ describe('a console link with a return URL', () => {
     }
   });
 
-  test('leads back in the same tab, without a referrer', async () => {
+  test('shows a return link that opens in the same tab, without a referrer', async () => {
     await openLink(PRODUCT);
     const html = '<!doctype html><title>Product</title><p>Welcome back';
     await page.route('https://product.example:8443/**', (route) =>
@@ -69,10 +69,10 @@ describe('a console link with a return URL', () => {
   });
 });
 
-describe('the return link stays after the session ends', () => {
+describe('the return link stays', () => {
   const IN_TAB = { returnUrl: PRODUCT };
 
-  test('by expiring', async () => {
+  test('after the session expires', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: HOUR_MS });
     await list();
     await page.clock.runFor(HOUR_MS);
@@ -81,13 +81,13 @@ describe('the return link stays after the session ends', () => {
     expect(await storedSession(page)).toBeNull();
   });
 
-  test('by expiring before the browser restores the tab', async () => {
+  test('after the browser restores the tab of an expired session', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('by a sign-out elsewhere', async () => {
+  test('after a sign-out elsewhere', async () => {
     await openLink(PRODUCT);
     const headers = { Authorization: `Bearer ${(await storedSession(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('the return link stays after the session ends', () => {
     expect(await links()).toEqual([PRODUCT]);
   });
 
-  test('by signing out, until a reload, because nothing remains stored', async () => {
+  test('after a sign-out until a reload, because the tab stores nothing', async () => {
     await openLink(PRODUCT);
     await button('Sign out').click();
     await page.getByText('You are signed out, and the session has ended.').waitFor();
@@ -109,7 +109,7 @@ describe('the return link stays after the session ends', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('until a session without a return URL starts', async () => {
+  test('after the session expires, until a session without a return URL starts', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
     await page.getByText('Your session has expired.').waitFor();
     await signIn(page, world.keys.owner);
@@ -143,7 +143,7 @@ describe('the console shows no return link', () => {
     expect(await page.locator('header').innerHTML()).not.toContain('product.example');
   });
 
-  test('in a tab with a session stored by the previous version', async () => {
+  test('in a tab with a session stored by the console’s previous version', async () => {
     page = await world.enter('#/', world.keys.owner);
     await page.evaluate(`{
       const { returnUrl, ...session } = JSON.parse(sessionStorage.getItem('session'));

@@ -17,7 +17,7 @@ afterAll(() => service?.stop());
 
 const inHeader = (page: Page) => page.locator('header .home').innerText();
 
-test('SERVICE_NAME is text in the document title and the header, and never HTML', async () => {
+test('SERVICE_NAME is shown as text, never as HTML, in the document title and the header', async () => {
   const page = await visits.newPage();
   await page.goto(`${service.url}/owner`);
   await page.getByLabel('API key').waitFor();
@@ -34,7 +34,7 @@ test('SERVICE_NAME is text in the document title and the header, and never HTML'
   }
 });
 
-test('the name defaults to “Business Usage and Access”', async () => {
+test('SERVICE_NAME defaults to “Business Usage and Access”', async () => {
   const page = await world.visit();
   await page.getByLabel('API key').waitFor();
   const name = 'Business Usage and Access';

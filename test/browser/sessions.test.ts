@@ -1,4 +1,4 @@
-// The console's sessions at /owner: from a key or a link, across reloads and tabs, until they end, and what the browser stores of them.
+// Console sessions at /owner: started with a key or a link, across reloads and tabs, until they end, and what the browser stores.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Request, Route } from 'playwright-core';
@@ -41,7 +41,7 @@ const list = (of = page) => of.getByRole('link', { name: 'Tulip Shop' }).waitFor
 const link = (code: string) => `#code=${code}`;
 const ofTulip = () => world.newCode({ business_id: world.tulip.id });
 const credential = (of = page) => of.locator('.key').innerText();
-/** Waits for the question that a link opens in a tab with a session. */
+/** Waits for the question shown when a link is opened in a tab with a session. */
 const expectQuestion = (way: string) => expectText(`You are signed in with ${way}. This link opens another session.`);
 const keyLabel = (key: string) => `key …${key.slice(-4)}`;
 
@@ -89,7 +89,7 @@ const clock = (at: number) =>
     timeZone: 'Pacific/Auckland',
   }).format(at);
 
-/** Opens the link by a redirect on another site. */
+/** Opens the link through a redirect from another site. */
 async function fromAnotherSite(code: string): Promise<void> {
   const script = `<!doctype html><script>location = '${world.url}/owner${link(code)}'</script>`;
   await page.route('http://attacker.example/', (route) => route.fulfill({ contentType: 'text/html', body: script }));
@@ -134,17 +134,17 @@ describe('a session from a key', () => {
     expect(await page.evaluate('[Object.keys(sessionStorage), Object.keys(localStorage)]')).toEqual([['session'], []]);
   });
 
-  test('leaves no API key in the heap of the page', async () => {
+  test('leaves no API key in the page’s heap', async () => {
     page = await world.visit();
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
-    await page.keyboard.insertText(world.keys.owner); // a script would leave a copy of the key
+    await page.keyboard.insertText(world.keys.owner); // not `fill`, whose script would leave a copy of the key
     await page.keyboard.press('Enter');
     await list();
     const session = (await storedSession(page))?.key ?? '';
     expect([await heapContains(session), await heapContains(world.keys.owner)]).toEqual([true, false]);
   });
 
-  test('survives a reload without a request for a session', async () => {
+  test('survives a reload without requesting a new session', async () => {
     await enterTulip();
     const paths: string[] = [];
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
@@ -154,7 +154,7 @@ describe('a session from a key', () => {
     expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
   });
 
-  test('is not shared with a tab that the user opens', async () => {
+  test('is not shared with a new tab', async () => {
     await enterList();
     const other = await page.context().newPage();
     await other.goto(`${world.url}/owner#/${world.tulip.id}`);
@@ -177,7 +177,7 @@ describe('a session from a key', () => {
     await page.getByLabel('API key').waitFor();
   });
 
-  test('ends by a keepalive request, which survives closing the tab', async () => {
+  test('is ended with a keepalive request, which completes even if the tab closes', async () => {
     await enterTulip();
     const isKeepalive = page.evaluate(`new Promise((resolve) => {
       const ask = fetch;
@@ -191,7 +191,7 @@ describe('a session from a key', () => {
     await expectText(SIGNED_OUT);
   });
 
-  test('is removed from the tab immediately even if the request fails, with a notice that it still expires later', async () => {
+  test('is removed from the tab at sign-out even if the request fails, and a notice says when it expires', async () => {
     for (const fail of [(route: Route) => route.abort(), failWith(503, 'Service Unavailable')]) {
       await enterList();
       const stored = await storedSession(page);
@@ -208,7 +208,7 @@ describe('a session from a key', () => {
     }
   });
 
-  test('ends in a tab with its next request after sign-out in a duplicate tab', async () => {
+  test('ends at the tab’s next request after the user signs out in a duplicate of the tab', async () => {
     await enterTulip();
     // A window that a page opens receives a copy of its sessionStorage, like a duplicated tab.
     const [copy] = await Promise.all([page.waitForEvent('popup'), page.evaluate('void open(location.href)')]);
@@ -240,7 +240,7 @@ describe('a session from a key', () => {
     await tulip();
   });
 
-  test('warns five minutes before it expires, and then removes all views and typed text', async () => {
+  test('shows a warning five minutes before it expires, and at expiry removes all views and typed text', async () => {
     page = await world.enter(`#/${world.tulip.id}/domains`, world.keys.owner, { lasts: HOUR_MS });
     const { endsAt = 0 } = (await storedSession(page)) ?? {};
     await page.getByLabel('Add one or more domains').fill('half.a.na');
@@ -262,7 +262,7 @@ describe('a session from a key', () => {
     expect(await page.title()).toBe('Sign in · Business Usage and Access');
   });
 
-  test('expires when a computer wakes up after its expiry', async () => {
+  test('expires immediately when the computer wakes up after the expiry time', async () => {
     await enterTulip();
     await page.clock.pauseAt(Date.now() + 60_000); // stops all timers
     await page.clock.setSystemTime(Date.now() + 13 * HOUR_MS);
@@ -271,7 +271,7 @@ describe('a session from a key', () => {
     expect(await readable()).not.toContain('Tulip');
   });
 
-  test('expires without a request when a browser restores the tab after its expiry', async () => {
+  test('expires without a request when the browser restores the tab after the expiry time', async () => {
     const paths: string[] = [];
     page = await world.enter('#/', world.keys.owner, {
       lasts: -1,
@@ -376,7 +376,7 @@ describe('a console link', () => {
     expect((await Promise.all(ends)).sort()).toEqual(['in', 'told']);
   });
 
-  test('for one business opens it, and gives access to no other', async () => {
+  test('for one business opens that business, and gives access to no other', async () => {
     page = await world.visit(link(await ofTulip()));
     await tulip();
     expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
@@ -387,7 +387,7 @@ describe('a console link', () => {
     await expectText(`Business ${world.quiet.id} does not exist, or you do not have access to it.`);
   });
 
-  test('with the read role hides everything that changes data', async () => {
+  test('with the read role hides all controls that change data', async () => {
     page = await world.visit(link(await world.newCode({ role: 'read' })));
     await page.getByText('Read-only', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
@@ -398,7 +398,7 @@ describe('a console link', () => {
     await page.getByText('Read-only', { exact: true }).waitFor();
   });
 
-  test('replaces an earlier link that is still being opened, whose session ends', async () => {
+  test('replaces an earlier link that is still being opened, and the earlier link’s session ends', async () => {
     page = await world.visit();
     const [first, second] = [await world.newCode(), await ofTulip()];
     const isFirst = (request: Request) => request.postData()?.includes(first) ?? false;
@@ -475,7 +475,7 @@ describe('a console link', () => {
     await expectText(SPENT);
   });
 
-  test('for one minute shows the warning immediately, and explains after its expiry how to return', async () => {
+  test('for a one-minute session shows the expiry warning immediately, and explains after expiry how to return', async () => {
     page = await world.visit(link(await world.newCode({ minutes: 1 })));
     await list();
     const endsAt = (await storedSession(page))?.endsAt ?? 0;
@@ -490,7 +490,7 @@ describe('a console link', () => {
     expect(await page.getByLabel('API key').count()).toBe(0);
   });
 
-  test('lasts its full time on a computer whose clock is wrong', async () => {
+  test('starts a session of the full length on a computer whose clock is wrong', async () => {
     for (const wrong of [-HOUR_MS, HOUR_MS]) {
       page = await world.visit();
       await page.clock.install({ time: Date.now() + wrong });
@@ -500,7 +500,7 @@ describe('a console link', () => {
       await list();
       const left = await page.evaluate<number>(`JSON.parse(sessionStorage.getItem('session')).endsAt - Date.now()`);
       expect(left).toBeGreaterThan(0);
-      expect(left).toBeLessThanOrEqual(61_000); // the Date header counts whole seconds
+      expect(left).toBeLessThanOrEqual(61_000); // the Date header is in whole seconds
       await world.leave();
     }
   });
@@ -518,29 +518,32 @@ describe('a console link', () => {
 describe('a console link in a tab with a session', () => {
   const FOCUS = 'document.activeElement.innerText';
 
-  test.each(waysToOpen)('asks before it opens %s, and does not use its code', async (_, openLink) => {
-    await enterTulip();
-    const stored = await storedSession(page);
-    const code = await ofTulip();
-    const sent: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/api/')) sent.push(request.url());
-    });
-    await openLink(code);
-    await expectQuestion(keyLabel(world.keys.owner));
-    await eventually(() => page.evaluate(FOCUS)).toBe('Stay signed in');
-    expect(page.url()).toBe(`${world.url}/owner`);
-    expect(await page.title()).toBe('Open another session? · Business Usage and Access');
-    const shown = await readable();
-    for (const word of [code, 'Tulip', world.tulip.token]) expect(shown).not.toContain(word);
-    expect(await storedSession(page)).toEqual(stored);
-    expect(sent).toEqual([]);
-    await page.keyboard.press('Enter');
-    await list();
-    expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
-    expect(await storedSession(page)).toEqual(stored);
-    expect(await statusOfCode(code)).toBe(200);
-  });
+  test.each(waysToOpen)(
+    'opened %s asks for confirmation first, and staying signed in leaves its code unused',
+    async (_, openLink) => {
+      await enterTulip();
+      const stored = await storedSession(page);
+      const code = await ofTulip();
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().includes('/api/')) sent.push(request.url());
+      });
+      await openLink(code);
+      await expectQuestion(keyLabel(world.keys.owner));
+      await eventually(() => page.evaluate(FOCUS)).toBe('Stay signed in');
+      expect(page.url()).toBe(`${world.url}/owner`);
+      expect(await page.title()).toBe('Open another session? · Business Usage and Access');
+      const shown = await readable();
+      for (const word of [code, 'Tulip', world.tulip.token]) expect(shown).not.toContain(word);
+      expect(await storedSession(page)).toEqual(stored);
+      expect(sent).toEqual([]);
+      await page.keyboard.press('Enter');
+      await list();
+      expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
+      expect(await storedSession(page)).toEqual(stored);
+      expect(await statusOfCode(code)).toBe(200);
+    },
+  );
 
   test.each(waysToOpen)(
     'opened %s replaces the session after the user agrees, and the earlier session ends',
@@ -560,7 +563,7 @@ describe('a console link in a tab with a session', () => {
     },
   );
 
-  test('also asks if that session is from a link, and identifies it as the change list does', async () => {
+  test('also asks if the tab’s session is from a link, and names that session as the change list does', async () => {
     page = await world.visit(link(await world.newCode()));
     await list();
     const tail = (await storedSession(page))?.key.slice(-4);
@@ -573,7 +576,7 @@ describe('a console link in a tab with a session', () => {
     expect(await credential()).toBe(`Link …${tail}`);
   });
 
-  test('leaves no code in the heap of the page when the user stays signed in', async () => {
+  test('leaves no code in the page’s heap when the user stays signed in', async () => {
     await enterList();
     const code = await ofTulip();
     await fromAnotherSite(code);
@@ -593,7 +596,7 @@ describe('a console link in a tab with a session', () => {
     expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
   });
 
-  test('does not open within half a second, nor by a double click that began elsewhere', async () => {
+  test('does not open within half a second, or on a double click that began elsewhere', async () => {
     await enterList();
     const stored = await storedSession(page);
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -626,8 +629,8 @@ describe('a console link in a tab with a session', () => {
   });
 
   test.each([
-    ['Stay signed in reports the expiry', () => button('Stay signed in').click(), () => expectText(OVER)],
-    ['Open the link opens it', () => pressOpen(), () => tulip()],
+    ['“Stay signed in” reports the expiry', () => button('Stay signed in').click(), () => expectText(OVER)],
+    ['“Open the link” opens it', () => pressOpen(), () => tulip()],
   ])('still asks after the session has expired, and %s', async (_, answer, outcome) => {
     page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await list();
@@ -639,7 +642,7 @@ describe('a console link in a tab with a session', () => {
     await outcome();
   });
 
-  test('opens immediately if the session had already expired', async () => {
+  test('opens immediately if the session has already expired', async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: -1 });
     await expectText(OVER);
     await fromAnotherSite(await ofTulip());
@@ -647,7 +650,7 @@ describe('a console link in a tab with a session', () => {
     expect(await storedSession(page)).toMatchObject({ tail: null });
   });
 
-  test('asks even without sessionStorage, and the earlier session ends', async () => {
+  test('asks even without sessionStorage, and opening it ends the earlier session', async () => {
     await signInWithoutStorage();
     await withinThePage(await ofTulip());
     await button('Stay signed in').click();
@@ -669,7 +672,7 @@ describe.skipIf(!hasFullChromium)('a page restored from the back-forward cache',
 
   /** Leaves the page and returns. Expects the cached page to show nothing before it reloads. */
   async function expectEmptyWhenRestored(page: Page): Promise<void> {
-    // In sessionStorage, because the browser can lose a log line that is written during the restore.
+    // Records the text in sessionStorage, because the browser can lose a log line that is written during the restore.
     await page.evaluate(`addEventListener('pageshow', ({ persisted }) => {
       if (persisted) sessionStorage.restored = 'text: ' + document.body.innerText.trim();
     }, true)`);

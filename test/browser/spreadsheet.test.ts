@@ -32,7 +32,7 @@ function cellsOf(csv: string): Cell[][] {
 }
 
 test.skipIf(!isInstalled)(
-  'LibreOffice opens a CSV report with a date and a number in each row, and without formulas',
+  'LibreOffice reads a date and a number in each row of a CSV report, and finds no formulas',
   async () => {
     const { url, made } = inject('owners');
     const { id, token } = made.lively;

@@ -29,7 +29,7 @@ const JSON_BODY = { 'Content-Type': 'application/json' };
 /** Requests the business's report from the page with its token. */
 const report = (page: Page | Frame, { usage, token }: Owned) => ask(page, service + usage + DAY, token);
 
-test('a registered page reads its report', async () => {
+test('a page on a registered origin reads the report', async () => {
   const business = await newBusiness(origins.a);
   expect(await report(await visit(origins.a), business)).toEqual(REPORT);
 });
@@ -86,7 +86,7 @@ test('a sandboxed frame in a registered page (origin null) is refused, and can r
   }
 });
 
-test('a frame with the origin of its registered page reads its report', async () => {
+test('a frame with the same origin as its registered page reads the report', async () => {
   const business = await newBusiness(origins.a);
   for (const path of ['/sandboxed-same-origin', '/srcdoc']) {
     expect(await report(frameIn(await visit(origins.a + path)), business)).toEqual(REPORT);
@@ -124,7 +124,7 @@ test('a preflight carries no token, returns 204, and is cached by the browser', 
   const preflight = passed.find(({ method, path }) => method === 'OPTIONS' && path.startsWith(business.usage));
   expect(preflight?.headers).not.toHaveProperty('authorization');
   expect(preflight?.headers).toHaveProperty('access-control-request-headers', 'authorization');
-  // Chromium caches it for at most two hours.
+  // Chromium caches a preflight for at most two hours.
   for (let again = 0; again < 3; again++) expect(await report(page, business)).toEqual(REPORT);
   expect(exchanges(business.usage)).toEqual(['OPTIONS 204', 'GET 200', 'GET 200', 'GET 200', 'GET 200']);
 });
@@ -174,7 +174,7 @@ test('a page with an API key manages domains if its origin is registered, and ot
   expect(await report(stranger, business)).toEqual(REPORT);
 });
 
-test("a page on the service's own host sends no Origin with a GET, and its token works only after that origin is registered", async () => {
+test("a page on the service's own host sends no Origin with a GET, and its token works only after registering the service's origin", async () => {
   const { usage, access, token } = await newBusiness('https://shop.example');
   const page = await visit(service + OWN_PAGE);
   expect(await ask(page, usage + DAY, api_key)).toEqual(REPORT);

@@ -1,4 +1,4 @@
-// For all of Unicode, the site stored for a host is the origin that Chromium sends from it. The rules run in workerd, as deployed,
+// For all of Unicode, the site stored for a host is the origin that Chromium sends from that host. The rules run in workerd, as deployed,
 // because the URL parsers of workerd, Chromium and Node use tables of different Unicode versions.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -26,7 +26,7 @@ const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
   ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
 ];
-/** Characters that can affect their neighbors: neither unassigned, private, nor one of the many for words or syllables. */
+/** Characters that can affect their neighbors: not unassigned, not private, and not from a script of many thousand characters. */
 const LIVE = SCALARS.filter(
   (c) => !/[\p{Cn}\p{Co}\p{Ideographic}\p{sc=Hang}\p{sc=Egyp}\p{sc=Xsux}\p{sc=Yiii}]/u.test(c),
 );
@@ -115,13 +115,16 @@ test('every stored site equals the origin that Chromium sends', () => {
   expect(report(accepted.filter(({ site, origin }) => origin !== null && origin !== site))).toEqual([0]);
 });
 
-/** workerd's table has fewer of these letters, and it checks each label's direction separately. Such a site never matches a request. */
+/**
+ * workerd's table has fewer of these letters, and it checks each label's direction separately. A site that only workerd accepts never
+ * matches a request.
+ */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 test('Chromium accepts every stored host, except some with right-to-left letters', () => {
   expect(report(accepted.filter(({ text, origin }) => origin === null && !RIGHT_TO_LEFT.test(text)))).toEqual([0]);
 });
 
-test('the service accepts more than 100,000 characters in a host', () => {
+test('the service accepts more than 100,000 different characters in hosts', () => {
   expect(accepted.filter(({ text }) => /^https:\/\/a.b\.example$/u.test(text)).length).toBeGreaterThan(100_000);
 });

@@ -1,5 +1,5 @@
-// Every view of the console in every state: accessible, no wider than its window, and with large enough touch targets. A test loads the
-// page once for all sizes and themes. PICTURES=1 also takes a screenshot of each (dist/screenshots) and retakes the documentation's
+// Every view of the console in every state: accessible, no wider than its window, and with large enough touch targets. Each test loads
+// its page once for all sizes and themes. PICTURES=1 also takes a screenshot of each (dist/screenshots) and retakes the documentation's
 // pictures (docs/images).
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -55,7 +55,7 @@ const SMALL = `[...document.querySelectorAll('a, button, input, select, label:ha
   .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
   .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`;
 
-/** Expects the page to be accessible and to fit at each of these widths and themes. The narrowest emulates a phone. */
+/** Expects the page to be accessible and to fit at each width and in each theme. The narrowest width emulates a phone. */
 async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
   const debug = await page.context().newCDPSession(page);
   const isOver = (await page.locator('dialog, .near-end').count()) > 0;
@@ -63,7 +63,7 @@ async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
     await debug.send('Emulation.setTouchEmulationEnabled', { enabled: width === 320 });
     await page.emulateMedia(MEDIA[scheme]);
     await page.setViewportSize({ width, height: 900 });
-    // Not in forced colors: axe sees the style sheet's colors instead.
+    // Skips axe in forced colors, because it would read the style sheet's colors.
     if (looks === TWO_LOOKS || scheme === 'light') await expectAccessible(page);
     else if (scheme === 'dark') await expectContrast(page);
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
@@ -441,7 +441,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   },
   'link-question-before-armed': async () => {
     await open(['#/', world.keys.owner]);
-    await holdFrames(page); // so that its button is not armed
+    await holdFrames(page); // so the question's button stays unarmed
     await askToOpenLink();
   },
   'link-lost': async () => {

@@ -29,7 +29,7 @@ test.each([
   ['semicolons', ';a.example;b.example ; c.example'],
   ['line breaks', 'a.example\nb.example\r\n\tc.example'],
   ['no-break and wide spaces', 'a.example\u00a0b.example\u3000c.example'],
-  ['a mix of these, and drops duplicates', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
+  ['a mix of separators, and drops duplicates', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
 ])('the field for domains accepts several domains separated by %s', (_, text) => {
   expect(parseAdditions(text, [])).toEqual({
     ...NOTHING,
@@ -82,7 +82,7 @@ test('the field for domains separates registered and covered domains from new on
 
 const many = (count: number, end: string) => Array.from({ length: count }, (_, n) => `https://s${n}.${end}`);
 
-test('the field for domains accepts at most 100 domains at once, and 500 per business', () => {
+test('the field for domains accepts at most 100 domains at a time, and at most 500 per business', () => {
   expect(parseAdditions(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
   expect(parseAdditions(many(101, 'a.example').join(' '), []).tooMany).toBe(
     'You entered 101 domains. You can add at most 100 at a time.',

@@ -1,4 +1,4 @@
-// The static assets: the chart for every site, and the pages, without the files of local development.
+// The static assets: the chart, which any site can load, and the pages, without the demo of local development.
 // @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ describe('the chart', () => {
     expect(gzipSync(code).length + Math.max(...sizes)).toBeLessThanOrEqual(8 * KiB);
   });
 
-  test('serves the same bytes at its versioned path, and publishes their hash', async () => {
+  test('is the same file at its versioned path, and its hash is published', async () => {
     const [plain, versioned] = await Promise.all(
       ['/usage-chart.js', '/v1/usage-chart.js'].map(async (path) =>
         Buffer.from(await (await fetch(service.url + path)).arrayBuffer()),
@@ -76,10 +76,10 @@ describe('the chart', () => {
       `<script type="module" src="${service.url}${path}" integrity="${integrity}" crossorigin></script>`,
     );
     const other = chartTag(service.url, Buffer.from('other'));
-    expect(other).not.toContain(path); // other bytes have another URL
+    expect(other).not.toContain(path); // different bytes have a different URL
   });
 
-  test('is embedded by the tag that docs/embedding.md prints', () => {
+  test('is embedded by the tag that docs/embedding.md shows', () => {
     const [, printed = ''] =
       /^```html\n(<script .*)\n<usage-chart /m.exec(readFileSync(join(ROOT, 'docs/embedding.md'), 'utf8')) ?? [];
     expect(printed).toBe(chartTag('https://usage.example.com'));
@@ -156,7 +156,7 @@ test('openapi.json is served for every spelling of its path', async () => {
   }
 });
 
-test('the API responds to paths that are not files', async () => {
+test('the API responds with 404 to paths that are not files', async () => {
   for (const path of ['/nothing', '/api', '/api/v1/nothing', '/_headers']) {
     const answer = await fetch(service.url + path);
     expect({ status: answer.status, body: await answer.json() }).toEqual({

@@ -1,5 +1,5 @@
 // Builds the assets before the tests and, in watch mode, before each run. The build runs in its own process: in this one, vite would
-// first transform its modules, including the data of all browsers, which takes 20 seconds.
+// first transform the build's modules, including the data of all browsers, which takes 20 seconds.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

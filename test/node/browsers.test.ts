@@ -20,6 +20,6 @@ test.each([
   ['RegExp.escape(a) + RegExp?.escape(b)', ['RegExp.escape', 'RegExp?.escape']],
   ['new CloseWatcher()', ['new CloseWatcher']],
   ['Temporal.Now', ['Temporal.Now']],
-])('the build reports which features of %s the supported browsers lack: %j', (code, lacking) => {
+])('the build reports the features in %s that the supported browsers lack: %j', (code, lacking) => {
   expect(lackingFor(code)).toEqual(lacking);
 });

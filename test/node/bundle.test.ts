@@ -28,7 +28,7 @@ test('the Worker without the list of public suffixes is at most 82 KiB, minified
   expect(size).toBeLessThanOrEqual(82 * KiB);
 });
 
-test('the Worker contains neither Node modules nor the operator’s tools, and loads the list lazily', () => {
+test('the Worker contains neither Node modules nor the operator’s tools, and loads the list of suffixes lazily', () => {
   const code = bundle().toString();
   expect(code).not.toMatch(/["']node:/);
   expect(code).not.toContain('prepareDemo');

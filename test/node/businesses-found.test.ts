@@ -8,7 +8,7 @@ import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 
-/** Returns the 30 days up to 30 March 2026. `counts` are those of the last days. */
+/** Returns the 30 days up to 30 March 2026. `counts` are for the last days. */
 const days = (...counts: number[]) =>
   Array.from({ length: 30 }, (_, index) => ({
     date: `2026-03-${`${index + 1}`.padStart(2, '0')}`,
@@ -32,7 +32,7 @@ const business = (id: number, name: string, more: Partial<ListedBusiness> = {}):
   ...more,
 });
 
-/** Returns a generator of pseudorandom numbers that repeats in each run. */
+/** Returns a generator of pseudorandom numbers, the same in each run. */
 function* noise(seed: number) {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -182,7 +182,7 @@ describe('a list of several pages', () => {
     expect(second).toMatchObject({ extent: 'all', after: null, readAt: 1000 });
     expect(names(second)).toEqual(['1 first', '2 first', '3 first']);
   });
-  test('stops at 500 while there are more, and continues by 500', () => {
+  test('stops after each 500 businesses if there are more, and can be continued', () => {
     let listing = NOTHING_READ;
     for (let from = 1; listing.after !== null; from += 50) {
       listing = withPage(listing, page(from, from + 49, from + 49), from);

@@ -93,7 +93,7 @@ describe('a short page', () => {
     expect(befores).toEqual([null, 90, 80, 70, 60]);
   });
 
-  test('is not filled if it is full, the last page, or unfiltered', async () => {
+  test('is not filled if it is the last page or the list is unfiltered, and neither is a full page', async () => {
     const full = service(() => Array.from({ length: 20 }, (_, index) => index));
     await readPages(full.read, null, true, always);
     expect(full.befores).toEqual([null]);

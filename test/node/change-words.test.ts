@@ -1,4 +1,4 @@
-// How the console words a change, for each recorded action and for actions of later versions.
+// How the console describes a change, for each recorded action and for actions of later versions.
 import { expect, test } from 'vitest';
 import { type Action, ACTIONS as RECORDED } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
@@ -81,12 +81,12 @@ const CASES: Record<Action, Case> = {
   lower_uses: { before: { uses: 500 }, after: { uses: 120 }, title: 'Uses lowered', lines: ['Uses: 500 → 120'] },
 };
 
-test('the console words every recorded action, in the list and in the filter', () => {
+test('the console describes every recorded action, in the list and in the filter', () => {
   expect(Object.keys(ACTIONS)).toEqual([...RECORDED]);
   expect(Object.keys(CASES)).toEqual([...RECORDED]);
 });
 
-test.each(Object.entries(CASES))('the console words the action %s', (action, { before, after, title, lines }) => {
+test.each(Object.entries(CASES))('the console describes the action %s', (action, { before, after, title, lines }) => {
   expect(written(action, before, after)).toEqual({ title, lines });
 });
 
@@ -99,12 +99,12 @@ test.each<[string, Values, Values, string[]]>([
   ['a null without a special meaning', null, { name: null }, ['Name: none']],
   ['an empty list', { sites: [] }, null, ['Domains: ']],
   ['no values', null, null, []],
-  ['row IDs, which it leaves out', { access_id: 7, id: 8, business_id: 9 }, null, []],
-])('the console words a change with %s', (_, before, after, lines) => {
+  ['row IDs, which it omits', { access_id: 7, id: 8, business_id: 9 }, null, []],
+])('the console describes a change with %s', (_, before, after, lines) => {
   expect(written('update_business', before, after).lines).toEqual(lines);
 });
 
-test('the console words unknown actions and fields legibly', () => {
+test('the console describes unknown actions and fields legibly', () => {
   const after = {
     time_zone: 'Europe/Paris',
     hook: { url: 'https://a.example', retries: 3, access_id: 9 },
@@ -134,7 +134,7 @@ test.each([
   ['operator', null, 'the operator'],
   ['robot 7', null, 'robot 7'],
   ['', null, ''],
-])('the console words the actor “%s” with the key name “%s” as “%s”', (actor, key_name, words) => {
+])('the console describes the actor “%s” with the key name “%s” as “%s”', (actor, key_name, words) => {
   expect(whoWords({ actor, key_name })).toBe(words);
 });
 

@@ -47,7 +47,7 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-/** Assumes 8 px per letter, more than any letter of the chart takes in any language. */
+/** Assumes 8 px per letter, more than any letter in the chart takes in any language. */
 const textWidth = (text: string) => text.length * 8;
 const HEIGHT = 220;
 const BASE = HEIGHT - 26;
@@ -103,7 +103,7 @@ describe('a bar', () => {
     }
   });
 
-  test('is as high as its count, on a scale that includes the compared counts', () => {
+  test('has a height in proportion to its count, on a scale that includes the compared counts', () => {
     const used = daysFrom('2026-03-01', [0, 15, 30]);
     const [nothing, half = 0, all = 0] = heights(draw(used, 600));
     expect([nothing, all / half]).toEqual([0, 2]);
@@ -114,10 +114,10 @@ describe('a bar', () => {
     expect(highest).toBeLessThan(BASE / 2);
   });
 
-  test('is at least one pixel high if it has a use', () => {
+  test('is at least one pixel high if its count is above 0', () => {
     const { image } = draw(daysFrom('2026-03-01', [0, 1, 1_000_000]), 600);
     const bars = image.children.filter((child) => (child as Shape).attributes.class === 'bar') as Shape[];
-    // A side goes up by a line and a rounded corner.
+    // Each side of a bar is a line and a rounded corner.
     const heights = bars.map(({ attributes: { d = '' } }) => {
       const [, line, corner] = /v([\d.]+)q0 -?([\d.]+)/.exec(d) ?? [];
       return Number(line) + Number(corner);
@@ -125,7 +125,7 @@ describe('a bar', () => {
     expect(heights.slice(0, 2)).toEqual([0, 1]);
   });
 
-  test.each([false, true])('is centered in its column, which is marked with it (right to left: %s)', (rightToLeft) => {
+  test.each([false, true])('is centered in the column that marks it (right to left: %s)', (rightToLeft) => {
     const { image, mark } = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
     const column = image.children.find((child) => (child as Shape).attributes.class === 'cursor') as Shape;
     for (const index of [0, 1, 2]) {
@@ -142,7 +142,7 @@ describe('a bar', () => {
   });
 
   test.each([false, true])(
-    'is found by its x position, or is the nearest one outside all bars (right to left: %s)',
+    'is found by its x position, or by a position outside all bars that it is nearest to (right to left: %s)',
     (rightToLeft) => {
       const drawn = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
       expect([-50, ...middles(drawn), 650].map(drawn.indexAt)).toEqual(rightToLeft ? [2, 0, 1, 2, 0] : [0, 0, 1, 2, 2]);
@@ -213,7 +213,7 @@ describe('the words of the chart', () => {
     expect([word('empty'), word('failed')]).toEqual(['No orders yet.', 'This chart could not be loaded.']);
   });
 
-  test('are English if the language is untranslated or invalid, but an untranslated one still formats days', async () => {
+  test('are English if the language is untranslated or invalid, but days are formatted in an untranslated language', async () => {
     for (const language of ['sv', 'not a language', '']) {
       await loadWords(language, SERVICE);
       expect(wordsIn(language, none).word('empty')).toBe('Nothing in this period.');

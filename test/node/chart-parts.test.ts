@@ -104,7 +104,7 @@ describe('ticks', () => {
     ['2026-01-01', 90, 5, 'month', [0, 31, 59]],
     ['2025-01-01', 366, 5, 'month', [0, 90, 181, 273, 365]],
     ['2025-01-01', 366, 2, 'month', [0, 365]],
-  ])('of a range from %s of %i days number at most %i', (first, length, most, unit, at) => {
+  ])('for a range that begins on %s and lasts %i days number at most %i', (first, length, most, unit, at) => {
     expect(dayTicks(datesFrom(first, length), most)).toEqual({ unit, at });
   });
 });

@@ -2,8 +2,8 @@
 import { pin } from '../../src/tools/chart.ts';
 
 /**
- * The tag that loads the chart from `service`. With `code` it runs these bytes only: after a deployment that changes the chart,
- * browsers refuse it until the page has the new tag.
+ * The tag that loads the chart from `service`. With `code`, browsers run only these bytes: after a deployment that changes the
+ * chart, they refuse the new one until the page contains the new tag.
  */
 export function chartTag(service: string, code?: Uint8Array): string {
   if (code === undefined) return `<script type="module" src="${service}/v1/usage-chart.js"></script>`;

@@ -23,7 +23,7 @@ const run = (script: string, ...args: string[]) =>
     encoding: 'utf8',
   });
 
-/** Returns the code blocks of the section, in order. */
+/** Returns the code blocks of the section "A typed client", in order. */
 function printed(): string[] {
   const document = readFileSync(resolve(CLIENT, '../../docs/embedding.md'), 'utf8');
   const [, section = ''] = /^## A typed client\n(.*?)^## /ms.exec(document) ?? [];
@@ -43,7 +43,7 @@ test('the commands in docs/embedding.md work in an empty folder', { timeout: 180
   expect(shell(start)).toMatch(/^\d{4}-\d\d-\d\d: 1\n1 new, 1 known\n2 in the last 30 days\n$/);
 });
 
-describe('types generated from the description', () => {
+describe('types generated from openapi.json', () => {
   beforeAll(() => {
     run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
   });
@@ -52,7 +52,7 @@ describe('types generated from the description', () => {
     run('../../node_modules/typescript/bin/tsc', '-p', '.');
   });
 
-  test('register a site, record uses, rotate the token and read pages', () => {
+  test('support a client that registers a site, records uses, rotates the token and reads pages', () => {
     const [site, one, two, ...rest] = run('uses.ts').split('\n');
     expect(site).toBe('Acme: https://shop.example');
     for (const line of [one, two]) expect(line).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);

@@ -1,4 +1,4 @@
-// The days that the chart and the console compare with, and the change in percent.
+// The earlier days that the chart and the console use for a comparison, and the change in percent.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { type Compare, changeOf, comparedWith } from '../../src/page/scale.ts';
@@ -16,12 +16,15 @@ test.each([
   [1, 'previous', '2026-02-22', '2026-02-22'],
   [28, 'year', '2025-03-02', '2025-03-29'],
   [1, 'year', '2025-03-02', '2025-03-02'],
-] as const)('%i days from Sunday, 1 March 2026 are compared with (%s) %s to %s', (days, compare, from, to) => {
-  const range = { from: '2026-03-01', to: addDays('2026-03-01', days - 1) };
-  expect(comparedWith(range, compare)).toEqual({ from, to });
-});
+] as const)(
+  '%i days from Sunday, 1 March 2026, are compared (%s) with the days %s to %s',
+  (days, compare, from, to) => {
+    const range = { from: '2026-03-01', to: addDays('2026-03-01', days - 1) };
+    expect(comparedWith(range, compare)).toEqual({ from, to });
+  },
+);
 
-/** Returns a generator of pseudorandom numbers that repeats in each run. */
+/** Returns a generator of pseudorandom numbers, the same in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_260_301; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -29,7 +32,7 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-test('200 ranges are compared with equally long ones on the same weekdays, the nearest or 52 weeks earlier', () => {
+test('each of 200 ranges is compared with an equally long one on the same weekdays, the nearest before it or 52 weeks earlier', () => {
   const random = numbers();
   for (let round = 0; round < 200; round++) {
     const from = addDays('1996-01-01', random.next().value % 12_000);

@@ -1,4 +1,4 @@
-// Settings in wrangler.toml that running the Worker cannot test.
+// Settings in wrangler.toml that cannot be tested by running the Worker.
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
@@ -18,6 +18,6 @@ test('every request is logged, and one in a hundred is traced', () => {
   });
 });
 
-test('both schedules of the service are triggers', () => {
+test('both schedules of the service are cron triggers', () => {
   expect(config.triggers).toEqual({ crons: Object.values(SCHEDULES) });
 });

@@ -182,7 +182,7 @@ afterAll(async () => {
   service.close();
 });
 
-describe.each(Object.keys(PROGRAMS))('%s', (program) => {
+describe.each(Object.keys(PROGRAMS))('the back end %s', (program) => {
   const of = () => all[program] as (typeof all)[string];
 
   test.each(Object.entries(CASES))(

@@ -95,7 +95,7 @@ describe('the pace', () => {
   });
 });
 
-test('the days of a range are taken from a report, or are null if the report lacks one', () => {
+test('the days of a range are taken from a report, or are null if the report lacks any of them', () => {
   const loaded: LoadedDays = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
   expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
   expect(daysOf(loaded, { from: '2026-03-01', to: '2026-03-03' })).toEqual(loaded.days);
@@ -104,7 +104,7 @@ test('the days of a range are taken from a report, or are null if the report lac
   expect(daysOf({ days: [], at: 0 }, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
 });
 
-/** Returns a generator of pseudorandom numbers that repeats in each run. */
+/** Returns a generator of pseudorandom numbers, the same in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_261_122; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -115,7 +115,7 @@ function* numbers(): Generator<number, never> {
 /** Seven times of day, in milliseconds since midnight. */
 const TIMES = [0, 1, HOUR_MS, 6.5 * HOUR_MS, 12 * HOUR_MS, 23 * HOUR_MS, DAY_MS - 1];
 
-test('200 histories, ranges and months agree with an oracle at seven times of day', () => {
+test('figures and forecasts for 200 histories, ranges and months agree with an oracle at seven times of day', () => {
   const random = numbers();
   const below = (most: number) => random.next().value % most;
   const seen = { changes: 0, isNew: 0, reaching: 0, below: 0, reached: 0 };

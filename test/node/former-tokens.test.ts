@@ -58,15 +58,15 @@ test('old tokens are named by their last four characters', () => {
 const replaced: Done = { action: 'replaced', token: 'bua_pk_newwxyz', old: token('oldd') };
 const stopped: Done = { action: 'stopped', token: 'bua_pk_newwxyz' };
 test.each<[string, Done, ReturnType<typeof token>[], string | null]>([
-  ['a replacement says until when the old token works', replaced, [token('oldd')], 'The new token is …wxyz. The old one works until Nov 22, 2026, 08:21 UTC. Paste the new tag into your pages.'],
-  ['a replacement says that the old token no longer works after it expired or was revoked', replaced, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
-  ['a replacement that revokes the old token says that it no longer works', { ...replaced, old: null }, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
-  ['revoking the old tokens says that the current one works', stopped, [], 'The old tokens no longer work. The token …wxyz keeps working.'],
-  ['revoking the old tokens says nothing while an old token works', stopped, [token('aaaa')], null],
+  ['the message after a replacement says until when the old token works', replaced, [token('oldd')], 'The new token is …wxyz. The old one works until Nov 22, 2026, 08:21 UTC. Paste the new tag into your pages.'],
+  ['the message after a replacement says that the old token no longer works if it has expired or been revoked', replaced, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['the message after a replacement that revokes the old token says that the old token no longer works', { ...replaced, old: null }, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['the message after revoking the old tokens says that the current token works', stopped, [], 'The old tokens no longer work. The token …wxyz keeps working.'],
+  ['the message after revoking the old tokens disappears if an old token works', stopped, [token('aaaa')], null],
 ])('%s', (_, done, working, words) => {
   expect(doneWords(done, 'bua_pk_newwxyz', working)).toBe(words);
 }); // biome-ignore format: a row on a line
 
-test('a replacement says nothing after the new token was replaced', () => {
+test('the message after a replacement disappears when the new token is replaced', () => {
   expect(doneWords(replaced, 'bua_pk_other', [token('oldd')])).toBe(null);
 });

@@ -18,7 +18,7 @@ export type Databases = { all: LocalDatabase[]; first: LocalDatabase };
 const MET_LOCK = /database is locked|Failed to get session commit token/;
 const LOCK_WAIT_MS = 10_000;
 
-/** Opens the databases for `work`, which is retried while a server has locked one, so it must be idempotent. */
+/** Opens the databases for `work`, which must be idempotent: it is retried while a server has locked a database. */
 export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
   const { databases, close } = await openDatabases(where);
   const deadline = Date.now() + LOCK_WAIT_MS;

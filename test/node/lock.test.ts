@@ -1,4 +1,4 @@
-// The lock file installs on Linux, macOS and Windows: `npm ci` fails if it lacks the packages of a platform.
+// The lock file installs on Linux, macOS and Windows: `npm ci` fails if the file lacks packages for a platform.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Creates the migrated database that the tests in Node copy, while the assets are built. wrangler would start a workerd for each step,
+// Creates the migrated database that the tests in Node copy, while the assets are built. wrangler would start workerd for each step,
 // so the migrations run here, as in the Worker's tests. `npm run dev` migrates with wrangler (test/docs).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ export default async function migrated({ provide }: TestProject) {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** Applies the migrations and records them like wrangler, so that wrangler applies none again. */
+/** Applies the migrations and records them as wrangler does, so that wrangler applies none again. */
 async function migrate(d1: D1Database): Promise<void> {
   const columns =
     'id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null';

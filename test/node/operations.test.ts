@@ -82,7 +82,7 @@ test('docs/operating.md, "Log", lists every operation', () => {
   expect(listed.sort(), 'list the names of the policy in the row `operation`').toEqual(Object.keys(POLICY).sort());
 });
 
-test('docs/operating.md, "Log", lists every reason of a 401', () => {
+test('docs/operating.md, "Log", lists every reason for a 401', () => {
   const [, union = ''] = /^export type UnauthenticatedReason =(.*?)\| Invalidity;$/ms.exec(errors) ?? [];
   const reasons = [...[...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason), ...INVALIDITIES];
   const [, row = ''] = /^\| `reason` \| only with `unauthenticated`, (.*)$/m.exec(operating) ?? [];

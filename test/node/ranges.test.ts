@@ -64,7 +64,7 @@ describe('the URL of the usage view', () => {
   });
 });
 
-test('the URL that the view writes for a choice selects that choice', () => {
+test('the URL that the view writes for a preset selects that preset', () => {
   for (const today of ['2026-01-01', '2026-03-31', '2028-02-29', SUNDAY]) {
     for (const choice of CHOICE_NAMES) {
       const query = new URLSearchParams();
@@ -104,7 +104,7 @@ describe('the arrows', () => {
     expect(next).toEqual({ choice, range: range(from, to) });
   });
 
-  test('move by whole months even if another preset has as many days', () => {
+  test('move by whole months even if another preset has the same number of days', () => {
     const january = shownBy(new URLSearchParams('from=2026-01-01&to=2026-01-31'), '2026-02-28');
     expect(later(january, '2026-02-28')).toEqual({ choice: 'this-month', range: range('2026-02-01', '2026-02-28') });
   });
@@ -129,7 +129,7 @@ describe('the arrows', () => {
   });
 });
 
-test('the compared range is equally long, whole weeks earlier, or null if both exceed one report', () => {
+test('the compared range is equally long and whole weeks earlier, or is null if one report cannot cover both ranges', () => {
   expect(comparedDays(range('2026-10-26', SUNDAY), 'previous')).toEqual(range('2026-09-28', '2026-10-25'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'year')).toEqual(range('2025-10-27', '2025-11-23'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'off')).toBeNull();

@@ -47,7 +47,7 @@ const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
 const secrets = { OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)) };
 
-/** Limits access to the operator while the events are repeated. */
+/** Admits only the operator while the events are repeated. */
 let only: { OPERATOR_ONLY?: '1' } = {};
 
 const bound = (all: LocalDatabase[]) => Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client]));
@@ -102,7 +102,7 @@ async function newOwner(): Promise<Owner> {
 
 const sessionOf = async ({ key }: Owner) =>
   ((await send(key, 'POST', '', { of: 'session' })).data as { session_key: string }).session_key;
-/** Returns the status of a usage report for a page or a server. */
+/** Returns the status of a usage report that a page or a server requests. */
 const visit = async ({ id }: Owner, as: string, origin?: string) =>
   (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
 const visits = (owner: Owner, ...credentials: string[]) => Promise.all(credentials.map((as) => visit(owner, as)));
@@ -270,7 +270,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: [200, 200, 1],
     right: [401, 401, expect.stringContaining('Id is not valid')],
   }),
-  // No other row creates anything after the copy, so the lost IDs are assigned next.
+  // No other row creates anything after the copy, so the lost IDs are the next to be assigned.
   'a business or a key was created': play({
     since: newOwner,
     shown: async (_, lost) => {
@@ -514,7 +514,7 @@ test(`after a restore, the commands in docs/restoring.md repair the state if ${C
     expect((await run('business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
     const taken = (await Promise.all(databases.all.map((database) => linesOf(database, take)))).flat();
 
-    // Proves the damage of creating something first, and its repair.
+    // Proves that creating something first does damage, and that the damage can be repaired.
     const newKey = () => run('key', 'create', '--user', 7);
     const { id: strayKey } = await newKey();
     expect(strayKey).toBe(1); // an ID of DB
@@ -540,7 +540,7 @@ test(`after a restore, the commands in docs/restoring.md repair the state if ${C
   });
 });
 
-/** The nightly commands and those to restore DB in the section "Backups", with --local. */
+/** The nightly commands and the commands that restore DB, from the section "Backups", with --local. */
 const [backUp = '', restore = ''] = (() => {
   const [, section = ''] = read(RESTORING).split('\n## Backups\n');
   return [/- run: \|\n(.*?)\n *env:/s, /(\n *gpg --decrypt .*?)\n *```/s].map((pattern) =>
@@ -581,7 +581,7 @@ async function contentOf({ db: { $client } }: LocalDatabase) {
 }
 const contentsOf = ({ all }: Databases) => Promise.all(all.map(contentOf));
 
-test('a restored backup of each database is complete, and the service continues on it', async () => {
+test('a restored backup of each database is complete, and the service works on it', async () => {
   const three = await threeDatabases();
   const [old, lost] = [checkoutOf(three.config), checkoutOf(three.config)];
   cpSync(three['persist-to'], old.where['persist-to'], { recursive: true });

@@ -28,7 +28,7 @@ function parents(): string[] {
   return [...found].sort();
 }
 
-test('src/suffix-parents.ts lists every name above public suffixes', async () => {
+test('src/suffix-parents.ts lists every name that has public suffixes below it', async () => {
   const names = parents();
   expect(names).toContain('amazonaws.com');
   expect(names.filter((name) => name.includes('*'))).toEqual([]);

@@ -1,11 +1,11 @@
-// The usage view's words for an invalid range, the figures, and limits.
+// The usage view's wording for an invalid range, the figures, and limits.
 import { expect, test, vi } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
 import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
 import { figureWords, leftWords, paceWords, problemWords, resetWords } from '../../src/page/owner/usage/usage-words.ts';
 
-// West of UTC, where a local day would be the day before.
+// Uses a time zone west of UTC: a date formatted in local time would be the day before.
 vi.hoisted(() => {
   process.env.TZ = 'America/Los_Angeles';
 });
@@ -23,7 +23,7 @@ test.each([
     '2026-01-05',
     '2,197 days exceed the report’s maximum of 1,830. To keep this last day, choose Jan 2, 2021, or later as the first day.',
   ],
-])('explains how to correct the range “%s” to “%s”', (from, to, words) => {
+])('the usage view explains what is wrong with a range from “%s” to “%s”', (from, to, words) => {
   expect(problemWords(findRangeProblem({ from, to }) as RangeProblem, { from, to })).toBe(words);
 });
 
@@ -36,7 +36,7 @@ test.each([
   ['of days without uses', figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, over 2 full days'], ['Peak', '–', 'no uses'], ['Change', '0%', '0 vs. 0 over 2 full days, Mar 4\u2009–\u20095, 2026']]],
   ['of today alone', figuresOf(days(11, 3), days(4, 2), '2026-03-11'), [['Mean', '–', 'no full days yet'], ['Peak', '3', 'on Wed, Mar 11, 2026'], ['Change', '–', 'no full days yet']]],
   ['that are still loading', null, [['Mean', '–', ''], ['Peak', '–', ''], ['Change', '–', '']]],
-])('words the figures %s', (_, figures, words) => {
+])('the usage view describes figures %s', (_, figures, words) => {
   expect(figureWords(figures, true)).toEqual(words);
   expect(figureWords(figures, false)).toEqual(words.slice(0, 2));
 }); // biome-ignore format: a row on a line
@@ -59,11 +59,11 @@ test.each<[Pace, string]>([
     { is: 'below', expected: 0 },
     'At the pace of the last seven full days, usage will be about 0 of 10,000 by the end of the month.',
   ],
-])('words the pace %j', (pace, words) => {
+])('the usage view describes the pace %j', (pace, words) => {
   expect(paceWords(pace, 10_000)).toBe(words);
 });
 
-test('words what is left of a limit and when it resets', () => {
+test('the usage view says how much of a limit is left and when the limit resets', () => {
   expect(leftWords(0, 0)).toBe('None left: the next use is refused.');
   expect(leftWords(1, 0)).toBe('1 use left.');
   expect(leftWords(1200, null)).toBe('1,200 uses left.');
@@ -71,7 +71,7 @@ test('words what is left of a limit and when it resets', () => {
   expect(leftWords(-240, 500)).toBe('240 over.');
   expect(leftWords(-240, null)).toBe('240 over.');
   expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
-  // The local time zone may be any.
+  // Accepts any local time zone.
   expect(resetWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
     /^Resets on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,
   );
