@@ -5,7 +5,7 @@ import type { Call } from './load.ts';
 import type { Contender } from './stage.ts';
 
 const DEPLOYED = ', with rate limits and log lines';
-/** Adds a client address, which the platform sets in every call. */
+/** Adds a client address, which the platform sets in every request. */
 const withAddress = ({ headers, ...call }: Call): Call => ({
   ...call,
   headers: { ...headers, 'CF-Connecting-IP': '192.0.2.1' },

@@ -1,4 +1,4 @@
-// Fills the databases to measure with the real migrations and generated rows.
+// Creates the measured databases with the real migrations, and fills them with generated rows.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   const before = database * IDS_PER_DATABASE;
   const site = 'access (business_id, site, created_at, updated_at)';
   const key = 'api_keys (user_id, name, hash, last_four, created_at)';
-  // n(i) contains the rows from 1 to the given number.
+  // n(i) contains the numbers from 1 to the given count.
   const inserts: [number, string][] = [
     [
       businesses,

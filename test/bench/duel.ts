@@ -37,7 +37,7 @@ export const countedOf = (contender: Contender): Contender => ({
   around: 'counted',
 });
 
-/** Compares two contenders in the same call. */
+/** Compares two contenders on the same call. */
 export function duel(table: string, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
   const both = { call, span };
   return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };

@@ -14,7 +14,7 @@ test.each([
   ['business_size', '--size'],
   ...['main-domain', 'keep-old', 'name', 'id', 'billing-day', 'alert-at'].map((n) => [n.replace('-', '_'), `--${n}`]),
   ['expires_on', '--expires'],
-])('the option for %s is %s', (name, option) => {
+])('the option for the field %s is %s', (name, option) => {
   expect(optionOf(name as string)).toBe(option);
 });
 

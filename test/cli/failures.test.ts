@@ -33,7 +33,7 @@ describe('npm run admin', () => {
     expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list requires --user 7\n' });
   });
 
-  test('exits with 1 when the address or the key is missing', { tags: 'slow' }, async () => {
+  test('exits with 1 when the service’s URL or the operator key is missing', { tags: 'slow' }, async () => {
     expect(await adminIn({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
     expect(await adminIn({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
   });
@@ -57,11 +57,11 @@ const otherOperatorKeys: [name: string, key: string][] = [
 test.each<[name: string, env: Record<string, string>, message: string]>([
   ['http to another machine', { API: 'http://usage.example/api/v1' }, NO_API],
   ['http to a hostname that starts with localhost', { API: 'http://localhost.example/api/v1' }, NO_API],
-  ['another scheme', { API: 'ftp://localhost/api/v1' }, NO_API],
-  ['an address without a scheme', { API: 'localhost:8787' }, NO_API],
-  ['an address without the API path', { API: 'https://usage.example' }, NO_API],
-  ['an address with a user name and a password', { API: 'https://a:b@usage.example/api/v1' }, NO_API],
-  ['an address with a query', { API: 'https://usage.example/api/v1?a' }, NO_API],
+  ['a URL with another scheme', { API: 'ftp://localhost/api/v1' }, NO_API],
+  ['a URL without a scheme', { API: 'localhost:8787' }, NO_API],
+  ['a URL without the API path', { API: 'https://usage.example' }, NO_API],
+  ['a URL with a user name and a password', { API: 'https://a:b@usage.example/api/v1' }, NO_API],
+  ['a URL with a query', { API: 'https://usage.example/api/v1?a' }, NO_API],
   ...otherOperatorKeys.map(([name, key]): [string, Record<string, string>, string] => [
     name,
     { OPERATOR_KEY: key },
@@ -104,14 +104,14 @@ describe('every command', () => {
     }
   });
 
-  test('requires an address and a key', async () => {
+  test('requires the service’s URL and an operator key', async () => {
     for (const [argv] of SENT) {
       await expect(printed({}, ...argv)).rejects.toThrow(new Error(NO_API));
       await expect(printed({ API }, ...argv)).rejects.toThrow(new Error(NO_KEY));
     }
   });
 
-  test('reports an unreachable service and no unknown outcome', async () => {
+  test('reports an unreachable service, and does not report an unknown outcome', async () => {
     const host = `127.0.0.1:${await freePort()}`;
     for (const [argv] of SENT)
       await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(
@@ -180,7 +180,7 @@ describe('usage import', () => {
       'date,count\n2026-02-30,1\n2026-01-31,9007199254740992',
       'line 2 date must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD\nline 3 count must be a whole number from 0 to 9007199254740991',
     ],
-  ])('refuses %s, naming each line, and sends nothing', async (_, text, message) => {
+  ])('refuses %s, names each invalid line, and sends nothing', async (_, text, message) => {
     await expect(importing({}, text)).rejects.toThrow(new Error(message));
   });
 

@@ -52,7 +52,7 @@ describe('a list', () => {
     ['changes', ['changes', 'list', '1'], 'GET /business/1/changes?before='],
     ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?before='],
     ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
-  ])('of %s follows every page', async (name, argv, following) => {
+  ])('of %s combines all pages', async (name, argv, following) => {
     const pages = [
       { [name]: [{ id: 1 }], next: 17, read_only: false },
       { [name]: [], next: 2e9, read_only: false },
@@ -131,7 +131,7 @@ describe('usage lower', () => {
   );
 });
 
-test('usage totals --ended requests the months that ended on that day, without a range', async () => {
+test('usage totals --ended requests the months that ended on the given day, without a range', async () => {
   const { env, sent } = await stub(success({ usage: [], next: null }));
   expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
   expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);

@@ -79,7 +79,7 @@ test('docs/api.md and docs/operating.md state the rate limits set in wrangler.to
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);
 });
 
-test('docs/restoring.md saves the claims in DB or rebuilds them from other databases, and restores them without blocking', () => {
+test('the commands in docs/restoring.md save the claims in DB or rebuild them from other databases, and restore them without blocking', () => {
   const [save, putBack, take] = all('docs/restoring.md', /^ *```sh\n([^`]*)^ *```$/gm).filter((block) =>
     block.includes('claims'),
   );
@@ -111,7 +111,7 @@ test('docs/restoring.md saves the claims in DB or rebuilds them from other datab
     const [before, restored] = [database('before'), database('restored')];
     const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
     before.exec(`insert into homes (user_id, database, place) ${listed} i, i % 62, (i + 61) / 62 from n;
-      insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of them count as used
+      insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of the tokens count as used
     restored.exec(
       `insert into homes values (7, 7, 1, null); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
     );

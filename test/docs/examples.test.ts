@@ -89,7 +89,7 @@ test('the log queries in docs/operating.md use only documented fields', () => {
 });
 
 test.each(tableIn(API, 'The request comes from'))(
-  'origins receive the documented statuses: %s, %s',
+  'requests receive the documented statuses: from %s, with the Origin header %s',
   async (_, header, ...printed) => {
     await registerOnly('https://shop.example');
     const { origin } = new URL($.API);
@@ -189,7 +189,7 @@ const errorsIn = (message: string) =>
     return { status: Number(cells[0]), code, message: like(text) };
   });
 
-test('the error tables contain every refusal, and every row occurs', async () => {
+test('the error tables in docs/api.md contain every refusal, and each of their rows occurs', async () => {
   await registerOnly('https://shop.example');
   const [entry] = (await call('GET', access, key)).body.data.access_list;
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
@@ -231,7 +231,7 @@ test('the error tables contain every refusal, and every row occurs', async () =>
   const rows = [...plain, ...others];
   const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
   for (const response of seen) expect(rows).toContainEqual(response);
-  // A single request cannot cause the others. test/http.test.ts tests 400, test/operations.test.ts the rest. An example covers 429.
+  // A single request cannot cause the other refusals. test/http.test.ts tests 400, test/operations.test.ts the rest. An example covers 429.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
     expect(seen).toContainEqual(row);
 });

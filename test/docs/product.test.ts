@@ -369,7 +369,7 @@ test('work continues during an outage, and its uses survive a restart and count 
     expect((await send(20, 'POST', '/work', {})).status).toBe(502); // failed work is free
   }
   await workAll();
-  // 503s and lost responses when recording, lowering, or both.
+  // Causes 503s and lost responses when recording, lowering, or both.
   for (const accident of ['unavailable', 'lost'] as const)
     for (const pattern of [[accident], [null, accident], [accident, null, accident]]) {
       accidents.push(...pattern);
@@ -404,14 +404,14 @@ test('work continues during an outage, and its uses survive a restart and count 
   expect(await stopAtLast()).toBe(0);
 });
 
-test('a failed payment stops work, and only the payment provider can report one', async () => {
+test('a failed payment stops work, and only the payment provider can report payments', async () => {
   const stop = await start();
   const [business, other] = [await customer(30, 'pro'), await customer(31, 'pro')];
   const statusOf = async (id: number) => (await dataOf(`/business/${id}`)).status;
   const becomes = (id: number, status: string) =>
     vi.waitUntil(async () => (await statusOf(id)) === status, { timeout: 10_000, interval: 20 });
 
-  // Messages with a missing, wrong or old signature.
+  // Messages with a missing, wrong or old signature are rejected.
   const failed = { paid: false };
   const old = new Date(Date.now() - 301_000);
   const forged = `whsec_${Buffer.alloc(32, 'q').toString('base64')}`;

@@ -86,7 +86,7 @@ test.each(Object.entries(files))(
   },
 );
 
-describe('writeDatabaseId leaves a file unchanged that contains', () => {
+describe('writeDatabaseId leaves unchanged a file that contains', () => {
   test.each([
     ['no block for this binding', HEAD + OTHER],
     ['an inline table', `d1_databases = [{ binding = "DB_1", database_name = "one" }]\n${HEAD}`],

@@ -191,7 +191,7 @@ describe('npm run deploy', () => {
     for (const id of Object.values(ids)) expect(account.applied(id)).toEqual(MIGRATIONS);
   });
 
-  test('only migrates and uploads on the second run', () => {
+  test('only migrates the databases and uploads the Worker on the second run', () => {
     const project = deployed();
     const { toml } = project;
     expect(project.deploy()).toEqual(redeployed);
@@ -216,7 +216,7 @@ describe('npm run deploy', () => {
   });
 
   test.each([OLD, MARKED])(
-    'prints the missing ids of databases at %s, and upgrades them after the ids are added',
+    'prints the missing ids of databases migrated up to %s, and applies the later migrations after the ids are added',
     (last) => {
       const project = new Project(THREE);
       const { account } = project;
@@ -468,7 +468,7 @@ describe('npm run deploy stops', () => {
 
   const steps = [...ALL.flatMap(madeOf), 'deploy'];
   test.each(steps.map((step, index) => [step, index] as const))(
-    'when %s fails in a first deployment, and resumes there on the next run',
+    'when %s fails in a first deployment, and the next run resumes there',
     (step, index) => {
       const project = new Project(THREE);
       const interrupted = project.deploy({ fault: { at: step, says: 'interrupted\n' } });

@@ -94,7 +94,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('reports the invalid line of wrangler.toml', async () => {
+  test('reports an invalid line in wrangler.toml', async () => {
     const copy = projectWith('wrangler.toml', 'name = "x"\n[[d1_databases]\n');
     const file = join(copy, 'wrangler.toml');
     const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
@@ -154,10 +154,10 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
         variables;
       const opens: [string, string, string][] = [
         [API_KEY, SHOP, 'owner'],
-        [OTHER_KEY, OTHER, 'owner of the other'],
+        [OTHER_KEY, OTHER, 'owner of the other business'],
         [TOKEN, BUSINESS, 'token'],
         [SHOP_TOKEN, SHOP, 'token of the shop'],
-        [OTHER_TOKEN, OTHER, 'token of the other'],
+        [OTHER_TOKEN, OTHER, 'token of the other business'],
         [OPERATOR_KEY, OTHER, 'operator'],
         [own, BUSINESS, 'operator with the key in .dev.vars'],
       ].map(([key = '', business = '', who = '']) => [key, business, who]);

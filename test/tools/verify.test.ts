@@ -1,6 +1,6 @@
 // npm run verify against services run by wrangler: correct ones on one and on three databases, and for each promise a proxy that breaks
-// it. Addresses are limited to 100 requests in ten seconds. The requests that test this limit have their own address, so the result does
-// not depend on the speed of the machine.
+// it. Each client address is limited to 100 requests in ten seconds. The requests that test this limit have their own address, so the
+// result does not depend on the speed of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
@@ -152,7 +152,7 @@ describe('npm run verify', SLOW, () => {
   });
 
   test.each([200, 302, 403])(
-    'reports another service that responds with %s in one line, and exits with 1',
+    'exits with 1, and reports in one line that a different service responded with %s',
     async (status) => {
       const other = createServer((_, response) => response.writeHead(status, { Location: '/login' }).end('{}'));
       await once(other.listen(0, '127.0.0.1'), 'listening');
