@@ -17,7 +17,7 @@ const USE_MS = 5;
 const SCALE = 10;
 /** Concurrent requests per database. */
 const IN_FLIGHT = 16;
-/** The number of owners, each of one business. A multiple of every number of databases, so all databases store the same number. */
+/** The number of owners, who each have one business. Divisible by every number of databases, so each stores the same number of owners. */
 const OWNERS = 1024;
 /** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;

@@ -180,7 +180,7 @@ describe('a chart on a registered origin', () => {
     expect(await cells(2)).toEqual(['Mon, Mar 2, 2026', '2']);
   });
 
-  test('sends one request when a script changes both from and to', async () => {
+  test('sends one request when a script changes both `from` and `to`', async () => {
     await open(tag(shop, MARCH));
     requests.length = 0;
     await takeEvents();
@@ -463,7 +463,7 @@ describe('the chart’s image', () => {
     expect(await text('tooltip')).toContain('(so far)');
   });
 
-  test('draws incomplete bars paler in forced colors and in print', async () => {
+  test('shows incomplete bars paler in forced colors and in print', async () => {
     await open('<usage-chart></usage-chart>', { until: 'loading', viewport: { width: 320, height: 700 } });
     const styles = () =>
       inChart<Record<string, string>>(`

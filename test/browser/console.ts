@@ -103,7 +103,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
 
   /**
-   * Opens the console signed in: the tab has a session of `key`, as after a reload. Tests advance the page's clock instead of waiting,
+   * Opens the console signed in: the tab has a session from `key`, as after a reload. Tests advance the page's clock instead of waiting,
    * see `armed`.
    */
   async function enter(

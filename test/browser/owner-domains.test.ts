@@ -291,7 +291,7 @@ describe('adding domains', () => {
   });
 });
 
-test('an internationalized domain is shown in punycode and decoded, unless its letters imitate Latin ones', async () => {
+test('an internationalized domain is shown in punycode and in Unicode, but only in punycode if it imitates Latin letters', async () => {
   await open('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
   expect(await page.locator('.box .site').allInnerTexts()).toEqual([
     expect.stringMatching(/^https:\/\/xn--bcher-kva\.example\s*bücher\.example$/),

@@ -360,7 +360,7 @@ describe('refreshing the list', () => {
 });
 
 describe('a long list of businesses', () => {
-  test('appears when its first page is loaded, and after a failed request loading resumes after the last loaded page', async () => {
+  test('appears when its first page is loaded, and can continue after the last loaded page if a request fails', async () => {
     const { answer, release } = holding(
       (url) => url.includes('after=50'),
       (route) => route.abort(),

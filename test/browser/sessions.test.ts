@@ -79,7 +79,7 @@ async function heapContains(text: string): Promise<boolean> {
   return heap.includes(text);
 }
 
-/** Formats a time of day like the console, in the browser's time zone. */
+/** Formats a time of day as the console does, in the browser's time zone. */
 const clock = (at: number) =>
   new Intl.DateTimeFormat('en', {
     hour: '2-digit',

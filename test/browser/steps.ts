@@ -74,7 +74,7 @@ export const stepsOn = (at: () => Page) => ({
   clickAt: (point: Point) => at().mouse.click(...point),
   /** Advances the page's clock until buttons that appeared are armed. */
   armed: () => at().clock.runFor(600),
-  /** Holds requests with this method back until `release` decides how they continue, and counts them. */
+  /** Counts requests with this method, and holds them until `release` passes a function that continues them. */
   async hold(method: string, path = /\/api\//, accept?: string) {
     const released = Promise.withResolvers<(route: Route) => Promise<void>>();
     const held = { calls: 0, release: released.resolve };

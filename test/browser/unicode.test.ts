@@ -26,7 +26,7 @@ const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
   ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
 ];
-/** Characters that can affect their neighbors: not unassigned, not private, and not from a script of many thousand characters. */
+/** Characters that can affect their neighbors: assigned, not private, not ideographic, and not from one of four large scripts. */
 const LIVE = SCALARS.filter(
   (c) => !/[\p{Cn}\p{Co}\p{Ideographic}\p{sc=Hang}\p{sc=Egyp}\p{sc=Xsux}\p{sc=Yiii}]/u.test(c),
 );

@@ -91,7 +91,7 @@ describe('the chart', () => {
     expect(await answer.text()).toBe(readFileSync(join(ROOT, 'src/page/types/usage-chart.d.ts'), 'utf8'));
   });
 
-  test('translates every text into every language', () => {
+  test('provides each of its words in every language', () => {
     expect(Object.keys(TABLES)).toEqual([...LANGUAGES]);
     for (const [language, { unit, ...words }] of Object.entries(TABLES)) {
       const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();

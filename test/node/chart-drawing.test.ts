@@ -142,7 +142,7 @@ describe('a bar', () => {
   });
 
   test.each([false, true])(
-    'is found by its x position, or by a position outside all bars that it is nearest to (right to left: %s)',
+    'is found by its x position, and the nearest bar by a position outside all bars (right to left: %s)',
     (rightToLeft) => {
       const drawn = draw(daysFrom('2026-03-01', [1, 2, 3]), 600, { rightToLeft });
       expect([-50, ...middles(drawn), 650].map(drawn.indexAt)).toEqual(rightToLeft ? [2, 0, 1, 2, 0] : [0, 0, 1, 2, 2]);
