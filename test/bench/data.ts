@@ -22,7 +22,6 @@ export const BUSINESS = {
 /** A database's token prefix. Tokens in the first database contain no database letter. */
 export const prefixOf = (database: number) => (database === 0 ? 'bua_pk_' : `bua_pk_${ALPHABET[database]}`);
 
-/** The number of rows to store. */
 export type Size = {
   businesses: number;
   /** Days up to today, per business. */

@@ -7,7 +7,6 @@ import { type Contender, type Cost, costOf, open, type Stage } from './stage.ts'
 import { median, quantile, type Spread, spreadOf } from './stats.ts';
 
 type Side = { contender: string; call: Call | Call[]; span?: Span | undefined };
-/** A row of the table. */
 export type Duel = { table: string; name: string; side: Side; against: Side };
 /** The Workers, the contents of their databases, and the pairs to compare. */
 export type Scene = {

@@ -63,7 +63,6 @@ async function repeat(url: string, call: Call, repeats: number): Promise<Slice> 
   return { perSecond: (repeats / milliseconds) * 1000, latencies: [milliseconds / repeats] };
 }
 
-/** Sends one request and reads the whole response. */
 export async function send(
   url: string,
   { method, path, headers, status = 200 }: Call,

@@ -134,7 +134,6 @@ const setData = (first: string, counts: number[], earlier?: string, before: numb
   const data = { used: days(first, counts), ...(earlier && { before: days(earlier, before) }) };
   return inFrame(`chart.data = ${JSON.stringify(data)}`);
 };
-/** Replaces the content of the page. */
 const replaceWith = (html: string) =>
   page.evaluate(`void (document.querySelector('main').innerHTML = ${JSON.stringify(html)})`);
 
@@ -147,7 +146,6 @@ async function resize(width: number, height = 900): Promise<void> {
 }
 
 type Box = { text: string; left: number; right: number; top: number; bottom: number };
-/** Returns the boxes of the axis labels. */
 const labels = () =>
   inChart<Box[]>(`return [...root.querySelectorAll('svg text')].map((label) => (
     { text: label.textContent, ...label.getBoundingClientRect().toJSON() }));`);
@@ -166,7 +164,7 @@ async function expectNoOverlap(): Promise<void> {
 }
 
 describe('a chart on a registered origin', () => {
-  test('draws one bar per day, in proportion to its count, and lists the same numbers in a table', async () => {
+  test('draws one bar per day, in proportion to its count, and a table of the same numbers', async () => {
     await open(tag(shop, MARCH));
     expect(await bars().count()).toBe(31);
     expect(await text('total')).toBe(`${MARCH_TOTAL} uses`);

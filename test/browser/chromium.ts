@@ -51,7 +51,6 @@ export function sharedBrowser(): Promise<Browser> {
   return shared;
 }
 
-/** Launches a browser with a persistent profile in `folder`. */
 export const launchProfile = async (folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, optionsOf(CHROMIUM, []));
 
@@ -87,7 +86,6 @@ export function visitsOfFile(forgiven?: RegExp) {
 /** Polls for up to 20 seconds, because the machine may be busy. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
-/** Starts a server on a free port. */
 export async function listen(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -129,7 +129,6 @@ export type World = ReturnType<typeof consoleOfFile>;
 export type Spare = Awaited<ReturnType<World['spare']>>;
 type Details = { token: string; access_list: { id: number; site: string }[] };
 
-/** Returns the session stored in the tab, or null. */
 export const storedSession = async (page: Page): Promise<StoredSession | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
 type StoredSession = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };

@@ -12,7 +12,6 @@ const world = consoleOfFile();
 let page: Page;
 const { armed, done } = stepsOn(() => page);
 
-/** The maximum number of key presses and requests for each job. */
 const MOST: Record<string, [presses: number, requests: number]> = {
   'sign in': [2, 2],
   'find a business': [3, 3],

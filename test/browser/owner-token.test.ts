@@ -12,7 +12,6 @@ const { button, dialog, done, armed, hold } = stepsOn(() => page);
 const OPENER = 'Replace the token…';
 const KEEP = 'Replace, and keep the old one for 24 hours';
 const tail = (token: string) => `…${token.slice(-4)}`;
-/** Returns the text of the focused element. */
 const focused = () => page.evaluate<string>('document.activeElement.innerText');
 const statusWith = async ({ id }: { id: number }, token: string) =>
   (await fetch(`${world.url}/api/v1/business/usage/${id}`, { headers: { Authorization: `Bearer ${token}` } })).status;

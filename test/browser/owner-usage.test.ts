@@ -311,7 +311,7 @@ test('a refresh after midnight shows the days up to the new day', async () => {
   expect(await figure('Mean').innerText()).toContain('over 27 full days');
 });
 
-test('the view reloads automatically after midnight, and until it has reloaded, yesterday counts as partial', async () => {
+test('the view reloads automatically after midnight, and yesterday counts as partial until then', async () => {
   const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
   const requested = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
   await settled();

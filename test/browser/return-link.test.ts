@@ -14,7 +14,6 @@ const ROOMS = ['usage', 'domains', 'token', 'changes'] as const;
 
 const list = () => page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
 const button = (name: string) => page.getByRole('button', { name, exact: true });
-/** Returns the URLs of the visible return links in the header. */
 const links = () =>
   page
     .locator('header .return:visible')

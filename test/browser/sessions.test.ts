@@ -66,7 +66,6 @@ const readable = (of = page) =>
     navigation.entries().map((entry) => [entry.url, entry.getState()]), Object.keys(caches),
     ...[...document.querySelectorAll('input')].map((input) => input.value)])`);
 
-/** Returns whether the page's heap contains a string. */
 async function heapContains(text: string): Promise<boolean> {
   const debug = await page.context().newCDPSession(page);
   let heap = '';

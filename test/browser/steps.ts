@@ -14,7 +14,6 @@ const SIGNS: Record<Tab, (page: Page) => Promise<unknown>> = {
 
 export const awaitTab = (page: Page, tab: Tab): Promise<unknown> => SIGNS[tab](page);
 
-/** Signs in with `key`, and opens a view of a business. */
 export async function openTab(
   world: World,
   business: { id: number; name: string },

@@ -85,7 +85,6 @@ async function openDialog(opener: string): Promise<void> {
   await armed();
 }
 
-/** The views and their dialogs. */
 const VIEWS: Record<string, () => Promise<unknown>> = {
   'sign-in': async () => {
     page = await world.visit();

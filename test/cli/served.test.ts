@@ -73,7 +73,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
   const allowed = (row: string) => !/^operator-key/.test(row);
   test.each(ROWS.flatMap(commandsIn))('%s succeeds', async (command) => {
     const argv = await argvOf(command);
-    const isAlone = count === 1 && !command.includes(' --'); // other commands run in this process, because starting a process takes a second
+    const isAlone = count === 1 && !command.includes(' --'); // others run in this process, because starting a process takes a second
     const { code, stdout, stderr } = await (isAlone ? adminIn : inProcess)(env, ...argv);
     const isUnbound = count === 1 && command.includes('--database');
     expect({ code, stderr }).toEqual({

@@ -56,7 +56,6 @@ test("curl -fOJ saves the CSV report under the service's filename and does not s
   expect(readdirSync(folder)).toEqual([name]);
 });
 
-/** The log lines printed so far. */
 const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
 
 test("docs/operating.md documents every field of a request's log line", () => {

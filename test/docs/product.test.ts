@@ -81,7 +81,6 @@ async function forward(...[request, response]: Parameters<RequestListener>) {
 const kill = () => void children.at(-1)?.kill('SIGKILL');
 
 const children: ChildProcess[] = [];
-/** The product's log. */
 let log = '';
 const productPort = await freePort();
 function running(...args: string[]) {

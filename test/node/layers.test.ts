@@ -7,7 +7,6 @@ import { codesIn, tableIn } from '../docs/document.ts';
 /** Returns the folder of a file in src, or the file itself if it is directly in src. */
 const layerOf = (file: string) => file.replace(/(?<=\/).*/, '');
 
-/** Returns the layer or package that is imported. */
 function targetOf(file: string, from: string): string {
   if (from.startsWith('.')) return layerOf(relative('src', join(dirname(file), from)).replaceAll('\\', '/'));
   return from.startsWith('node:') ? 'node' : (/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);

@@ -36,7 +36,6 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
   }
 }
 
-/** Opens the databases until `close`. */
 export async function openDatabases({ 'persist-to': state, config }: Where) {
   const { file, databases } = readConfiguration(config);
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({

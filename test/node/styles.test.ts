@@ -35,7 +35,6 @@ describe.each(sheets)('%s', (_, path) => {
   });
 });
 
-/** Returns a style sheet's top-level selectors. */
 function outerSelectors(style: string): string[] {
   const found: string[] = [];
   const open: string[] = [];
