@@ -311,7 +311,7 @@ test('a refresh after midnight shows the days up to the new day', async () => {
   expect(await figure('Mean').innerText()).toContain('over 27 full days');
 });
 
-test('the view reloads automatically after midnight, and yesterday counts as partial until then', async () => {
+test('after midnight the view reloads automatically, and yesterday counts as partial until the reload', async () => {
   const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
   const requested = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
   await settled();
