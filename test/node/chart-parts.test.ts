@@ -136,7 +136,7 @@ test.each([
   ['Home', -Infinity, -Infinity],
   ['End', Infinity, Infinity],
   ['Enter', undefined, undefined],
-])('%s moves the mark by %d bars, and by %d in right-to-left languages', (key, leftToRight, rightToLeft) => {
+])('%s moves the mark by %s bars, and by %s in right-to-left languages', (key, leftToRight, rightToLeft) => {
   expect([parts.keyStep(key, 1), parts.keyStep(key, -1)]).toEqual([leftToRight, rightToLeft]);
 });
 
