@@ -20,7 +20,7 @@ function resolve(node: Node | undefined): Node | undefined {
 }
 
 /** Returns the validation errors of a value. */
-export function faultsOf(what: string, schema: Node | undefined, value: unknown): string[] {
+export function validationErrors(what: string, schema: Node | undefined, value: unknown): string[] {
   if (schema === undefined) return [`${what} has no schema`];
   let validator = validators.get(schema);
   if (validator === undefined) {
@@ -73,7 +73,9 @@ function responseFaults({ method, path, answer }: Exchange): string[] {
   if (!operation) {
     const expected = operations ? 405 : 404;
     if (answer.status !== expected) return [`an unknown path is 404, another method 405: this is ${expected}`];
-    return method === 'HEAD' ? [] : faultsOf('body', description.components?.schemas?.Message, JSON.parse(answer.text));
+    return method === 'HEAD'
+      ? []
+      : validationErrors('body', description.components?.schemas?.Message, JSON.parse(answer.text));
   }
   if (operation === UNDESCRIBED) return [];
   const response = resolve(operation.responses?.[answer.status]);
@@ -95,7 +97,7 @@ const OPTIONAL_HEADERS = [
 function headerFaults(response: Node, headers: Headers): string[] {
   const named = Object.entries(response.headers ?? {}).flatMap(([name, reference]) => {
     const header = resolve(reference);
-    return header?.required || headers.has(name) ? faultsOf(name, header?.schema, headers.get(name)) : [];
+    return header?.required || headers.has(name) ? validationErrors(name, header?.schema, headers.get(name)) : [];
   });
   const others = OPTIONAL_HEADERS.filter((name) => headers.has(name) && !response.headers?.[name]);
   return [...named, ...others.map((name) => `no such header: ${name}`)];
@@ -106,7 +108,7 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   const type = headers.get('Content-Type') ?? '';
   const content = response.content[type];
   if (content === undefined) return [`no such type: ${type}`];
-  return faultsOf('body', content.schema, type === 'application/json' ? JSON.parse(text) : text);
+  return validationErrors('body', content.schema, type === 'application/json' ? JSON.parse(text) : text);
 }
 
 /** Throws if a message to the alert receiver does not match the description. */
@@ -114,10 +116,10 @@ export function expectSent(headers: Record<string, string>, text: string): void 
   const { parameters, requestBody } = description.webhooks?.['limits.reached']?.post ?? {};
   const inHeaders = Object.values(parameters ?? {}).flatMap((parameter) => {
     const { name, schema } = parameter as unknown as Parameter;
-    return faultsOf(name, schema, headers[name]);
+    return validationErrors(name, schema, headers[name]);
   });
   const schema = requestBody?.content?.['application/json']?.schema;
-  expectNone(text, [...inHeaders, ...faultsOf('body', schema, JSON.parse(text))]);
+  expectNone(text, [...inHeaders, ...validationErrors('body', schema, JSON.parse(text))]);
 }
 
 type Parameter = { name: string; in: string; required?: boolean; schema: Node };
@@ -129,13 +131,13 @@ export function expectValidRequest(call: { method: string; path: string; headers
   if (!operation || operation === UNDESCRIBED) return;
   const json = operation.requestBody?.content?.['application/json'];
   const isJson = body.trim() !== '' && /^application\/json/i.test(headers.get('Content-Type') ?? '');
-  const faults = json && isJson ? faultsOf('request', json.schema, JSON.parse(body)) : [];
+  const faults = json && isJson ? validationErrors('request', json.schema, JSON.parse(body)) : [];
   const query = new URL(path, 'https://any.example').searchParams;
   for (const parameter of Object.values(operation.parameters ?? {})) {
     const { name, in: place, required, schema } = parameter as unknown as Parameter;
     const value = place === 'query' ? query.get(name) : headers.get(name);
     const typed = (schema.type as unknown) === 'integer' ? Number(value) : value;
-    if (value !== null) faults.push(...faultsOf(name, schema, typed));
+    if (value !== null) faults.push(...validationErrors(name, schema, typed));
     else if (required && place !== 'path') faults.push(`${name} is required`);
   }
   expectNone(`${method} ${path} ${body}`, faults);

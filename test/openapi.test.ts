@@ -4,7 +4,7 @@ import { DURATION } from '../src/core/duration.ts';
 import { parseInstant } from '../src/core/time.ts';
 import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
-import { faultsOf } from './contract.ts';
+import { validationErrors } from './contract.ts';
 import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
 
 const PATH = '/api/v1/openapi.json';
@@ -66,7 +66,7 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     const bodies = [...(requestBody ? [requestBody] : []), ...Object.values(responses), ...Object.values(shared)];
     for (const body of bodies) {
       const schema = mainOf(body)?.schema;
-      expect(examplesOf(body).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
+      expect(examplesOf(body).flatMap(([name, { value }]) => validationErrors(name, schema, value))).toEqual([]);
     }
   });
 
@@ -105,7 +105,7 @@ test('the example of an alerts message matches its schema', () => {
   const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
   const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
-  expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
+  expect(examplesOf(requestBody).flatMap(([name, { value }]) => validationErrors(name, schema, value))).toEqual([]);
 });
 
 test('the OpenAPI description of each 404 names the ids that can cause it', () => {
@@ -161,7 +161,7 @@ test('the schema of every object in a request forbids unknown members, as the se
   expect(open.map(([name]) => name)).toEqual([]);
 });
 
-const passes = (schema: unknown, text: string) => faultsOf('text', schema as never, text).length === 0;
+const passes = (schema: unknown, text: string) => validationErrors('text', schema as never, text).length === 0;
 
 test.each([
   ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],

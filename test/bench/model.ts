@@ -129,7 +129,7 @@ async function throughputOf(
 }
 
 /** The rows that miss their target. */
-export const missing = (rows: Modelled[]): string[] =>
+export const missedTargets = (rows: Modelled[]): string[] =>
   rows
     .filter(({ databases, skewed, ratio }) => !skewed && ratio.median < GOAL * databases)
     .map(

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { failWith, goOn, loseResponse, openTab, stepsOn } from './steps.ts';
+import { continueRequest, failWith, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -94,7 +94,7 @@ describe('the confirmation dialog', () => {
     expect(held.calls).toBe(1);
     expect(await shownSites()).toEqual([A]);
     expect(await page.locator('.done', { hasText: /\w/ }).count()).toBe(0);
-    held.release(goOn);
+    held.release(continueRequest);
     await dialog().waitFor({ state: 'detached' });
     await done('The token now works on every site.');
   });

@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { failWith, goOn, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
+import { continueRequest, failWith, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { button, dialog, done, armed, hold, shownSites, middleOf, clickAt } = stepsOn(() => page);
+const { button, dialog, done, armed, hold, shownSites, centerOf, clickAt } = stepsOn(() => page);
 
 const A = 'https://a.example';
 const B = 'https://b.example';
@@ -48,7 +48,7 @@ describe('removing a domain', () => {
   test('keeps its row in position: a second click at the same point does not remove another domain', async () => {
     const business = await open(A, B, C);
     await armed();
-    const point = await middleOf(`Remove ${A}`);
+    const point = await centerOf(`Remove ${A}`);
     await clickAt(point);
     await clickAt(point);
     await undo(A).waitFor();
@@ -74,7 +74,7 @@ describe('removing a domain', () => {
     expect(await dialog().count()).toBe(0);
     expect(await shownSites()).toEqual([A, B, C]);
     expect(held.calls).toBe(1);
-    held.release(goOn);
+    held.release(continueRequest);
     await undo(A).waitFor();
     expect(await business.sites()).toEqual([B, C]);
   });
@@ -140,7 +140,7 @@ test('one “Undo” restores all domains after “Remove all domains”', async
   expect(await page.locator('.removed').count()).toBe(3);
   await eventually(focused).toBe('Undo: add 3 domains again');
   const held = await hold('POST');
-  held.release(goOn);
+  held.release(continueRequest);
   await armed();
   await page.keyboard.press('Enter');
   await button('Remove all domains…').waitFor();
@@ -184,7 +184,7 @@ describe('adding domains', () => {
   test('sends one request for several pasted lines', async () => {
     const business = await open(A);
     const held = await hold('POST');
-    held.release(goOn);
+    held.release(continueRequest);
     await page.evaluate(`navigator.clipboard.writeText('b.example\\r\\nc.example, localhost:5173;\\nc.example\\n')`);
     await field().focus();
     await page.keyboard.press('Control+v');
@@ -259,7 +259,7 @@ describe('adding domains', () => {
     await field().fill('c.example'); // typed while the first request is pending
     expect(held.calls).toBe(1);
     expect(await shownSites()).toEqual([A]);
-    held.release(goOn);
+    held.release(continueRequest);
     await done('Added https://b.example.');
     expect(await field().inputValue()).toBe('c.example');
     expect(await business.sites()).toEqual([A, B]);
@@ -281,7 +281,7 @@ describe('adding domains', () => {
     await page.setViewportSize({ width: 700, height: 500 });
     await armed();
     await field().fill('c.example');
-    const point = await middleOf('Add');
+    const point = await centerOf('Add');
     await clickAt(point);
     await done(`Added ${C}.`);
     await page.clock.runFor(1200);
@@ -322,7 +322,7 @@ describe('testing an origin', () => {
     const business = await open(A);
     await enter('localhost:3000', tried());
     await armed();
-    const point = await middleOf(/^Register it/);
+    const point = await centerOf(/^Register it/);
     await clickAt(point);
     await clickAt(point);
     await page.getByText('http://localhost:3000 lets http://localhost:3000 pass.').waitFor();
@@ -352,7 +352,7 @@ describe('refused origins', () => {
     expect(await row('https://copycat.example').locator('.reason').innerText()).toBe('Not registered.');
     expect(await row('https://a.shop.example').locator('small').innerText()).toContain('at least 1 time, last on ');
     await armed();
-    const point = await middleOf('Add https://*.shop.example');
+    const point = await centerOf('Add https://*.shop.example');
     await clickAt(point);
     await button('Undo: remove https://*.shop.example, which was added for https://a.shop.example').waitFor();
     await row('https://a.shop.example').getByText('Now passes.').waitFor();
@@ -382,7 +382,7 @@ describe('refused origins', () => {
     await page.clock.runFor(300);
     expect(await items.count()).toBe(2);
     expect(await focused()).toBe(`Add ${B}`);
-    held.release(goOn);
+    held.release(continueRequest);
     await eventually(() => page.locator('.refresh [aria-disabled]').count()).toBe(0);
     expect(await items.count()).toBe(2);
     expect(await focused()).toBe(`Add ${B}`);
@@ -399,7 +399,7 @@ describe('refused origins', () => {
       await page.setViewportSize({ width, height: 700 });
       for (const origin of ['https://a.shop.example', 'https://x.example']) {
         await armed();
-        const point = await middleOf(`Add ${origin}`);
+        const point = await centerOf(`Add ${origin}`);
         const before = await tops();
         expect(before.length).toBe(3);
         await clickAt(point);

@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { goOn, holdFrames, loseResponse, openTab, stepsOn } from './steps.ts';
+import { continueRequest, holdFrames, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { button, dialog, armed, hold, middleOf, clickAt } = stepsOn(() => page);
+const { button, dialog, armed, hold, centerOf, clickAt } = stepsOn(() => page);
 
 const A = 'https://a.example';
 const B = 'https://b.example';
@@ -176,7 +176,7 @@ describe.each(ACTIONS)('$action', (action) => {
   test('sends its requests once while the response is late, and shows no result in another view', async () => {
     const [{ id }, writes] = await reach(action);
     const held = await hold(methodOf(action));
-    const at = await middleOf(action.button);
+    const at = await centerOf(action.button);
     for (let times = 0; times < 3; times++) {
       await clickAt(at);
       await page.clock.runFor(350);
@@ -188,7 +188,7 @@ describe.each(ACTIONS)('$action', (action) => {
     const headings = () => page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts();
     await eventually(headings).toEqual(['Changes']);
     const reads = page.waitForResponse((answer) => answer.request().method() === methodOf(action));
-    held.release(goOn);
+    held.release(continueRequest);
     await (await reads).finished();
     await eventually(() => writes).toEqual(action.writes);
     await armed();
@@ -222,7 +222,7 @@ test('signing out sends one request while the response is late', async () => {
   await holdEnter();
   for (let times = 0; times < 3; times++) await page.keyboard.press('Enter');
   expect(await isFocusLost()).toBe(false);
-  held.release(goOn);
+  held.release(continueRequest);
   await page.getByText('You are signed out, and the session has ended.').waitFor();
   expect(writes).toEqual(['DELETE session']);
 });
@@ -233,7 +233,7 @@ describe.each([
 ])('$action', ({ back, ...action }) => {
   test('acts once when clicked again at the same point, and is undone by a click after half a second', async () => {
     const [business, writes] = await reach(action);
-    const at = await middleOf(action.button);
+    const at = await centerOf(action.button);
     await page.clock.pauseAt(Date.now() + 60_000); // half a second could pass between the clicks on a slow machine
     await clickAt(at);
     const undo = button(back);
@@ -288,7 +288,7 @@ test('a button ignores the second click of a double click that began elsewhere',
 
 test('a button that replaces another is not armed before the next frame', async () => {
   const [, writes] = await reach(REMOVING);
-  const at = await middleOf(REMOVING.button);
+  const at = await centerOf(REMOVING.button);
   await holdFrames(page);
   await clickAt(at);
   await button(`Undo: add ${A} again`).waitFor();

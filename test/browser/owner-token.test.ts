@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
-import { goOn, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
+import { continueRequest, goTo, loseResponse, openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -147,7 +147,7 @@ describe('replacing the token', () => {
     expect((await working())[0]).toContain(`${tail(business.token)} works until`);
     expect(held.calls).toBeGreaterThan(0);
     const known = await working();
-    held.release(goOn);
+    held.release(continueRequest);
     await eventually(() => button('Refresh').getAttribute('aria-disabled')).toBe(null);
     expect(await working()).toEqual(known);
   });
@@ -228,7 +228,7 @@ describe('old tokens', () => {
     await button(STOP).click();
     await eventually(() => held.calls).toBe(1);
     expect(await working()).toHaveLength(2); // the service has not confirmed it
-    held.release(goOn);
+    held.release(continueRequest);
     await done(`The old tokens no longer work. The token ${tail(third)} keeps working.`);
     await dialog().waitFor({ state: 'detached' });
     expect(await working()).toEqual([]);

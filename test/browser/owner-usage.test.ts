@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
-import { failWith, goOn, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
+import { continueRequest, failWith, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -248,7 +248,7 @@ describe('while a report is loading', () => {
     await shows(addDays(today(), -6), today());
     const mean = await figure('Mean').innerText();
     const answered = page.waitForResponse(/to=2025-03-31/);
-    late.release(goOn);
+    late.release(continueRequest);
     await (await answered).finished();
     await page.clock.runFor(100);
     expect(await chart().locator('.bar').count()).toBe(7);
@@ -264,7 +264,7 @@ describe('while a report is loading', () => {
     expect(await chart().locator('.bar').count()).toBe(28);
     expect(await page.locator('.figures .value').allInnerTexts()).toEqual(['–', '–', '–']);
     expect(await page.getByText('Updated').count()).toBe(0);
-    held.release(goOn);
+    held.release(continueRequest);
     await settled();
     await page.getByText('Updated').waitFor();
     expect(await figure('Change').innerText()).toContain(' vs. ');
@@ -383,7 +383,7 @@ describe('the CSV file', () => {
     await days().selectOption('Last 28 days');
     await button('Download CSV').waitFor();
     const answered = page.waitForResponse((answer) => answer.request().headers().accept === 'text/csv');
-    held.release(goOn);
+    held.release(continueRequest);
     await (await answered).finished();
     await page.unroute(reports);
     await days().selectOption('Last 7 days');

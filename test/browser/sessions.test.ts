@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { newFolder } from '../node/state.ts';
 import { eventually, hasFullChromium, launchFullChromium, launchProfile } from './chromium.ts';
 import { consoleOfFile, signIn, storedSession } from './console.ts';
-import { failWith, goOn, goTo, stepsOn, withServiceClock } from './steps.ts';
+import { continueRequest, failWith, goTo, stepsOn, withServiceClock } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const world = consoleOfFile();
@@ -289,7 +289,7 @@ describe('a session from a key', () => {
     // Renders the list, and signs out before the next frame.
     await page.evaluate(`addEventListener('hashchange', () => document.querySelector('.who button').click(), { once: true });
       location.hash = '#/'`);
-    held.release(goOn);
+    held.release(continueRequest);
     await expectText(SIGNED_OUT);
     await armed();
     expect(requested).toEqual(['DELETE']);
@@ -446,7 +446,7 @@ describe('a console link', () => {
     const failures = [
       [failWith(429, 'x'), 'The service cannot be reached. Check your connection, then try again.'],
       [failWith(503, 'x'), 'Too many requests. Try again in 10 seconds.'],
-      [goOn, 'The service cannot reach its database right now. Try again in 10 seconds.'],
+      [continueRequest, 'The service cannot reach its database right now. Try again in 10 seconds.'],
     ] as const;
     for (const [index, [next, words]] of failures.entries()) {
       await expectText(

@@ -64,7 +64,7 @@ export const stepsOn = (at: () => Page) => ({
   shownSites: () => at().locator('.box .item:not(.removed) code').allInnerTexts(),
   done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
   /** Scrolls a button into view, and returns its center. */
-  async middleOf(name: string | RegExp): Promise<Point> {
+  async centerOf(name: string | RegExp): Promise<Point> {
     await at().getByRole('button', { name, exact: true }).scrollIntoViewIfNeeded();
     const box = await at().getByRole('button', { name, exact: true }).boundingBox();
     if (box === null) throw new Error(`${name} is not shown`);
@@ -88,7 +88,7 @@ export const stepsOn = (at: () => Page) => ({
   },
 });
 
-export const goOn = (route: Route) => route.continue();
+export const continueRequest = (route: Route) => route.continue();
 export const failWith = (status: number, message: string) => (route: Route) =>
   route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
 /** Forwards the request, but aborts the response. */

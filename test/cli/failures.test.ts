@@ -6,7 +6,7 @@ import { UsageError } from '../../src/cli/command-line.ts';
 import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { CREATE, SENT } from './sent.ts';
-import { type Answer, adminIn, cutOff, json, KEY, printed, stub, success } from './stub.ts';
+import { type Answer, cutOff, json, KEY, printed, runAdmin, stub, success } from './stub.ts';
 
 const LIST = ['key', 'list', '--user', '7'];
 const API = 'http://127.0.0.1:1/api/v1';
@@ -19,27 +19,27 @@ const see = (command: string) => `\nThe outcome is unknown. To see it: npm run -
 describe('npm run admin', () => {
   test('prints one line of JSON to stdout and the host to stderr', async () => {
     const { env, host } = await stub(success({ keys: [] }));
-    expect(await adminIn(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
+    expect(await runAdmin(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
   });
 
   test('exits with 1 when the service rejects the request, and prints every problem', { tags: 'slow' }, async () => {
     const errors = { name: ['name is taken', 'name is long'], site: ['site is no URL'] };
     const { env, host } = await stub(json({ status: false, message: 'name is taken', errors }, 422));
     const stderr = `${host}\nname is taken\nname is long\nsite is no URL\n`;
-    expect(await adminIn(env, ...CREATE)).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runAdmin(env, ...CREATE)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('exits with 2 for an invalid command line, without reading the environment', async () => {
-    expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list requires --user 7\n' });
+    expect(await runAdmin({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list requires --user 7\n' });
   });
 
   test('exits with 1 when the service’s URL or the operator key is missing', { tags: 'slow' }, async () => {
-    expect(await adminIn({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
-    expect(await adminIn({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
+    expect(await runAdmin({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
+    expect(await runAdmin({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
   });
 
   test('creates an operator key without calling the service', { tags: 'slow' }, async () => {
-    expect(await adminIn({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
+    expect(await runAdmin({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
       ...{ code: 0, stderr: '' },
       stdout: expect.stringMatching(
         /^\{"operator_key":"bua_op_\w{43}","role":"record","secret":"(record:[0-9a-f]{64})","store":"echo \1 \| npx wrangler secret put OPERATOR_KEY_2"\}\n$/,
@@ -212,7 +212,7 @@ describe('usage import', () => {
   test('prints the first 20 errors and how many more there are', { tags: 'slow' }, async () => {
     const file = join(newFolder(), 'history.csv');
     writeFileSync(file, 'x\n'.repeat(30));
-    const { code, stderr } = await adminIn({}, 'usage', 'import', '1', file);
+    const { code, stderr } = await runAdmin({}, 'usage', 'import', '1', file);
     expect({ code, lines: stderr.split('\n').slice(18) }).toEqual({
       code: 1,
       lines: [`line 19 ${rule}`, `line 20 ${rule}`, 'and 10 more', ''],

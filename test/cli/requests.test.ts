@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { SENT } from './sent.ts';
-import { type Answer, adminIn, inProcess, json, printed, stub, success } from './stub.ts';
+import { type Answer, inProcess, json, printed, runAdmin, stub, success } from './stub.ts';
 
 test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   const { env, sent } = await stub(success({ entries: [1] }));
@@ -98,7 +98,7 @@ describe('user export', () => {
   }, async () => {
     const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
     const stderr = `${host}\nService Unavailable\nThe export is incomplete.\n`;
-    expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
+    expect(await runAdmin(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
   });
 
   test('prints nothing if the response is not an export', async () => {

@@ -10,7 +10,7 @@ import { dayOf } from '../../src/core/time.ts';
 import { codesIn, read, tableIn } from '../docs/document.ts';
 import { type Service, startService, withDatabases } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
-import { adminIn, inProcess, KEY, printed } from './stub.ts';
+import { inProcess, KEY, printed, runAdmin } from './stub.ts';
 import { threeDatabases } from './support.ts';
 
 /** The usages in the documented table of commands. */
@@ -74,7 +74,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
   test.each(ROWS.flatMap(commandsIn))('%s succeeds', async (command) => {
     const argv = await argvOf(command);
     const isAlone = count === 1 && !command.includes(' --'); // others run in this process, because starting a process takes a second
-    const { code, stdout, stderr } = await (isAlone ? adminIn : inProcess)(env, ...argv);
+    const { code, stdout, stderr } = await (isAlone ? runAdmin : inProcess)(env, ...argv);
     const isUnbound = count === 1 && command.includes('--database');
     expect({ code, stderr }).toEqual({
       code: isUnbound ? 1 : 0,
@@ -166,7 +166,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
     const lines = blocks.flatMap((block) => block.replaceAll('\\\n', '').match(/npm run -s admin -- .*/g) ?? []);
     expect(lines.length).toBeGreaterThan(3);
     for (const line of lines) {
-      const { code } = await (count === 1 ? adminIn : inProcess)(
+      const { code } = await (count === 1 ? runAdmin : inProcess)(
         env,
         ...wordsOf(line.replace('npm run -s admin -- ', '')),
       );

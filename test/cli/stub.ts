@@ -7,7 +7,7 @@ import { afterAll } from 'vitest';
 import { commandLineOf } from '../../src/cli/command-line.ts';
 import type { Data } from '../../src/cli/commands.ts';
 import { run } from '../../src/cli/run.ts';
-import { nodeIn, ROOT } from './support.ts';
+import { ROOT, runScript } from './support.ts';
 
 export const KEY = `bua_op_${'k'.repeat(43)}`;
 type Sent = { request: string; body: unknown; headers: IncomingMessage['headers'] };
@@ -50,7 +50,7 @@ function runHere(env: Record<string, string>, argv: string[], say: (line: string
   return run(commandLine, env, say);
 }
 
-/** Like `adminIn`, but in this process. The command line must be valid. */
+/** Like `runAdmin`, but in this process. The command line must be valid. */
 export async function inProcess(env: Record<string, string>, ...argv: string[]) {
   const said: string[] = [];
   const result = await runHere(env, argv, (line) => said.push(line)).then(
@@ -67,5 +67,5 @@ export async function inProcess(env: Record<string, string>, ...argv: string[]) 
 }
 
 /** Runs `npm run admin -- …argv` with these variables. */
-export const adminIn = (env: Record<string, string>, ...argv: string[]) =>
-  nodeIn({ API: '', OPERATOR_KEY: '', ...env }, `${ROOT}/src/cli/main.ts`, ...argv);
+export const runAdmin = (env: Record<string, string>, ...argv: string[]) =>
+  runScript({ API: '', OPERATOR_KEY: '', ...env }, `${ROOT}/src/cli/main.ts`, ...argv);

@@ -9,7 +9,7 @@ import { newDatabase, newFolder } from '../node/state.ts';
 export const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Runs a script with the current Node binary and these additional variables. */
-export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
+export const runScript = (env: Record<string, string>, ...args: string[]) =>
   new Promise<{ code: number | string | null | undefined; stdout: string; stderr: string }>((done) => {
     const options = { cwd: ROOT, timeout: 60_000, env: { ...process.env, ...env } };
     execFile(process.execPath, args, options, (error, stdout, stderr) =>
@@ -17,7 +17,7 @@ export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
     );
   });
 
-export const node = (...args: string[]) => nodeIn({}, ...args);
+export const node = (...args: string[]) => runScript({}, ...args);
 
 const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
   (binding) => `[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,

@@ -44,7 +44,7 @@ const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
 /** Parses JSON, CSV (to rows) or JSON lines (to an array). */
-export const valueIn = (text: string): unknown =>
+export const parseOutput = (text: string): unknown =>
   /^(date|business_id),/.test(text)
     ? text
         .trim()

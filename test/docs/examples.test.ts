@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SCHEDULES } from '../../src/core/schedule.ts';
 import { newFolder } from '../node/state.ts';
-import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, read, tableIn, valueIn } from './document.ts';
+import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, parseOutput, read, tableIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
 
 const API = 'docs/api.md';
@@ -32,9 +32,9 @@ test('npm run dev exports the variables that README.md lists', () => {
 });
 
 test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) => {
-  const response = valueIn(await shell(command));
+  const response = parseOutput(await shell(command));
   expect(response).toEqual(
-    printed === '' ? { status: true, data: expect.any(Object) } : like(valueIn(printed), command),
+    printed === '' ? { status: true, data: expect.any(Object) } : like(parseOutput(printed), command),
   );
 });
 
@@ -51,7 +51,7 @@ test("curl -fOJ saves the CSV report under the service's filename and does not s
   const [name = '', ...others] = readdirSync(folder);
   expect(others).toEqual([]);
   expect(name).toMatch(/^usage-\d+-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
-  expect(valueIn(readFileSync(join(folder, name), 'utf8'))).toEqual(like(valueIn(printed)));
+  expect(parseOutput(readFileSync(join(folder, name), 'utf8'))).toEqual(like(parseOutput(printed)));
   await expect(shell(saving.replace('$TOKEN', 'none'))).rejects.toMatchObject({ code: 22 });
   expect(readdirSync(folder)).toEqual([name]);
 });

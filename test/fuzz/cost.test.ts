@@ -10,7 +10,7 @@ import { dayAgo } from '../bench/calls.ts';
 import { BUSINESS, fill } from '../bench/data.ts';
 import { open, type Stage } from '../bench/stage.ts';
 import { median } from '../bench/stats.ts';
-import { kindOf, mutated, newRecipe, type Recipe, requestOf, type Sent, wordsOf } from './requests.ts';
+import { describeRecipe, kindOf, mutate, newRecipe, type Recipe, requestOf, type Sent } from './requests.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -180,7 +180,7 @@ test('a random search finds no unauthenticated request that costs over twice the
   while (seconds() < SECONDS) {
     const sample = [...kept.values()].sort(() => random() - 0.5).slice(0, 4);
     const [parent, other = parent] = sample.sort((a, b) => b.ms - a.ms);
-    const recipe = parent && other && random() < 0.7 ? mutated(parent.recipe, other.recipe, random) : newRecipe(random);
+    const recipe = parent && other && random() < 0.7 ? mutate(parent.recipe, other.recipe, random) : newRecipe(random);
     const kind = kindOf(recipe);
     if (faults.has(kind)) continue;
     const sent = requestOf(recipe);
@@ -195,7 +195,7 @@ test('a random search finds no unauthenticated request that costs over twice the
     if (ratio <= MAX_RATIO) continue;
     const file = join(tmpdir(), `cost-${SEED}-${faults.size + 1}.json`);
     writeFileSync(file, JSON.stringify(sent));
-    faults.set(kind, `${ratio.toFixed(1)} × after ${seconds().toFixed(0)} s: ${wordsOf(recipe)}: ${file}`);
+    faults.set(kind, `${ratio.toFixed(1)} × after ${seconds().toFixed(0)} s: ${describeRecipe(recipe)}: ${file}`);
     kept.delete(kind);
   }
   const [most] = [...kept.values()].sort((a, b) => b.ms - a.ms);
@@ -203,7 +203,7 @@ test('a random search finds no unauthenticated request that costs over twice the
   const ratio = await ratioOf(requestOf(most.recipe));
   console.log(
     `${tried} requests of ${kept.size + faults.size} kinds; the baseline, ${baseline.name}, ${baseline.ms.toFixed(1)} ms;`,
-    `the most expensive${faults.size > 0 ? ' one that passes' : ''}: ${ratio.toFixed(2)} × that: ${wordsOf(most.recipe)}`,
+    `the most expensive${faults.size > 0 ? ' one that passes' : ''}: ${ratio.toFixed(2)} × that: ${describeRecipe(most.recipe)}`,
   );
   expect([...faults.values()]).toEqual([]);
   expect(ratio).toBeLessThanOrEqual(MAX_RATIO);

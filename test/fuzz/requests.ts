@@ -126,7 +126,7 @@ const VALID: Partial<Recipe>[] = [
 export const kindOf = ({ route, frame, value }: Recipe) => (hasBody(route) ? `${route}, ${value} as ${frame}` : route);
 const hasBody = (route: string) => /^(POST|DELETE)/.test(route);
 
-export function wordsOf(recipe: Recipe): string {
+export function describeRecipe(recipe: Recipe): string {
   const { parts, entries, prefix, varied, escaped, caller, headers } = recipe;
   const texts = parts.map(
     ({ alphabet, letters, run, length }) => `${length} of ${letters} ${alphabet} in runs of ${run}`,
@@ -209,7 +209,7 @@ export function newRecipe(random: Random): Recipe {
 }
 
 /** Returns a copy with random changes, some copied from `other`. */
-export function mutated(recipe: Recipe, other: Recipe, random: Random): Recipe {
+export function mutate(recipe: Recipe, other: Recipe, random: Random): Recipe {
   const child = structuredClone(recipe);
   const part = pick(random, child.parts);
   const scaled = (amount: number) => Math.ceil(Math.min(1_000_000, amount * pick(random, [0.5, 0.9, 1.1, 2, 8])));

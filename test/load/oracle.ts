@@ -124,7 +124,7 @@ export class Oracle {
   }
 
   /** A business's `limits` as a response contains them. */
-  standing(now: number): object | null {
+  limits(now: number): object | null {
     const { daily_limit, monthly_limit, overage, alert_at } = this.settings;
     const remaining = this.remaining(now);
     if (remaining === null) return null;
@@ -237,7 +237,7 @@ export class Oracle {
       this.countedAt.set(day, now);
       recorded += 1;
     }
-    if (recorded > 0 && write === 'arrives') this.look(now);
+    if (recorded > 0 && write === 'arrives') this.sweep(now);
     const data = { recorded, duplicates: uses.length - recorded };
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
@@ -267,7 +267,7 @@ export class Oracle {
    * `inFull`, stores none if no use of today or yesterday was imported, or recorded in the last two hours, and includes a previous period
    * only if it ended yesterday.
    */
-  look(now: number, inFull = true): void {
+  sweep(now: number, inFull = true): void {
     const today = dayAt(now);
     const yesterday = stepped(today, -1);
     const isUsed = (day: string) => this.counts.has(day) && (this.countedAt.get(day) ?? now) >= now - 2 * 3_600_000;

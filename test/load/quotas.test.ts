@@ -311,7 +311,7 @@ class Lane {
   }
 
   private shown(): Answer {
-    const data = expect.objectContaining({ id: this.business.id, limits: this.oracle.standing(this.now) });
+    const data = expect.objectContaining({ id: this.business.id, limits: this.oracle.limits(this.now) });
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
@@ -424,7 +424,7 @@ test.each([
       const minute = new Date(now).getUTCMinutes();
       const hour = new Date(now).getUTCHours();
       for (const { business, oracle } of lanes)
-        if (business.id % 15 === minute % 15) oracle.look(now, Math.floor(business.id / 60) % 24 === hour);
+        if (business.id % 15 === minute % 15) oracle.sweep(now, Math.floor(business.id / 60) % 24 === hour);
       tally.sweeps += sides.length;
       tally.operations += sides.length;
       now += MINUTE;

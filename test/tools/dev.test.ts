@@ -9,7 +9,7 @@ import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
 import { readConfiguration } from '../../src/tools/configuration.ts';
 import { portProblem } from '../../src/tools/port.ts';
-import { node, nodeIn, ROOT } from '../cli/support.ts';
+import { node, ROOT, runScript } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
@@ -91,7 +91,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const env = playing('process.stdout.write("started")');
     const stderr = `${file} is not writable: file already exists\n`;
     const args = ['--port', `${await freePort()}`, '--persist-to', file];
-    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runScript(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('reports an invalid line in wrangler.toml', async () => {
@@ -106,14 +106,14 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     const stderr = 'wrangler dev exited with code 3 before the service responded.\n';
-    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
+    expect(await runScript(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
   test('reports which database could not be migrated', async () => {
     const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
     const stderr = 'The migrations of DB_1 were not applied.\n';
-    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runScript(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('reports in one line why the demo was not prepared, and keeps serving', async () => {

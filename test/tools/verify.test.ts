@@ -11,7 +11,7 @@ import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
 import { NotVerified, OF_DATABASE, OF_SERVICE, type Target } from '../../src/tools/promises.ts';
 import { serviceAt } from '../../src/tools/service.ts';
-import { nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
+import { ROOT, runScript, threeDatabases } from '../cli/support.ts';
 import { freePort, startService, withDatabases } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
@@ -132,21 +132,21 @@ describe('npm run verify', SLOW, () => {
     ['no key', '', ['https://a.example'], usage],
     ['an API key', `bua_sk_0${'a'.repeat(33)}`, ['https://a.example'], operatorKey],
   ])('rejects %s with one line on stderr and exit code 2', async (_, OPERATOR_KEY, args, line) => {
-    const { code, stdout, stderr } = await nodeIn({ OPERATOR_KEY }, VERIFY, ...args);
+    const { code, stdout, stderr } = await runScript({ OPERATOR_KEY }, VERIFY, ...args);
     expect({ code, stdout, stderr: stderr.replace(/\. To specify a positional.*/s, '\n') }).toEqual({
       ...{ code: 2, stdout: '', stderr: `${line}\n` },
     });
   });
 
   test('prints its arguments and variables with --help', async () => {
-    const { code, stdout, stderr } = await nodeIn({ OPERATOR_KEY: '' }, VERIFY, '--help');
+    const { code, stdout, stderr } = await runScript({ OPERATOR_KEY: '' }, VERIFY, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^npm run verify -- URL .*OPERATOR_KEY/s);
   });
 
   test('reports an unreachable service in one line, and exits with 1', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({
+    expect(await runScript({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({
       ...{ code: 1, stdout: '', stderr: 'GET /api/v1/business?limit=1 got no response: ECONNREFUSED\n' },
     });
   });
@@ -158,7 +158,7 @@ describe('npm run verify', SLOW, () => {
       await once(other.listen(0, '127.0.0.1'), 'listening');
       const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
       const stderr = `${url} is not this service: it responded to GET /api/v1/business with ${status}.\n`;
-      expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({ code: 1, stdout: '', stderr });
+      expect(await runScript({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({ code: 1, stdout: '', stderr });
       other.close();
     },
   );

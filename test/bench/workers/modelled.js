@@ -1,7 +1,7 @@
 // Runs the service on stand-ins for databases. Each stand-in runs batches sequentially, MS milliseconds per batch. A call with Bench-Begin
 // captures the real database's results, which the stand-ins replay, and resets them to idle.
 import './quiet.js';
-import { resultsOf, statement } from './replay.js';
+import { captureResults, statement } from './replay.js';
 import worker from './worker.js';
 
 let results;
@@ -24,7 +24,7 @@ function standIn(ms) {
 export default {
   async fetch(request, env, context) {
     if (request.headers.has('Bench-Begin')) {
-      results = await resultsOf(request.clone(), env, context);
+      results = await captureResults(request.clone(), env, context);
       standIns = Object.fromEntries(env.DATABASES.map((binding) => [binding, standIn(env.MS)]));
     }
     return worker.fetch(request, { ...env, ...standIns }, context);

@@ -2,7 +2,7 @@
 // first call, so only the Worker's own time remains.
 import './quiet.js';
 import { env } from 'cloudflare:workers';
-import { resultsOf, statement } from './replay.js';
+import { captureResults, statement } from './replay.js';
 import worker from './worker.js';
 
 /** The platform's rate limiters use no CPU time of the Worker. */
@@ -16,7 +16,7 @@ export default {
   async fetch(request, env, context) {
     const { url, method, headers } = request;
     const body = request.body && ''; // a POST has a body, even if empty, and reading it costs time
-    if (!replayed.has(method)) replayed.set(method, await resultsOf(request, env, context));
+    if (!replayed.has(method)) replayed.set(method, await captureResults(request, env, context));
     const results = replayed.get(method);
     const DB = { prepare: () => statement, batch: async () => results };
     const replaying = { ...env, ...limiters, DB };

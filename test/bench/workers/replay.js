@@ -5,7 +5,7 @@ import worker from './worker.js';
 export const statement = { bind: () => statement };
 
 /** Returns the results of a call's only batch. */
-export async function resultsOf(request, env, context) {
+export async function captureResults(request, env, context) {
   let results;
   const DB = {
     prepare: (sql) => env.DB.prepare(sql),
