@@ -111,7 +111,7 @@ describe('former tokens', () => {
     expect((await at(9 * HOUR)).former_tokens).toEqual([]);
   });
 
-  test('are shown exactly while they are accepted', async () => {
+  test('are shown for exactly as long as they are accepted', async () => {
     const business = await newBusiness();
     await rotate(business, '1h');
     for (const [ms, status, count] of [

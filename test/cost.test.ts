@@ -459,7 +459,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
   });
 
-  test('changing sites reads and writes a bounded number of rows per given and stored site', async () => {
+  test('changing sites reads and writes a bounded number of rows for each site in the request and each stored site', async () => {
     const list = await costOf('GET', owner.access);
     expect(list.rows_read).toBeLessThanOrEqual(SITES + 4);
     const [{ id }] = (await call('GET', owner.access, { as: owner.key })).body.data.access_list;

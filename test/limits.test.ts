@@ -201,13 +201,13 @@ describe('the limit is checked', () => {
   const FULL = { daily_limit: 0, monthly_limit: 0 };
   const sites = ['https://shop.example'];
 
-  test('after an invalid Idempotency-Key, which returns 422', async () => {
+  test('after the Idempotency-Key, so an invalid one returns 422', async () => {
     const business = await newLimitedBusiness(FULL);
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
-  test('after an unknown credential and an unknown business, which return 401 and 422', async () => {
+  test('after the credential and the business, so unknown ones return 401 and 422', async () => {
     const business = await newLimitedBusiness(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
@@ -248,7 +248,7 @@ describe('a list of uses', () => {
     expect(answerOf(await list('e', 'a'))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await countsByDay(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
-    // Beyond the limit, `remaining` is 0, and a listed use counts as a duplicate.
+    // Beyond the limit, `remaining` is 0, and a use with an id from the list is a duplicate.
     expect(answerOf(await keyed(business, 'a'))).toEqual(granted({ date: TODAY, count: 5, remaining: 0 }));
   });
 

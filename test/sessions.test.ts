@@ -335,7 +335,7 @@ describe('a running session', () => {
     expect(await ended()).toEqual([1]);
     sessions.push(await byLink());
     expect(await ended()).toEqual([0, 1]);
-    // The other key's first session ends the oldest of all sessions. Each later session ends the oldest of that key.
+    // The other key's first session ends the oldest of all sessions. Each later session ends that key's oldest session.
     for (let index = 0; index < 30; index++) sessions.push(await sessionOf(other.key));
     expect(await ended()).toEqual([0, 1, 2, ...Array.from({ length: 29 }, (_, index) => 22 + index)]);
     expect(await running(business), 'running sessions').toBe(20);

@@ -76,7 +76,7 @@ const LIMITS = {
 const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
-test('recording and reading usage returns exactly the fields of the row types', async () => {
+test('recording and reading usage return exactly the fields of the row types', async () => {
   const ofUse = { counted: COUNT, remembered: null };
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),

@@ -60,7 +60,7 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
     coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
 }
 
-/** Tests whether a text of a change, as shown to the owner, contains the search text. */
+/** Tests whether a change's `before` or `after`, as shown to the owner, contains the search text. */
 function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
   const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
   // Skips missing variants, because SQLite computes the text again for each comparison.

@@ -33,7 +33,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
 }
 
-/** Tests that no billing change has a `starts_on` after `start`, up to and including `ended`. */
+/** Tests whether there is no billing change with a `starts_on` after `start`, up to and including `ended`. */
 const holdsUntil = (
   ended: SQLWrapper,
   business_id: SQLWrapper,

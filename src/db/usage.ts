@@ -96,7 +96,7 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
 export const isBeyondCount = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
-/** Tests that the ledger does not contain the id. */
+/** Tests whether the ledger lacks the id. */
 const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
 /** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */

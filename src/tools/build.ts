@@ -39,7 +39,7 @@ function liveIn(folder: string): string {
   return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
 }
 
-/** Shrinks the chart's style by a fifth: esbuild does not minify strings. Also removes spaces that esbuild leaves in custom properties. */
+/** Shrinks the chart's style sheet by a fifth: esbuild does not minify strings. Also removes spaces that esbuild leaves in custom properties. */
 const minifiedStyle: esbuild.Plugin = {
   name: 'minified style',
   setup: ({ onLoad }) =>

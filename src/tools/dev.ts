@@ -15,7 +15,7 @@ import { serviceAt } from './service.ts';
 
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
-/** The disk space that the runtime needs even for reads, for SQLite's logs and its own databases. */
+/** The disk space that the runtime needs for SQLite's logs and for the runtime's own databases, even if it only reads. */
 const ROOM_BYTES = 1024 * 1024;
 /** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;

@@ -114,7 +114,7 @@ async function deleteAll(target: Target, except?: number): Promise<void> {
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
-/** Reads the command line and the environment. Prints an error and exits with 2 if one is invalid. */
+/** Reads the command line and the environment. Prints an error and exits with 2 if either is invalid. */
 function settings(): [origin: string, operatorKey: string] {
   const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {

@@ -724,7 +724,7 @@ describe.skipIf(!hasFullChromium)('a page restored from the back-forward cache',
   });
 });
 
-test('no file of the browser profile contains an API key, and no referrer contains a secret', async () => {
+test('no file in the browser profile contains an API key, and no referrer contains a secret', async () => {
   const key = world.keys.owner;
   const [used, late] = [await world.newCode(), world.lateCode];
   const folder = newFolder();

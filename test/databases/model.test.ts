@@ -94,29 +94,29 @@ type Kind = 'business' | 'key' | 'entry' | 'credential';
 class Known {
   readonly pairs: Record<Kind, Pair<number | string>[]> = { business: [], key: [], entry: [], credential: [] };
 
-  /** Translates a response from the three databases into the one database's ids and credentials. Learns new pairs of `learnt` kinds. */
-  translate(one: unknown, three: unknown, learnt: readonly Kind[]): unknown {
+  /** Translates a response from the three databases into the one database's ids and credentials. Learns new pairs of the kinds in `learned`. */
+  translate(one: unknown, three: unknown, learned: readonly Kind[]): unknown {
     if (typeof three !== 'object' || three === null) return three;
     const its = Object(one) as Record<string, never>;
-    if (Array.isArray(three)) return three.map((value, index) => this.translate(its[index], value, learnt));
+    if (Array.isArray(three)) return three.map((value, index) => this.translate(its[index], value, learned));
     const what = 'last_four' in three ? 'key' : 'business_id' in three ? 'entry' : 'business';
     const fields = Object.entries(three).map(([name, value]) => {
       if (value === null) return [name, value];
       if (name === 'last_four') return [name, its[name]]; // random
-      if (name === 'id') return [name, this.oneFor(what, its[name], value, learnt)];
-      if (name === 'business_id') return [name, this.oneFor('business', its[name], value, learnt)];
+      if (name === 'id') return [name, this.oneFor(what, its[name], value, learned)];
+      if (name === 'business_id') return [name, this.oneFor('business', its[name], value, learned)];
       if (['token', 'api_key'].includes(name) && typeof value === 'string')
-        return [name, this.oneFor('credential', its[name], value, learnt)];
-      return [name, this.translate(its[name], value, learnt)];
+        return [name, this.oneFor('credential', its[name], value, learned)];
+      return [name, this.translate(its[name], value, learned)];
     });
     return Object.fromEntries(fields);
   }
 
-  private oneFor(kind: Kind, one: undefined | number | string, three: number | string, learnt: readonly Kind[]) {
+  private oneFor(kind: Kind, one: undefined | number | string, three: number | string, learned: readonly Kind[]) {
     const pairs = this.pairs[kind];
     const pair = pairs.find((pair) => pair.three === three);
     if (pair !== undefined) return pair.one;
-    if (one === undefined || !learnt.includes(kind) || pairs.some((pair) => pair.one === one))
+    if (one === undefined || !learned.includes(kind) || pairs.some((pair) => pair.one === one))
       return `unknown: ${three}`;
     pairs.push({ one, three });
     return one;

@@ -364,7 +364,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
 
 /** Rows that concern more than one owner, and have separate tests below. */
 const MIGRATION = 'a migration was applied';
-const CLAIM = 'an owner or an imported token came to any database (only if you restore `DB`)';
+const CLAIM = 'an owner was assigned or a token imported to any database (only if you restore `DB`)';
 
 test('the cases are exactly the rows of the table in docs/restoring.md', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());

@@ -22,7 +22,7 @@ test('the chart’s types compile in React and Vue, and match the element', () =
 });
 
 test.each([true, false])(
-  'the chart’s types compile in a project without React and Vue, with skipLibCheck %s',
+  'the chart’s types compile in a project without React or Vue, with skipLibCheck %s',
   (skipLibCheck) => {
     const folder = newFolder();
     mkdirSync(join(folder, 'src/page/types'), { recursive: true });

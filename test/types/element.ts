@@ -1,4 +1,4 @@
-// The element, its properties and its events are typed in a project without React and Vue.
+// The element, its properties and its events are typed in a project without React or Vue.
 import type { Loaded } from '../../src/page/types/usage-chart.d.ts';
 
 const chart = document.createElement('usage-chart');

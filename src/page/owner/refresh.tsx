@@ -6,7 +6,7 @@ import { clockTime } from './formats.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
-/** The service's clock is known only to within a few seconds: `Date` contains whole seconds, and a response takes time. */
+/** The service's clock is known only to within a few seconds: the `Date` header contains whole seconds, and a response takes time. */
 const AFTER_MIDNIGHT_MS = 5000;
 
 /** `revision` counts the refreshes. */

@@ -45,7 +45,7 @@ function useWorking(former: readonly FormerToken[]): { time: number; working: Fo
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
   const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  /** The token at the time of a failed replacement, which may have been made anyway. */
+  /** The token at the time of a replacement whose request failed. The service may have replaced it anyway. */
   const [tried, setTried] = useState<string | null>(null);
   const { time, working } = useWorking(business.former_tokens);
   const root = useRef<HTMLDivElement>(null);
