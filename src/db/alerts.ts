@@ -17,7 +17,7 @@ import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** The number of slices into which the businesses with a limit are split. A sweep runs every minute and checks at least one slice. */
+/** The number of slices of the businesses with a limit. A sweep runs every minute and checks at least one slice. */
 const SLICES = 60;
 /** The number of slices per sweep while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
@@ -144,7 +144,6 @@ export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Dat
 /**
  * Stores the missing alerts of this minute's slice of the businesses with a limit, or of four slices while slices are small. Once a day,
  * checks each business in full. Otherwise, checks only businesses with recent uses dated today or yesterday, because late uses are rare.
- * Does not read businesses without a limit.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();

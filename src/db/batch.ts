@@ -24,7 +24,7 @@ export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_w
 
 /**
  * Runs a call's statements in one transaction and adds their cost to `cost`. A failed batch adds its round trip and its duration, but no
- * rows. Returns the row of `read`, the rows of each step, and the database's size in bytes.
+ * rows.
  */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,

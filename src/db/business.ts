@@ -30,8 +30,8 @@ export const businessAndEntries = {
 };
 
 /**
- * Reads the verdict and, if the call is permitted, the business and its entries, in no particular order. Runs before a change, because the
- * change can alter what is permitted. The change itself returns the rows that it wrote.
+ * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
+ * permitted. The change itself returns the rows that it wrote.
  */
 export const businessWithEntries = statement([], (permission) =>
   builder
@@ -58,8 +58,7 @@ export const businessInFull = statement([], (permission, _, shape) =>
  * Reads the verdict and a page of the key's businesses, or of all businesses for the operator: at most `limit`, in id order, after the id
  * `after`. `denied` is the reason why the caller's origin may not read the business, or null. Unless it is null, the entry contains no
  * counts and no refused origins. `counts` starts on the day `from`, or on the first day of the billing month if the business has a monthly
- * limit and that day is earlier. `refused` is the number of origins refused since the business last changed or since the day `since`,
- * whichever is later.
+ * limit and that day is earlier. `refused` is the number of refused origins (`refusedCountOf`).
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -125,5 +124,5 @@ function pageOfBusinesses(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** An entry of the page. `denied` is the reason why the caller's origin may not read the business, or null. */
+/** An entry of a page of businesses. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

@@ -32,12 +32,11 @@ export type Call = {
 
 export const CALL_VALUES = ['business_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
-/** Placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
 
 /**
- * Tests whether a statement starts before the deadline, by the database's clock. A step that depends on an earlier step's write does not
- * repeat the test.
+ * Tests whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write do not repeat this
+ * test.
  */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 

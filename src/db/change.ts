@@ -94,7 +94,6 @@ export const recordChange = (
     })} ${source}`,
   );
 
-/** The id of a subject's next change. */
 const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 

@@ -1,4 +1,4 @@
-// Reads a database's figures for the operator. Each figure counts at most COUNTED_TO rows, however many are stored.
+// Reads a database's figures for the operator. Each figure counts at most COUNTED_TO rows.
 import { and, eq, gt, isNotNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { isPermitted } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';

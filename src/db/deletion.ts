@@ -80,7 +80,7 @@ const deletion = change('delete_business', ['name', 'retired'], {
 
 /**
  * Deletes a business and its tokens. Throws a Conflict if the business's name is not `name`. Retains the change that records the deletion,
- * and the hashes of the imported tokens, so these tokens cannot be imported again. The purge deletes the ids and all other changes.
+ * and the hashes of the imported tokens, so these tokens cannot be imported again.
  */
 export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
   // SQLite cannot compute a SHA-256, so imported tokens are hashed here. Most businesses have none and are deleted in the first iteration.

@@ -1,5 +1,5 @@
 // The sections of a user's export: the query of each section, and the line for each row, without secrets or hashes. Each query uses an
-// index and continues after the previous page's last row, so later pages cost no more than early ones.
+// index and continues after the previous page's last row, so later pages cost no more.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';

@@ -31,8 +31,8 @@ export const PROBE_TIMEOUT_MS = 4000;
 
 /**
  * Runs one statement in each database. Returns the times at which the scheduled runs last ended, and an error for each database that fails,
- * times out or contains another database's businesses (the configuration swaps database ids). One more error names the unbound databases
- * that have owners.
+ * times out or contains another database's businesses (the configuration swaps database ids). Unbound databases with owners share one
+ * error.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },

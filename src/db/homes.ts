@@ -81,7 +81,6 @@ const touchHome = statement(['user_id'], (permission, $) =>
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
 );
-/** Reads the user's home after the preceding steps. */
 export const homeAfter = statement(['user_id'], (permission, $) =>
   builder.select({ home: homeField(permission, $) }).from(permission),
 );

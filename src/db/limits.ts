@@ -55,7 +55,6 @@ export function limitUsageOf(permission: Permission, shape: CallShape) {
   };
 }
 
-/** The billing day and its pending change. */
 export function billingOf(permission: Permission) {
   const { billing_day, next_billing_day, from } = billingDayOf(billed(permission));
   return {

@@ -30,8 +30,7 @@ export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { r
 
 /**
  * Leases the open message that is not set aside. If there is none, leases a new message with unsent alerts, or else a message that is due
- * for a retry. Returns null if there is nothing to send, or if other runs hold the leases. Stores the outcome of `ended` first, in the same
- * batch.
+ * for a retry. Returns null if no message can be leased. Stores the outcome of `ended` first, in the same batch.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

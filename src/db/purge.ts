@@ -40,10 +40,7 @@ const TIMEOUT_MS = 30_000;
 const MINUTES_PER_RUN = 2;
 const RUNS_PER_DAY = (24 * 60) / MINUTES_PER_RUN;
 
-/**
- * Purges all databases. If a database fails, logs the error and continues with the others. Returns the number of deleted ids, and the
- * databases that failed.
- */
+/** Purges all databases. If a database fails, logs the error and continues with the others. */
 export async function purgeAll(
   bindings: { [binding in Binding]?: D1Database },
   { scheduled, log, cost }: { scheduled: Date; log: { error: (line: object) => void }; cost: Cost },

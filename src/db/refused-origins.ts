@@ -1,5 +1,4 @@
-// Stores origins that were refused although the credential was valid. They are a hint for the owner and never affect whether a call is
-// permitted.
+// Stores origins that were refused although the credential was valid. They are only a hint for the owner: no call depends on them.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
@@ -68,8 +67,8 @@ export const refusedSince = statement(['since'], (permission, $) => {
 });
 
 /**
- * Counts the origins that were refused after the business last changed and since the day `since`. The business's sites are still the same,
- * so all of these origins would still be refused.
+ * Counts the origins that were refused after the business last changed and since the day `since`. The sites are unchanged, so all of these
+ * origins would still be refused.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
   const { last_seen } = refusedOrigins;

@@ -57,7 +57,6 @@ const dropExcess = statement(['hash'], (_, $) => {
   return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
 });
 
-/** The id of the calling key, if the call is permitted. */
 const permittedKeyId = (permission: Permission) =>
   sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 

@@ -28,8 +28,8 @@ export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as intege
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
- * Reads the verdict and a page of totals: the number of each business's uses from `from` to `to`, for at most `limit` businesses after the
- * id `after`, including businesses without uses. Covers all owners, so the policy must restrict it to the operator.
+ * Reads the verdict and a page of totals: each business's uses from `from` to `to`, for at most `limit` businesses after the id `after`,
+ * including those without uses. Covers all owners, so the policy must restrict it to the operator.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
