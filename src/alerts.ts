@@ -1,5 +1,5 @@
-// The alerts run (docs/alerts.md), once a minute: stores missing alerts and sends new ones to the receiver in signed messages. A message is
-// retried until the receiver accepts it, so it can arrive twice, with the same id.
+// The alerts run (docs/alerts.md), once a minute: stores missing alerts and sends new ones to the receiver in signed messages. A message
+// can arrive twice, with the same id, because it is retried until the receiver's response shows that it was accepted.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from './core/time.ts';
@@ -71,7 +71,7 @@ export async function runAlerts(
   const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed: [...failed], ...did };
-  // Each run starts one database later than the previous run, in case a run cannot process them all. Databases that failed come last.
+  // Each run starts one database later than the previous, in case a run cannot process them all. Databases whose sweep failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const rotated = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
@@ -154,7 +154,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       continue;
     }
     const isRejected = rejects(failure);
-    // After any failure, sets a formerly set-aside message aside again. Otherwise, it would come first every minute and end each run.
+    // A message that was set aside before is set aside again after any failure. Otherwise, every run would start with it and end.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
     log.error({ ...line, ...failure, ...(retryAt && { retry_at: formatTimestamp(retryAt) }) });
@@ -173,7 +173,7 @@ type Failure = { status?: number; error?: string };
 /** Returns whether the status means that the receiver will never accept this message. */
 const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
 
-/** Sends a message. Returns null on any 2xx status, or the failure to log. */
+/** Sends a message. Returns null after a 2xx response, otherwise the failure to log. */
 async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date): Promise<Failure | null> {
   const stop = new AbortController();
   try {

@@ -183,7 +183,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
-  // `admit` has checked the operator key, so the only reason for a database to refuse the call is the business in the path.
+  // `admit` has checked the operator key, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);

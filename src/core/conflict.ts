@@ -1,4 +1,4 @@
-// Requests that conflict with stored data.
+// Errors for requests that conflict with stored data.
 
 /** Error messages by dotted field path. */
 export type FieldErrors = Record<string, string[]>;

@@ -32,7 +32,7 @@ export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: strin
 /** Returns whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/** Returns the reason that an operator key may not make a call for any business, or null. Calls from pages are always refused. */
+/** Returns the reason to refuse an operator key's call, whatever the business, or null. Calls from pages are always refused. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

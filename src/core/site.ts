@@ -10,7 +10,7 @@ const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, also for labels
 const MAX_LABEL_LENGTH = 63;
 /** NFC shortens a host by at most a factor of four (UAX #15), so a longer host cannot fit. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
-/** Real text contains no longer sequences of marks (UAX #15, Stream-Safe Text), which take quadratic time to normalize. */
+/** Longer sequences of marks do not occur in real text (UAX #15, Stream-Safe Text) and take quadratic time to normalize. */
 const MAX_MARKS_IN_A_ROW = 30;
 /** The allowed numbers of labels after `*.`. */
 const WILDCARD_LABELS = [2, 3, 4, 5];
@@ -113,7 +113,7 @@ function trimSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns whether a host contains characters that the URL parser replaces or drops, apart from converting capitals. */
+/** Returns whether a host contains characters, other than capitals, that the URL parser replaces or drops. */
 function isDisguised(host: string): boolean {
   if (host.includes('\u212a')) return true; // the Kelvin sign, which every normalization turns into K
   // U+0345 becomes a separate letter (ᾳ becomes αι). The order of composition determines which accents move with it.

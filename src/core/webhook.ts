@@ -3,7 +3,7 @@
 import { addressRule, isSafeAddress } from './address.ts';
 
 export const MESSAGE_TYPE = 'limits.reached';
-/** The fields of each alert in a message, for the SQL that builds it and the schema that describes it. */
+/** The fields of each alert in a message, for the SQL that builds the message and the schema that describes it. */
 export type AlertField =
   | 'id'
   | 'business_id'

@@ -39,8 +39,8 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 
 /**
  * Throws if a credential is over its limit. Tokens are public, so they count per origin: refused pages must not use up a registered page's
- * limit. Operator keys count per `subject` (a business or a user), so a loop of calls for one does not block the others. Call this after
- * limitAddress, so an address over its limit cannot use up a credential's limit.
+ * limit. Operator keys count per `subject` (a business or a user), so a loop of calls for one subject does not block the others. Call this
+ * after limitAddress, so an address over its limit cannot use up a credential's limit.
  */
 export async function limitCredential(
   c: ContextOf<Env>,

@@ -105,7 +105,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
     user_id === undefined
       ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
       : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
-  // A batch that began just before midnight may still be running.
+  // Allows a minute after midnight: a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = exactCounts(row.months, 'ended', (beyond) => `must be a different date: ${beyond} in that month`);
   const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));

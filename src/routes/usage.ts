@@ -57,7 +57,7 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   return { before: row, counted: counted[0] };
 }
 
-/** Stores alerts for the thresholds that this use reached, after the response. The next sweep stores any that are lost. */
+/** After the response, stores alerts for the thresholds that this use reached. The next sweep stores any alert that is lost. */
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
@@ -78,7 +78,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // `today` is null if there is only a monthly limit. The month's uses are an upper bound.
+    // `today` is null if there is only a monthly limit. Then, the month's uses are an upper bound for today's.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
