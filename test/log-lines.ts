@@ -42,7 +42,7 @@ function isOfKind(line: object): boolean {
 }
 
 const undocumented: object[] = [];
-/** Records a line for the comparison with the document. */
+/** Returns the line, and records it if docs/operating.md does not describe it. */
 export function logged<Line extends object>(line: Line): Line {
   if (!isOfKind(line)) undocumented.push(line);
   return line;

@@ -30,7 +30,10 @@ export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-/** The routes that `npm test` covers in tests of every route: a read, a recording, a change and an operator's route. */
+/**
+ * The only routes that `npm test` covers in tests that otherwise run for every route: one each that reads, records and changes, and one for
+ * the operator only.
+ */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
 /** The test options for a route: the tag `slow` unless `npm test` runs it. */

@@ -17,7 +17,7 @@ import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** The number of slices of the businesses with a limit. A sweep runs every minute and checks at least one slice. */
+/** The number of slices into which the businesses with a limit are divided. A sweep runs every minute and checks at least one slice. */
 const SLICES = 60;
 /** The number of slices per sweep while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;

@@ -1,4 +1,4 @@
-// Creates, lists and revokes API keys for the operator. Only the response to a creation contains the key itself.
+// Creates, lists and revokes users' API keys, for the operator. Only the response that creates a key contains the key itself.
 import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';

@@ -28,7 +28,7 @@ export function serviceAt(origin: string, operatorKey: string) {
       headers: { 'User-Agent': 'business-usage-access', ...(key && { Authorization: `Bearer ${key}` }), ...headers },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    sent.on('error', () => {}); // ignores errors after the response, such as for an unread request body
+    sent.on('error', () => {}); // ignores errors after the response, such as those caused by an unread request body
     try {
       const [response] = await once(sent.end(typeof body === 'string' ? body : JSON.stringify(body)), 'response');
       return await answerOf<T>(response);

@@ -7,7 +7,7 @@ import { ROLES } from '../core/policy.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 
-/** Registers a component of the description. Generated clients use its name. */
+/** Registers a component of the OpenAPI description. Generated clients use `id` as the type's name. */
 export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
   z.globalRegistry.add(schema, { id, description });
   return schema;

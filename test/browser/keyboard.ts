@@ -40,7 +40,7 @@ export function keyboardOn(page: Page) {
     }
     throw new Error(`${key} does not reach ${name}, only ${passed.join(' | ')}`);
   }
-  /** Waits until no request is pending and none was sent for half a second. */
+  /** Waits until no request is pending and none has been sent for half a second. */
   async function quiet(): Promise<void> {
     do await page.waitForTimeout(50);
     while (pending.size > 0 || Date.now() - requestedAt < 500);

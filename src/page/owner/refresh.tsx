@@ -1,4 +1,5 @@
-// Refreshes a view: on request, when the browser tab becomes visible after a minute, and when a new day begins.
+// Refreshes a view: on request, when the browser tab becomes visible a minute or more after the last refresh, and when a
+// new day begins.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { DAY_MS } from '../../core/time.ts';
 import { now } from './clock.ts';

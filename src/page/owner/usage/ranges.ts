@@ -52,7 +52,7 @@ export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
 const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
 
-/** `choice` is null for typed days, and if the arrows reached days that match no preset. */
+/** `choice` is null if the user entered the days, or if the arrows led to days that match no preset. */
 export type Shown = { choice: ChoiceName | null; range: Range };
 /** The reason why a range cannot be reported. `earliest` is the earliest possible first day. */
 export type RangeProblem =
