@@ -270,7 +270,7 @@ describe('a comparison', () => {
     await open(tag(shop, `${MARCH_28} compare="${compare}"`));
     await eventually(events).toHaveLength(1 + compared.length);
     expect(requests).toEqual(['?from=2026-03-01&to=2026-03-28', ...compared]);
-    expect(await page.locator('usage-chart path.before').count()).toBe(compared.length);
+    await eventually(() => page.locator('usage-chart path.before').count()).toBe(compared.length); // drawn after the event
   });
 
   test('is set by an attribute or a property, and setting the property updates the attribute', async () => {
@@ -591,7 +591,7 @@ describe('the language', () => {
     for (const [lang, { unit, empty }] of Object.entries(TABLES)) {
       await setRoot({ lang });
       await eventually(() => part('message').nth(1).innerText()).toBe(empty);
-      expect(unit.split('|')).toContain(await part('unit').first().innerText());
+      await eventually(async () => unit.split('|').includes(await text('unit'))).toBe(true);
       await expectNoOverlap();
     }
     const words = requests.filter((path) => path.includes('/words/'));
