@@ -78,6 +78,7 @@ export default defineConfig({
           ...nodeOptions,
           name: 'node',
           include: nodeTests,
+          env: { TZ: 'America/Los_Angeles' }, // a date formatted in local time by mistake would be the day before
           globalSetup: [nodeOptions.globalSetup, 'test/node/served.ts'],
         },
       },

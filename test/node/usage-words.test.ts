@@ -1,14 +1,9 @@
 // The usage view's wording for an invalid range, the figures, and limits.
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
 import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
 import { figureWords, leftWords, paceWords, problemWords, resetWords } from '../../src/page/owner/usage/usage-words.ts';
-
-// Uses a time zone west of UTC: a date formatted in local time would be the day before.
-vi.hoisted(() => {
-  process.env.TZ = 'America/Los_Angeles';
-});
 
 test.each([
   ['', '2026-03-09', 'The first day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
