@@ -47,5 +47,5 @@ export function logged<Line extends object>(line: Line): Line {
   if (!isOfKind(line)) undocumented.push(line);
   return line;
 }
-/** Returns the lines since the last call that do not match the document. */
+/** Returns the undocumented lines that were logged since the last call. */
 export const undocumentedLines = () => undocumented.splice(0);

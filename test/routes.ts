@@ -317,7 +317,7 @@ const OF_NO_BUSINESS = [
 
 export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];
 
-/** Routes on which a retry is not safe, because each call has a new effect. */
+/** Routes that are not safe to retry, because each call has a new effect. */
 export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];
 
 /** Routes that fail if a database fails. */

@@ -84,8 +84,8 @@ export const homes = bound as [Home, ...Home[]];
 export const homeOfId = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
-/** Deletes all data. `reset` skips databases that were idle for ten seconds, because they are no longer in memory, so this queries each
- * database first. */
+/** Deletes all data. `reset` skips databases that have been idle for ten seconds, because they are no longer in memory, so this function
+ * queries each database first. */
 export async function resetDatabases() {
   const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
   await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
@@ -267,7 +267,7 @@ const INSERT_SITES = `insert into access (business_id, site, created_at, updated
 const INSERT_HOME = 'insert into homes (user_id, database) values (?, ?) on conflict do nothing';
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
 
-/** Creates a business for a new user with a home and an API key. `sites` are stored unchanged. */
+/** Creates a business for a new user with a home and an API key. Stores `sites` unchanged. */
 export async function newBusiness(
   fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
 ) {
@@ -389,7 +389,7 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** Selects a statement for each table that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than rows. */
+/** Selects, for each table, a statement that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than rows. */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part

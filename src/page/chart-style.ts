@@ -1,4 +1,4 @@
-// The chart's style. Pages can override the custom properties at the top, and style elements with ::part().
+// The chart's style sheet. Pages can override the custom properties at the top and style the chart's elements with ::part().
 
 export const STYLE = `
 :host {

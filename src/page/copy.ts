@@ -2,7 +2,7 @@
 const COPIED_MS = 2000;
 const FAILED_MS = 8000;
 
-/** Copies text. Returns false over plain http, where the clipboard is unavailable, and if the browser refuses. */
+/** Copies text. Returns false if the page was loaded over plain http, where the clipboard is unavailable, or if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

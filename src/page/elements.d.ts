@@ -1,4 +1,4 @@
-// The element's types for this project. Other projects use types/usage-chart.d.ts.
+// The types of <usage-chart> in this project. Other projects use types/usage-chart.d.ts.
 import type { ClassAttributes } from 'preact';
 import type { UsageChart } from './usage-chart.ts';
 

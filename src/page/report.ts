@@ -21,7 +21,7 @@ const isDayList = (days: unknown): days is Day[] =>
 type Period = { from: string; to: string; total: number; used: Day[] };
 /** The `load` event's detail. `before` is set after the compared days are loaded. */
 export type Loaded = Period & { before?: Period };
-/** Data that a script can set. The chart compares day i of `before` with day i of `used`. `today` defaults to the browser's current day. */
+/** Data that a script can set. The chart compares day i of `before` with day i of `used`. `today` defaults to the current day in UTC. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 
 export function periodOf(used: Day[]): Period {

@@ -20,7 +20,7 @@ const span = (days: readonly Day[]): Span => ({
   count: sum(days),
 });
 
-/** The compared period: the days just before a range, or those a year earlier. */
+/** The compared period, see `comparedWith`. */
 export type Compare = 'previous' | 'year';
 
 /**
@@ -81,7 +81,7 @@ export function countTicks(max: number, most: number): number[] {
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Returns the indexes of the labeled bars: every nth day, counted back from the last, or the first bar of each month. */
+/** Returns the indexes of the labeled bars: every nth day, counted back from the last, or the first bar of every nth month. */
 export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): { unit: Unit; at: number[] } {
   const last = dates.length - 1;
   const all = [...dates.keys()];

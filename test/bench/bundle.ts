@@ -38,7 +38,7 @@ function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** Builds the code of another checkout or commit with this checkout's packages. */
+/** Builds the code of another checkout, or of a commit with this checkout's packages. */
 export function codeOf(checkoutOrCommit = ROOT): string {
   using directory = newDirectory();
   if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();
@@ -57,7 +57,7 @@ export function bundled(file: string): string {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The median over several Node processes that each load the file. In workerd, the clock does not advance during startup. */
+/** The file's load time in milliseconds, as the median of several Node processes. In workerd, the clock does not advance during startup. */
 function startOf(file: string): number {
   const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
   const args = ['--no-warnings', '--input-type=module', '--eval', script];

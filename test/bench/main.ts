@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   progress('building');
   const bundle = build();
   const { code, ...weight } = bundle;
-  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // their ratios are close to 1 and need more rounds
+  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // with --databases, the ratios are close to 1 and need more rounds
   let scene = options.growth ? growth(code) : options.databases ? threeBesideOne(code) : null;
   if (options.against !== undefined) scene ??= against(codeOf(options.against), code);
   const outcomes = await measure(scene ?? (await floors(code)), { only, starts: quick ? 1 : 5, rounds }, progress);

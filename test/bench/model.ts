@@ -13,11 +13,11 @@ import { median, type Spread, spreadOf } from './stats.ts';
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
 /** Milliseconds that a deployed database needs for a use (docs/performance.md, "What one database holds"). */
 const USE_MS = 5;
-/** The factor by which a stand-in is slower. */
+/** The factor by which a stand-in is slower than a deployed database. */
 const SCALE = 10;
 /** Concurrent requests per database. */
 const IN_FLIGHT = 16;
-/** The number of owners, who each have one business. Divisible by every number of databases, so each stores the same number of owners. */
+/** The number of owners, who each have one business. Divisible by every number of databases, so all databases store equally many. */
 const OWNERS = 1024;
 /** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;

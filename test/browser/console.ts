@@ -171,7 +171,7 @@ const axeWith = (rules: object) => `axe.run(document, {
 })`;
 
 async function expectNoViolations(page: Page, rules: object): Promise<void> {
-  // The debugger evaluates it, so no Content-Security-Policy applies.
+  // The debugger evaluates the script, so no Content-Security-Policy applies.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   expect(await page.evaluate(axeWith(rules))).toEqual([]);
 }

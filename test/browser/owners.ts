@@ -118,7 +118,7 @@ async function makeOwners(first: LocalDatabase) {
   await uses(full.id, steady(100));
   await db.update(businesses).set({ daily_limit: 100, monthly_limit: 100 }).where(eq(businesses.id, full.id));
   for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
-  // The owner of owner-jobs.test.ts, with two years of history.
+  // The owner in owner-jobs.test.ts, with two years of history.
   for (let n = 1; n < BUSY_BUSINESSES; n++) await business(BUSY, `Branch ${n}`, `branch-${n}.example`);
   const busy = await business(BUSY, 'Zürich Café', 'cafe.example');
   await uses(busy.id, counts(730, 200));

@@ -43,7 +43,7 @@ export const withServiceClock = (page: Page) =>
     await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
   });
 
-/** Holds animation frames back until `release`, which delays everything that runs in them, such as effects. */
+/** Holds animation frames back until `release` is called. This delays everything that runs in them, such as effects. */
 export async function holdFrames(page: Page): Promise<{ release: () => Promise<unknown> }> {
   await page.evaluate(`{
     const [request, held] = [requestAnimationFrame, []];
@@ -71,9 +71,9 @@ export const stepsOn = (at: () => Page) => ({
     return [box.x + box.width / 2, box.y + box.height / 2];
   },
   clickAt: (point: Point) => at().mouse.click(...point),
-  /** Advances the page's clock until buttons that appeared are armed. */
+  /** Advances the page's clock until buttons that have just appeared are armed. */
   armed: () => at().clock.runFor(600),
-  /** Counts requests with this method, and holds them until `release` passes a function that continues them. */
+  /** Counts requests with this method, and holds them until `release` is called with the function that handles them. */
   async hold(method: string, path = /\/api\//, accept?: string) {
     const released = Promise.withResolvers<(route: Route) => Promise<void>>();
     const held = { calls: 0, release: released.resolve };

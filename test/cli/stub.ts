@@ -23,7 +23,7 @@ export const cutOff: Answer = (response) => {
   response.writeHead(200, { 'Content-Length': '100' }).write('{"status":tr', () => response.destroy());
 };
 
-/** Starts a stub and returns the environment that points commands at it. The last answer repeats. */
+/** Starts a stub. Returns its host, the requests sent to it, and the environment that points commands at it. The last answer repeats. */
 export async function stub(...answers: Answer[]) {
   const sent: Sent[] = [];
   const server = createServer(async (request, response) => {

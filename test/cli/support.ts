@@ -25,7 +25,7 @@ const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
 
 let template: Promise<string> | undefined;
 
-/** Creates three migrated databases. Returns the configuration that binds them and their state directory. */
+/** Creates three migrated databases. Returns their state directory, and the configuration that binds them. */
 export async function threeDatabases() {
   const [state, config] = [newFolder(), join(newFolder(), 'three.toml')];
   writeFileSync(config, `compatibility_date = "2026-10-01"\n${BLOCKS.join('')}`);

@@ -264,7 +264,7 @@ export class Oracle {
 
   /**
    * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. Unless
-   * `inFull`, stores none if no use of today or yesterday was imported, or recorded in the last two hours, and includes a previous period
+   * `inFull`, requires a use of today or yesterday that was imported, or recorded in the last two hours, and includes a previous period
    * only if it ended yesterday.
    */
   sweep(now: number, inFull = true): void {

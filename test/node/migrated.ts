@@ -1,4 +1,4 @@
-// Creates the migrated database that the tests in Node copy, while the assets are built. wrangler would start workerd for each step,
+// While the assets are built, creates the migrated database that the tests in Node copy. wrangler would start workerd for each step,
 // so the migrations run here, as in the Worker's tests. `npm run dev` migrates with wrangler (test/docs).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

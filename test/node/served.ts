@@ -1,5 +1,5 @@
-// The server that the tests in Node share. It starts on the first request for it, because most runs of one file need none. Its owners are
-// created before it starts: a running server can lock its database for other processes.
+// The server that the tests in Node share. It starts on the first request for it, because most runs of one file do not need it. Its owners
+// are created before it starts: a running server can lock its database for other processes.
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: O
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The URL at which tests reach the server (state.ts). */
+    /** The URL that starts the server and returns a `Served` (state.ts). */
     served: string;
   }
 }

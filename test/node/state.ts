@@ -1,4 +1,4 @@
-// Folders and databases for one test, which are removed after all tests (migrated.ts), and the shared server.
+// Folders and databases for single tests, all removed after the last test (migrated.ts), and the shared server.
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';

@@ -36,7 +36,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
 
-  // When the owner switches tabs, focuses the title of the tab or its part. When the view opens, the business's title keeps the focus.
+  // On a switch of tabs, focuses the title of the tab or of the part in the URL. When the view opens, the business's title keeps the focus.
   useEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;

@@ -1,5 +1,5 @@
-// The confirmation dialog. Its button names the action, does not cover the button that opened the dialog, and ignores presses for the first
-// half second. After a press, the dialog stays open until the service confirms the change.
+// The confirmation dialog. Its confirm button names the action, does not cover the button that opened the dialog, and ignores presses for
+// the first half second. After a press, the dialog stays open until the service confirms the change.
 import type { RenderableProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice, useArmed } from './parts.tsx';

@@ -47,8 +47,8 @@ export function Console() {
   const memory = useRef(newMemory());
   const attempts = useRef(0);
   /**
-   * The return URL of the browser tab's last session: the header keeps the link after that session has ended. The header validates the URL
-   * again, so nothing in sessionStorage can become a script.
+   * The return URL of the browser tab's last session: the header still links to it after that session has ended. The header validates the
+   * URL again, so nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
   /** The code of a link that has not been opened yet. A ref, not component state, so clearing it removes the code from memory. */
@@ -63,7 +63,7 @@ export function Console() {
   const session = state.is === 'signed in' ? state.session : null;
   useSearchKey(session === null ? null : memory.current.list);
 
-  /** Returns the state of the stored session. */
+  /** Returns the console's state according to the stored session. */
   function resume(): State {
     const stored = readSession();
     if (stored === null) return { is: 'signed out', notice: '', byLink: false };

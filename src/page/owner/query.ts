@@ -10,8 +10,8 @@ export const failureOf = (error: unknown): Failure =>
 type IsWanted = () => boolean;
 
 /**
- * Returns a function to call before each request. That function returns a check, which is true while the request is the latest and the
- * component is mounted.
+ * Returns a function to call before each request. That function returns a check, which returns true while the request is the latest and
+ * the component is mounted.
  */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);
@@ -37,7 +37,7 @@ export type Query<T> = {
   readAt: number | null;
   /** Reads again. Shows `failure` until the response arrives. */
   reload: (failure?: Failure | null) => void;
-  /** Stores a change's response. Leaves `readAt` unchanged, and restarts a pending read, which may return older data. */
+  /** Stores a change's response. Leaves `readAt` unchanged, and restarts a pending read, because its response may be older. */
   setData: (data: T) => void;
 };
 

@@ -6,7 +6,7 @@ export type Period = { from: string; to: string; total: number; used: Day[] };
 export type Loaded = Period & { before?: Period };
 /** Data to draw without a request. Compares day i of `before` with day i of `used`. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
-/** The compared period: the days just before the shown range, or those a year earlier. */
+/** The compared period: the shown range moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
 export type Compare = 'previous' | 'year';
 /** The `error` event's `detail`. `status` is 0 without a response. `message` is for developers. */
 export type Failed = {

@@ -1,5 +1,5 @@
 // Runs the service on stand-ins for databases. Each stand-in runs batches sequentially, MS milliseconds per batch. A call with Bench-Begin
-// captures the real database's results, which the stand-ins replay, and resets them to idle.
+// captures the real database's results for the stand-ins to replay, and resets the stand-ins to idle.
 import './quiet.js';
 import { captureResults, statement } from './replay.js';
 import worker from './worker.js';
@@ -7,7 +7,7 @@ import worker from './worker.js';
 let results;
 let standIns;
 
-/** Tracks when it will be idle. A request waits by time, because workerd does not allow it to wait for another request. */
+/** Tracks when the stand-in will be idle. A request waits until then, because workerd does not let it wait for another request. */
 function standIn(ms) {
   let idleAt = 0;
   return {

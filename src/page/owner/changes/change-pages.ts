@@ -8,7 +8,7 @@ import { ACTIONS } from './actions.ts';
 export const FILTER_FIELDS = ['action', 'search', 'from', 'to'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
-/** Both days are inclusive. */
+/** `from` and `to` are inclusive. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 /** `sent` is the request's query. No request is sent while there are problems. */
@@ -41,7 +41,7 @@ export function filterOf(query: URLSearchParams): Filter {
   return { values, sent, problems };
 }
 
-/** Consecutive changes, newest first. `next` is the cursor, or null at the end: all changes from the id `next` upward have been read. */
+/** Consecutive changes, newest first. `next` is the cursor: all changes from this id upward have been read. It is null at the end. */
 export type Read = { changes: Change[]; next: number | null };
 
 /** `older` starts where `newer` ends. */

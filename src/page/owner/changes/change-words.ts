@@ -93,7 +93,7 @@ function valuesWords(field: string, value: unknown): string[] {
   return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
 }
 
-/** A changed field, before and after: null if the field is missing there. Only lists have more than one entry. */
+/** A changed field. `before` or `after` is null if the field is missing there. Only lists have more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
 type Described = { title: string; lines: Line[] };
 

@@ -72,7 +72,7 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  /** The id of the change to focus when "Older" disappears: the first one that was loaded, or else the last in the list. */
+  /** The id of the change to focus when "Older" disappears: the first one on the newly loaded page, or else the last in the list. */
   const firstLoaded = useRef(0);
   const shown = newest.data === null ? null : join(newest.data, known);
 

@@ -1,4 +1,4 @@
-// Adds and removes domains, one change at a time. The control that starts a change (`source`) shows its progress and its failure.
+// Adds and removes domains, one change at a time. The control that starts a change (`source`) shows that change's progress and failure.
 import { useState } from 'preact/hooks';
 import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
 import { Notice, useArmed } from '../parts.tsx';
@@ -6,7 +6,7 @@ import { useMutation } from '../query.ts';
 import type { TabProps } from '../session.ts';
 import { changeFailureWords } from '../words.ts';
 
-/** Shown after all domains were removed. */
+/** Shown after all domains have been removed. */
 export const EVERYWHERE = 'Removed. The token now works on every site.';
 
 export type DomainChanges = ReturnType<typeof useDomainChanges>;
@@ -71,7 +71,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     /** The source of the pending change. */
     busy,
     isRestricted: entries.length > 0,
-    /** Disables all buttons while a change is pending and for half a second afterwards. */
+    /** Whether all buttons are disabled: while a change is pending and for half a second afterwards. */
     locked: busy !== null || !armed,
     /** The result of the last change, for screen readers. */
     done: last.done,

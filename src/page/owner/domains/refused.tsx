@@ -22,7 +22,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   const { refused, dismissed, setDismissed, readOnly } = props;
   const { data, failure, busy, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
-  /** The site that was added for each origin in this view. */
+  /** The site that was added in this view for each origin. */
   const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
   const root = useRef<HTMLDivElement>(null);
   /** The label of the button to focus when the pressed one disappears. */
@@ -56,7 +56,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
     nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
     setDismissed(new Set());
   }
-  /** Fixes the row heights: a row shrinks when its origin passes, so the next row would move under the pointer. */
+  /** Fixes the row heights, because a row that shrinks when its origin passes would move the next row under the pointer. */
   function keepHeights(): void {
     for (const row of root.current?.querySelectorAll('li') ?? [])
       row.style.minHeight = `${row.getBoundingClientRect().height}px`;

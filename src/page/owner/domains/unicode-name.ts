@@ -16,7 +16,7 @@ const SCRIPTS = [
   return new RegExp(`^[${scripts.join('')}0-9-]+$`, 'u');
 });
 
-/** Returns whether a label uses one script, without invisible characters or lookalikes of punctuation. */
+/** Returns whether a label uses one script or an allowed combination, and contains no invisible characters or lookalikes. */
 function isPlain(label: string): boolean {
   if (LATIN.test(label)) return true;
   if (!/^[\p{L}\p{M}0-9-]+$/u.test(label) || /\p{Default_Ignorable_Code_Point}/u.test(label)) return false;

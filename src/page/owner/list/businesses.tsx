@@ -51,7 +51,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
   useDocumentTitle('Businesses');
   useFocusFallback(view, () => total.current);
-  // Opens the only business before the list is painted, but not if the owner returns to the list: then the hash is not empty.
+  // Opens the only business before the list is painted, but not if the owner returns to the list: in that case, the hash is not empty.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
@@ -229,7 +229,7 @@ function enteredWords(count: number, extent: Listing['extent']): string | null {
     : 'There may be more matches among the businesses that are not loaded. Choose this one, or load more.';
 }
 
-/** Returns null if all businesses were read, or are being read for the first time. */
+/** Returns null unless reading has stopped at the cap or “Load more” is in progress. */
 function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
   if (extent === 'capped') return `The first ${count} businesses are loaded. Search and sorting cover only these.`;

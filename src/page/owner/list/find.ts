@@ -31,7 +31,7 @@ const has = (text: string, word: string): boolean =>
     ? text.split(word).some((_, at, parts) => at > 0 && !/\d$/.test(parts.slice(0, at).join(word)))
     : text.includes(word);
 
-/** Returns the businesses whose name, domain or id matches every word of `wanted`. The id must match exactly. */
+/** Returns the businesses for which every word of `wanted` matches the name, the domain or the id. The id must match exactly. */
 export function searchBusinesses<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
   const words = folded(wanted).split(/\s+/).filter(Boolean);
   return among

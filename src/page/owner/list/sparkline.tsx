@@ -1,4 +1,4 @@
-// Draws the uses of 30 days as a small line. Hidden from screen readers, because the text beside it conveys the trend.
+// Draws a business's daily uses as a small line. Hidden from screen readers, because the text beside it conveys the trend.
 import type { Day } from '../../scale.ts';
 
 const WIDTH = 120;

@@ -40,6 +40,6 @@ export function clearSession(): void {
 
 export const isUnexpired = ({ endsAt }: StoredSession): boolean => endsAt > Date.now();
 
-/** Identifies a session to its owner. The list of changes shows the same characters for a link's session. */
+/** Identifies a session to its owner. The list of changes shows the same `tail` for a link's session. */
 export const credentialOf = ({ key, tail }: StoredSession): { kind: 'Key' | 'Link'; tail: string } =>
   tail === null ? { kind: 'Link', tail: key.slice(-4) } : { kind: 'Key', tail };

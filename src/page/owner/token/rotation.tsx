@@ -30,7 +30,7 @@ const CHOICES = [
 ] as const;
 type Choice = (typeof CHOICES)[number];
 
-/** Returns the old tokens that still work. Renders again at each expiry, and at least every minute. */
+/** Returns the time, and the old tokens that still work then. Renders again at each expiry, and at least every minute. */
 function useWorking(former: readonly FormerToken[]): { time: number; working: FormerToken[] } {
   const [tick, setTick] = useState(0);
   const time = now();
@@ -160,7 +160,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
   );
 }
 
-/** Used if a failed replacement turns out to have been made. */
+/** Used if a replacement whose request failed turns out to have succeeded. */
 const replacedWords = ({ token }: Business): string => `The token has been replaced. The new one is ${tailOf(token)}.`;
 
 type QuestionProps = {

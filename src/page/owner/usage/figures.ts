@@ -14,7 +14,7 @@ export type Figures = {
   compared: Compared | null;
 };
 
-/** Compares day i of `used` with day i of `before`. */
+/** `before` contains the counterpart of each day of `used`, in the same order. */
 export function figuresOf(used: readonly Day[], before: readonly Day[] | null, today: string): Figures {
   const whole = used.filter(({ date }) => date < today);
   const total = sum(whole);

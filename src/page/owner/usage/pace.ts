@@ -14,7 +14,7 @@ export function paceDays(today: string): Range {
 /** `ends` is in milliseconds since 1970. */
 export type Month = { limit: number; used: number; ends: number };
 
-/** `days` are the days from `paceDays`. Returns null if the month has ended since its uses were read. */
+/** `days` contains the days from `paceDays`. Returns null if the month has ended since its uses were read. */
 export function paceOf({ limit, used, ends }: Month, days: readonly Day[], now: number): Pace | null {
   if (now >= ends) return null;
   if (used >= limit) return { is: 'reached' };

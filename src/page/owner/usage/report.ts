@@ -14,7 +14,7 @@ type ReportData = LoadedDays & { revision: number | null };
 /** While `busy`, `data` can contain other days. */
 export type Report = Query<ReportData>;
 
-/** `listed` are the days from the list, shown until the report has been read. */
+/** `listed`: the days from the list, shown until the report has been read. */
 export const useReport = (
   api: Api,
   id: number,

@@ -51,7 +51,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   );
   const isRead = failure === null && used !== null && loaded !== null && loaded.at !== null;
   const readAt = isRead ? loaded.at : null;
-  // The day of the read is incomplete in the data, even if that day is over now.
+  // The data is incomplete for the day on which it was read, even if that day is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
   const figures = isRead ? figuresOf(used, before, readOn) : null;
   const download = useDownload(api, id, range);
@@ -104,7 +104,7 @@ function monthOf(limits: LimitsData): Month | null {
 type ChartProps = {
   report: Report;
   name: string;
-  /** Null until the days have been read: the chart then keeps its previous drawing, dimmed. */
+  /** Null until the days have been read. Until then, the chart keeps its previous drawing, dimmed. */
   data: Data | null;
   compare: Comparison;
 };
