@@ -105,7 +105,7 @@ export class Oracle {
     );
   }
 
-  /** Boundary quantities: each uses up a limit or reaches one of its thresholds. */
+  /** Boundary quantities: each uses up a limit, with or without the overage, or reaches one of its thresholds. */
   edges(now: number): number[] {
     return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
       limit - used,

@@ -34,7 +34,7 @@ export async function freePort(): Promise<number> {
 
 export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
 
-/** Writes the same configuration with more databases or another rate limit, and returns its file name. */
+/** Writes a copy of BUILT with more databases or another rate limit, and returns its file name. */
 export function withDatabases(count: number, addressLimit = 1000): string {
   const blocks = BINDINGS.slice(1, count).map(
     (binding) => `\n[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
