@@ -12,7 +12,7 @@ const sitesOf = (answer: { body: { data: { access_list: Entry[] } } }) =>
 const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `https://s${from + index}.example`);
 
-test('reading sites returns the business with its access_list', async () => {
+test('adding and reading sites return the business with its access_list', async () => {
   const business = await newBusiness();
   const answer = await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
   expect(answer.status).toBe(200);
@@ -48,7 +48,7 @@ test('reading sites returns the business with its access_list', async () => {
   expect(list.text).toBe(answer.text);
 });
 
-test('reading sites returns them in the order in which they were added', async () => {
+test('adding sites returns all sites in the order in which they were added', async () => {
   const business = await newBusiness();
   const first = ['https://b.example', 'https://a.example', 'https://c.example'];
   await call('POST', business.access, { as: business.key, body: { sites: first } });
@@ -158,7 +158,7 @@ describe('the limits on sites', () => {
   });
 });
 
-test('concurrent calls add all of their different sites', async () => {
+test('concurrent calls that add different sites add them all', async () => {
   const business = await newBusiness();
   await Promise.all(
     many(20).map((site) => call('POST', business.access, { as: business.key, body: { sites: [site] } })),

@@ -319,7 +319,7 @@ describe('a sweep', () => {
     ['2026-03-01T00:00:00.000000Z', ['2026-03-14']],
     ['2026-02-28T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
     ['2026-01-31T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
-  ])('if limits_at is %s, stores alerts for these ended periods: %j', async (limits_at, ended) => {
+  ])('stores alerts, if limits_at is %s, for these ended periods: %j', async (limits_at, ended) => {
     const business = await limited({ daily_limit: 1, monthly_limit: 10, limits_at });
     for (const [day, count] of [['2026-02-28', 10] as const, ['2026-03-14', 5] as const, [TODAY, 5] as const])
       await used(business, day, count);
@@ -329,7 +329,7 @@ describe('a sweep', () => {
     expect(days.sort()).toEqual([...ended, TODAY, '2026-03-01'].sort());
   });
 
-  test('stores one alert for each value of a limit that is raised, lowered and raised again', async () => {
+  test('stores at most one alert for each value of a limit that is repeatedly raised and lowered', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     for (const daily_limit of [10, 20, 10, 12, 20, 10, 5, 12]) {
@@ -434,7 +434,7 @@ describe('a sweep stores the alerts that responses would have stored', () => {
   });
 });
 
-describe('the schedule of sweeps', () => {
+describe('the scheduled sweep', () => {
   /** Copies a business to these ids. Each copy has one use today. */
   async function copies({ home, id }: Business, ids: number[]) {
     const columns =
@@ -460,7 +460,7 @@ describe('the schedule of sweeps', () => {
     return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
   }
 
-  test('sweeps each limited business every 15 minutes, or hourly if its slice contains 100 businesses', async () => {
+  test('covers each limited business every 15 minutes, or hourly if its slice contains 100 businesses', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1 });
     const base = Math.ceil((business.id + 1000) / 60) * 60;
@@ -480,7 +480,7 @@ describe('the schedule of sweeps', () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null });
   });
 
-  test('sweeps businesses used in the last two hours, and all businesses once a day', async () => {
+  test('covers businesses used in the last two hours, and all businesses once a day', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1, monthly_limit: 5, limits_at: '2026-01-01T00:00:00.000000Z' });
     const { id, home, db } = business;
@@ -609,7 +609,7 @@ test('a sweep runs one statement, uses indexes only, and reads the days of two m
   }
 });
 
-test('storing two alerts after a response reads 15 rows and writes 9, and a sweep that stores four reads 97 and writes 17', async () => {
+test('storing two alerts after a response reads at most 15 rows and writes 9, and a sweep that stores four reads at most 97 and writes 17', async () => {
   const business = await limited({ daily_limit: 1, monthly_limit: 1 });
   const days = `insert into daily_usage (business_id, day, count) with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
     select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
@@ -714,7 +714,7 @@ describe('the list of alerts', () => {
     expect(await list(business, `?before=${a}`)).toMatchObject({ ids: [], next: null });
   });
 
-  test('returns 20 alerts per page by default and at most 100, and reads 3n + 8 rows for n alerts', async () => {
+  test('returns 20 alerts per page by default and at most 100, and reads at most 3n + 8 rows for n alerts', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const ids = (await made(business, 150)).reverse();
     await made(other, 10);

@@ -132,7 +132,7 @@ test.each([
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('the list of all alerts reads 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
+test('the list of all alerts reads at most 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));
@@ -146,7 +146,7 @@ test('the list of all alerts reads 4n + 8 rows for n alerts, using indexes only'
 });
 
 test.each(homes)(
-  'while $binding fails, its page of alerts returns 503 and the pages of other databases are still returned',
+  'while $binding fails, a request for its page of alerts gets 503, and the pages of other databases are still returned',
   async (home) => {
     const businesses = await spread();
     await made(businesses, 12);

@@ -215,7 +215,7 @@ describe('changing the billing day', () => {
     [27, '57 days long, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
     [28, 'as short as possible', '2026-02-10', 4, 1, '2026-04-01'],
     [58, 'as long as possible', '2026-01-20', 15, 14, '2026-04-14'],
-  ])('to a day %i days after the current month makes the next month %s', async (_, __, on, before, after, from) => {
+  ])('to a day %i days after the current month ends makes the next month %s', async (_, __, on, before, after, from) => {
     const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
     const { body } = await changeOn(business, on, after);
     expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
@@ -263,7 +263,7 @@ describe('changing the billing day', () => {
     expect(rows.results).toHaveLength(1);
   });
 
-  test('during the longer month that an earlier change caused takes effect at the end of that month', async () => {
+  test('during the longer month that an earlier change caused does not move the end of that month, and lengthens the month after it', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15); // from 2026-05-15
     await changeOn(business, '2026-04-20', 20);

@@ -51,7 +51,7 @@ test('an owner can read an inactive business', async () => {
   expect(await shown(business)).toMatchObject({ status: 'suspended', former_tokens: [{}] });
 });
 
-test('reading a business with a read-only key returns only the token’s last four characters', async () => {
+test('reading a business with a read-only key shows only the token’s last four characters', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const former = await addFormerToken(business);
   const { key } = await newKey(business, { read_only: 1 });
@@ -70,7 +70,7 @@ describe('limits', () => {
     [4, null, 0],
     [0, 0, 0],
   ])(
-    'of %j per day and %j per month leave %j uses, here and in the list of businesses',
+    'of %j per day and %j per month leave %j uses, whether the business is read alone or in a list',
     async (daily, monthly, remaining) => {
       const business = await newBusiness();
       await setCount(business.id, '2026-02-28', 50);
@@ -174,7 +174,7 @@ describe('reading a business', () => {
     expect(await costs(business)).toBe(before);
   });
 
-  test('reads no counts if there is no limit', async () => {
+  test('reads no counts if the business has no limit', async () => {
     const business = await newBusiness();
     const before = await costs(business);
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

@@ -76,7 +76,7 @@ test('the list of businesses contains each business once, in pages ordered by id
   expect((await list('', { as: key })).ids).toEqual(ids);
 });
 
-test('for an origin, the list of businesses contains only those without sites or with one that covers the origin, and any page of the list can be empty', async () => {
+test('for an origin, the list of businesses contains only businesses without sites or with a site that covers it, and any page of the list can be empty', async () => {
   const user_id = 7_001;
   const shop = await newBusiness({ user_id, sites: ['https://shop.example'] });
   const wild = await newBusiness({ user_id, sites: ['https://*.shop.example'] });
@@ -125,7 +125,7 @@ describe('the number of refused origins', () => {
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
   };
 
-  test('counts each of the business’s own refused origins once', async () => {
+  test('includes each of the business’s own refused origins once', async () => {
     const [business, other] = [await newBusiness({ sites: ['https://shop.example'] }), await newBusiness()];
     await refuse(business, [EVIL, EVIL, 'https://www.shop.example', 'https://Evil.example'], 1);
     await call('GET', business.usage, { as: business.token, origin: 'https://shop.example', at: minute(1) });

@@ -87,7 +87,7 @@ describe('the row of a change', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('shows when the old token will stop working, after a rotation with %j', async (body, kept) => {
+  ])('shows when the old token will stop working, if it still works, after a rotation with body %j', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
@@ -548,7 +548,7 @@ describe('the filtered list of changes', () => {
       expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
     });
 
-    test('compares a change that exceeds the maximum on its own page', async () => {
+    test('compares each change that exceeds the maximum on a page of its own', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(4).fill(600_000), [1, 3]);
       expect((await pages(business, '?search=here')).map(({ ids, next }) => ({ ids, next }))).toEqual([

@@ -307,7 +307,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   }
   const of = (path: string) => `/api/v1/business/${owner.id}/${path}`;
 
-  test('a daily limit adds 3 rows read, and a monthly limit adds 2 for each day of the month so far', async () => {
+  test('a daily limit adds at most 3 rows read, and a monthly limit adds at most 2 for each day of the month so far, plus 1', async () => {
     const headers = { 'Idempotency-Key': 'first' };
     await call('POST', owner.usage, { as: owner.key, headers });
     const limitedTo = (daily_limit: number | null, monthly_limit: number | null) =>
@@ -354,7 +354,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('for a business with r refused origins, a list of businesses reads r + 1 more rows, and no sites', async () => {
+  test('for a business with r refused origins, a list of businesses reads at most r + 1 more rows, and no sites', async () => {
     const [user_id, refused] = [1_000_002, 50];
     const sites = Array.from({ length: 40 }, (_, index) => `https://*.s${index}.example`);
     const made = await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id, sites })));
@@ -373,7 +373,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(await read(fromElsewhere)).toBe(denied);
   });
 
-  test('reading a business reads its sites, 2 rows for each former token, 6 more rows, and with limits the days of the month so far', async () => {
+  test('reading a business reads its sites, 2 rows for each former token, 6 more rows and, if it has limits, the days of the month so far', async () => {
     const most = async (rows: number) => {
       for (const options of [{}, { origin: BASE }, { origin: 'https://s3.example' }]) {
         const { rows_read, rows_written } = await costOf('GET', `/api/v1/business/${owner.id}`, undefined, options);
@@ -397,7 +397,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a page of n changes reads 4n + 11 rows', async () => {
+  test('a page of n changes reads at most 4n + 11 rows', async () => {
     const change = `with recursive n(i) as (select 1000 union all select i + 1 from n where i < 1500)
       insert into changes select 'business', ?1, i, '2026-03-15T00:00:00.000000Z', 'key ' || cast(?2 as integer) || ' (…abcd)', 'rotate_token', null, '{}' from n`;
     const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
@@ -420,7 +420,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(rows_written).toBeLessThanOrEqual(10);
   });
 
-  test('stopping f former tokens reads the sites and 6f + 22 more rows, and writes f + 3', async () => {
+  test('stopping f former tokens reads the sites and at most 6f + 22 more rows, and writes at most f + 3', async () => {
     for (const [limit, rows] of [
       [1, 15 + 2], // as many more as when reading the business (today is the 15th)
       [null, 0],
@@ -437,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('storing a refused origin writes two rows after the response, and listing refused origins reads them and the sites', async () => {
+  test('storing a refused origin writes at most two rows after the response, and listing refused origins reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
       await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
@@ -480,7 +480,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a list of m uses reads 5m + 8 rows, and writes two for each use and one for each day', async () => {
+  test('a list of m uses reads at most 5m + 8 rows, and writes at most two for each use and one for each day', async () => {
     for (const length of [1, 100, 1000]) {
       const uses = Array.from({ length }, (_, index) => ({ id: `${length}-${index}` }));
       const { rows_read, rows_written } = await costOf('POST', owner.usage, { uses });
@@ -508,7 +508,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
 });
 
 // These tests run last, because other tests read all tables and these store 100,000 rows.
-test('a page of totals for m businesses over n days reads m(n + 2) + 2 rows, whatever else is stored', {
+test('a page of totals for m businesses over n days reads at most m(n + 2) + 2 rows, whatever else is stored', {
   tags: 'slow',
 }, async () => {
   const [{ d1 }] = homes;

@@ -104,7 +104,7 @@ describe('creating a business', () => {
     });
   });
 
-  test('takes two round trips, or for a new owner three plus one per database, and reads about as many rows however much is stored', async () => {
+  test('takes two round trips, or for a new owner three plus one per database, and reads about the same number of rows, however much is stored', async () => {
     const user_id = newUser();
     await create({ user_id, ...FIELDS });
     expect((await create({ user_id, ...FIELDS })).cost).toMatchObject({ round_trips: 2 });
@@ -156,7 +156,7 @@ describe('creating a business', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('rejects missing and unknown input and input that contradicts stored data, and stores nothing', async () => {
+  test('rejects a missing field, invalid sites and input that contradicts stored data, and stores nothing', async () => {
     const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
     const before = await dumpAll();
     const { name: _, ...nameless } = FIELDS;
@@ -876,7 +876,7 @@ describe('while a database is unavailable', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('creating a business returns 503 for its owners and succeeds for owners in other databases', async () => {
+  test('creating a business returns 503 for owners in that database and succeeds for owners in the others', async () => {
     for (const failed of homes.slice(1)) {
       const owners = await Promise.all(homes.map(() => newBusiness()));
       for (const { user_id, home } of owners) expect(await post(failed, user_id)).toBe(home === failed ? 503 : 200);
