@@ -102,7 +102,7 @@ test('a suspended business’s stopped tokens do not work again when it becomes 
   expect(await statusesOf(business, [former, business.token])).toEqual([401, 200]);
 });
 
-test('an imported former token stops like any other', async () => {
+test('an imported former token can be stopped like any other', async () => {
   const business = await newBusiness({ token: 'Imported.Token_that~stops/early=' });
   const token = await rotate(business, '24h');
   await stop(business);
@@ -110,7 +110,7 @@ test('an imported former token stops like any other', async () => {
 });
 
 describe('a rotation that keeps the old token', () => {
-  test('leaves one working former token if it follows a stop of former tokens', async () => {
+  test('leaves one working former token if earlier former tokens were stopped before it', async () => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     await stop(business);
@@ -153,7 +153,7 @@ describe('a rotation that keeps the old token', () => {
   });
 });
 
-test('two concurrent stops store one change', async () => {
+test('stopping former tokens twice concurrently stores one change', async () => {
   const business = await newBusiness();
   await addFormerToken(business);
   const answers = await Promise.all([stop(business), stop(business)]);

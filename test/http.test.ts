@@ -89,7 +89,7 @@ describe('a trailing slash', () => {
     }
   });
 
-  test('returns 404 for DELETE and PATCH, because an empty id would mean the whole list', async () => {
+  test('gets 404 for DELETE and PATCH, because an empty id would mean the whole list', async () => {
     const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
     const before = await dumpAll();
     for (const [method, path] of [
@@ -179,7 +179,7 @@ describe('a delayed body', () => {
     }
   });
 
-  eachOf(test, routes)('returns and logs 400 without querying a database if it breaks off: $name', async (route) => {
+  eachOf(test, routes)('gets 400, which is logged, without a database query if it breaks off: $name', async (route) => {
     const business = await newBusiness();
     for (const as of [business.key, SECRET]) {
       const { request, body } = held(route, { ...business, key: as });
@@ -196,7 +196,7 @@ describe('a delayed body', () => {
   });
 });
 
-test('a body that is not UTF-8 returns 400 without a query, because input is never repaired', async () => {
+test('a body that is not UTF-8 gets 400 without a query, because input is never repaired', async () => {
   const { access, key } = await newBusiness();
   const body = Uint8Array.from('{"sites":["https://m\u00fcller.example"]}', (character) => character.charCodeAt(0)); // Latin-1
   const { app, lines } = newApp();
@@ -225,7 +225,7 @@ describe('the limit of 1 MiB on bodies', () => {
   test.each([
     ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('returns 413 for a larger body %s, without a credential or a query', async (_, body) => {
+  ])('refuses a larger body %s with 413, even without a credential, and without a query', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
@@ -309,7 +309,7 @@ describe('the Error-Code header', () => {
     expect((await CALLS[code](await shop())).headers.get('Error-Code')).toBe(code);
   });
 
-  test('is not sent with a success', async () => {
+  test('is not sent with a successful response', async () => {
     const { usage, key } = await newBusiness();
     expect((await call('GET', usage, { as: key })).headers.get('Error-Code')).toBeNull();
   });

@@ -243,7 +243,7 @@ test.each([
 
 const ANEW = ['rotate the token', 'create a key', 'create a console link', 'start a session'];
 test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
-  'a call to $name, which creates something new each time, rejects an Idempotency-Key',
+  'a call to $name, which creates something new each time, is rejected with an Idempotency-Key',
   async (route) => {
     const business = await newBusiness();
     const as = await callerOf(route, business);

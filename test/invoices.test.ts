@@ -219,7 +219,7 @@ test('an invoice run reads only the businesses that it lists and those whose bil
   expect(answer.cost.rows_read).toBeLessThanOrEqual(5 * 4 + 3 + 2 * 3);
 });
 
-describe('over two years with random changes of billing days,', () => {
+describe('with random changes of billing days,', () => {
   const [FIRST, LAST] = ['2026-01-01', '2027-12-31'];
   const random = (seed: number) => () => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
@@ -249,7 +249,7 @@ describe('over two years with random changes of billing days,', () => {
     return months;
   }
 
-  test('the nightly invoice runs cover each day of 300 businesses once, and their sums are exact', {
+  test('the nightly invoice runs of two years cover each day of 300 businesses once, and their sums are exact', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {

@@ -146,7 +146,7 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('the list of busin
   });
 });
 
-test('requests with a record-only key cost the same as with a full key', async () => {
+test('a request costs the same with a record-only key as with a full key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { record_only: 1 });
   for (const route of OF_A_BUSINESS.filter(

@@ -119,7 +119,7 @@ describe('a use beyond a limit', () => {
       `${16.5 * 86_400}`,
     ],
   ] as [string, Limits, 'today' | 'this month', string][])(
-    '%s returns 429 with the limit and Retry-After, and writes nothing',
+    '%s gets 429 with Retry-After and a message that names the limit, and writes nothing',
     async (_, limits, period, after) => {
       const business = await newLimitedBusiness(limits);
       await setCount(business.id, TODAY, 700);
@@ -201,13 +201,13 @@ describe('the limit is checked', () => {
   const FULL = { daily_limit: 0, monthly_limit: 0 };
   const sites = ['https://shop.example'];
 
-  test('after the Idempotency-Key, so an invalid one returns 422', async () => {
+  test('after the Idempotency-Key, so an invalid one gets 422', async () => {
     const business = await newLimitedBusiness(FULL);
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
-  test('after the credential and the business, so unknown ones return 401 and 422', async () => {
+  test('after the credential and the business, so unknown ones get 401 and 422', async () => {
     const business = await newLimitedBusiness(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
@@ -229,7 +229,7 @@ describe('the limit is checked', () => {
       'This business token works only from pages of its registered sites. From a server, use an API key.',
     ],
     ['an inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
-  ])('after %s, which returns 403', async (_, fields, options, message) => {
+  ])('only if the use is not refused with 403 because of %s', async (_, fields, options, message) => {
     const business = await newLimitedBusiness(FULL, fields);
     const answers = [
       await use(business, options(business)),
@@ -240,7 +240,7 @@ describe('the limit is checked', () => {
 });
 
 describe('a list of uses', () => {
-  test('from the operator counts beyond the limits and returns no `remaining`', async () => {
+  test('from the operator is counted beyond the limits, and its response contains no `remaining`', async () => {
     const business = await newLimitedBusiness({ daily_limit: 2, monthly_limit: 2 });
     const list = (...ids: string[]) =>
       use(business, { as: OPERATOR.record, body: { uses: ids.map((id) => ({ id })) } });
@@ -286,7 +286,7 @@ describe('`remaining`', () => {
       expect(answerOf(await use(business, { as: key }))).toEqual(granted({ date: TODAY, count: 5 }));
   });
 
-  test('is current in the retry of a use that was counted on another day', async () => {
+  test('is current in the response to a retry of a use that was counted on another day', async () => {
     const business = await newLimitedBusiness({ daily_limit: 2 });
     await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
     await use(business);

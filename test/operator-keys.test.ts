@@ -100,7 +100,7 @@ describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, m
     const { unknownBusiness } = route as Route;
     test(
       may
-        ? 'gets an owner’s response for an unknown business, and is allowed for an inactive business'
+        ? 'gets the same response as an owner for an unknown business, and is allowed for an inactive business'
         : 'is refused for unknown and inactive businesses',
       tagsOf(route),
       async () => {
@@ -220,7 +220,7 @@ test('an id counts once for API keys and operator keys together, and separately 
   expect([...counts, own.data.count]).toEqual([1, 0, 0, 2]);
 });
 
-describe('rate limits', () => {
+describe('a rate limit', () => {
   /** A limiter that collects the keys it receives. */
   function limiter(isRefused: (key: string) => boolean) {
     const keys: string[] = [];
@@ -234,7 +234,7 @@ describe('rate limits', () => {
   const send = async (path: string, as: string, bindings: object, origin?: string) =>
     (await call('GET', path, { as, headers, bindings, origin })).status;
 
-  test('per address count requests with unknown operator keys, but not with known ones', async () => {
+  test('per address counts requests with unknown operator keys, but not with known ones', async () => {
     const { usage } = await newBusiness();
     const { keys, binding } = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding })).toBe(200);
@@ -248,7 +248,7 @@ describe('rate limits', () => {
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding }, BASE)).toBe(429);
   });
 
-  test('per credential count an operator key’s requests separately for each business and each user', async () => {
+  test('per credential counts an operator key’s requests separately for each business and each user', async () => {
     const [one, other] = [await newBusiness(), await newBusiness()];
     const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
     expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);
