@@ -132,7 +132,9 @@ test.each([
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('the list of all alerts reads at most 4n + 8 rows for n alerts, using indexes only', { tags: 'slow' }, async () => {
+test('the list of all alerts reads at most 4n + 8 rows for n alerts, using indexes only', {
+  tags: 'slow',
+}, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));

@@ -215,11 +215,14 @@ describe('changing the billing day', () => {
     [27, '57 days long, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
     [28, 'as short as possible', '2026-02-10', 4, 1, '2026-04-01'],
     [58, 'as long as possible', '2026-01-20', 15, 14, '2026-04-14'],
-  ])('to a day %i days after the current month ends makes the next month %s', async (_, __, on, before, after, from) => {
-    const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
-    const { body } = await changeOn(business, on, after);
-    expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
-  });
+  ])(
+    'to a day %i days after the current month ends makes the next month %s',
+    async (_, __, on, before, after, from) => {
+      const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
+      const { body } = await changeOn(business, on, after);
+      expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
+    },
+  );
 
   test('grants no extra quota', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 100 });

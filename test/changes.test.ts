@@ -87,18 +87,21 @@ describe('the row of a change', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('shows when the old token will stop working, if it still works, after a rotation with body %j', async (body, kept) => {
-    const { business, key, actor, key_name } = await owned();
-    const options = body === undefined ? { as: key } : { as: key, body };
-    const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
-    const tokens = {
-      before: { token: `…${business.token.slice(-4)}` },
-      after: { token: `…${token.slice(-4)}`, ...kept },
-    };
-    expect((await list(business)).changes).toEqual([
-      { id: 1, at: STAMP, actor, key_name, action: 'rotate_token', ...tokens },
-    ]);
-  });
+  ])(
+    'shows when the old token will stop working, if it still works, after a rotation with body %j',
+    async (body, kept) => {
+      const { business, key, actor, key_name } = await owned();
+      const options = body === undefined ? { as: key } : { as: key, body };
+      const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
+      const tokens = {
+        before: { token: `…${business.token.slice(-4)}` },
+        after: { token: `…${token.slice(-4)}`, ...kept },
+      };
+      expect((await list(business)).changes).toEqual([
+        { id: 1, at: STAMP, actor, key_name, action: 'rotate_token', ...tokens },
+      ]);
+    },
+  );
 
   test('lists the stopped former tokens that still worked, oldest first', async () => {
     const { business, key, actor, key_name } = await owned();

@@ -173,7 +173,9 @@ describe('a list that a key sends', () => {
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 
-  test('never counts a use beyond the limit plus the overage, even if 120 lists arrive concurrently', { tags: 'slow' }, async () => {
+  test('never counts a use beyond the limit plus the overage, even if 120 lists arrive concurrently', {
+    tags: 'slow',
+  }, async () => {
     const business = await newLimitedBusiness({ monthly_limit: 150, daily_limit: 130, overage: 7 });
     const lists = Array.from({ length: 120 }, (_, index) => idsOf(`${index}-a`, `${index}-b`, `${index % 15}-c`));
     const answers = await Promise.all(lists.map((uses) => report(business, uses)));

@@ -80,7 +80,7 @@ describe('a single use', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('counts once, even if 100 requests send it concurrently', async () => {
+  test('counts its use once, even if 100 requests send the key concurrently', async () => {
     const business = await newBusiness();
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const { status, body } of answers) {
@@ -89,7 +89,7 @@ describe('an Idempotency-Key', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 1 });
   });
 
-  test('makes a retry return the day of the recorded use and the current count of that day', async () => {
+  test('makes the response to a retry contain the day of the recorded use and the current count of that day', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await use(business);
@@ -108,7 +108,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
   });
 
-  test('counts once for each business', async () => {
+  test('counts a use once for each business', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     await keyed(first, 'order-1', { as: first.key });
@@ -189,7 +189,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('is retry-safe even after the daily count of its use is deleted', async () => {
+  test('makes retries safe even after the daily count of its use is deleted', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await business.home.d1.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();

@@ -678,7 +678,7 @@ describe('if the receiver is down', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
-  test('each alert is retried for three days and then given up with a log line', async () => {
+  test('a message is retried until its newest alert is three days old, and is then given up with a log line', async () => {
     const [old] = await newAlerts(1);
     const receiver = newReceiver(answers(503));
     await run(receiver);
@@ -704,7 +704,7 @@ describe('if the receiver is down', () => {
     ]);
   });
 
-  test('for more than a week, a run gives up the expired alerts and sends the rest', async () => {
+  test('for more than a week, a run gives up the messages that contain only expired alerts and sends the rest', async () => {
     await newAlerts(250);
     const made = await newAlerts(60, later(9 * DAY_MS));
     const receiver = newReceiver();

@@ -64,7 +64,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('a request to add access domains returns the business with its access_list to an API key, and gets 403 with a token', async () => {
+  test('a request to add access domains gets the business with its access_list if it is sent with an API key, and 403 if it is sent with a token', async () => {
     const business = await owned(kind);
     const { id, user_id, name, token } = business;
     const sites = ['https://a.example', 'http://b.example:8080'];

@@ -126,7 +126,7 @@ test('reading a business in full returns exactly the fields of the row types', a
   await expectFields(businessInFull, read, {}, {});
 });
 
-test('rotating and stopping tokens returns exactly the fields of the row types', async () => {
+test('rotating and stopping tokens return exactly the fields of the row types', async () => {
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
   const rotated = { decided: BUSINESS, recorded: null, kept: null, applied: null, dropped: null };
   const business = await newBusiness();
@@ -137,7 +137,7 @@ test('rotating and stopping tokens returns exactly the fields of the row types',
   await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
 });
 
-test('starting and ending sessions returns exactly the fields of the row types', async () => {
+test('starting and ending sessions return exactly the fields of the row types', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, started, {
     started: { ends_at: true, read_only: true },

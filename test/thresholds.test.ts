@@ -129,7 +129,7 @@ describe('alert_at', () => {
 describe('each threshold of a limit', () => {
   const alert_at = [1, 34, 50, 100, 250];
 
-  test('causes one alert at the first single use that reaches it', async () => {
+  test('causes at most one alert, at the first single use that reaches it', async () => {
     const business = await limited({ daily_limit: 6, alert_at });
     for (let use = 0; use < 7; use++) await record(business);
     expect(await written(business)).toEqual([
@@ -150,7 +150,7 @@ describe('each threshold of a limit', () => {
     ]);
   });
 
-  test('causes one alert if a list reaches it, even in the overage', async () => {
+  test('causes one alert if it is the highest threshold that a list reaches, even in the overage', async () => {
     const business = await limited({ daily_limit: 100, alert_at, overage: null });
     for (const [index, quantity] of [33, 1, 66, 149, 1, 500].entries())
       await record(business, { uses: [{ id: `order-${index}`, quantity }] });

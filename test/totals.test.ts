@@ -113,7 +113,7 @@ test('the totals can be limited to one user’s businesses, in two round trips',
 
 describe('pages of totals', () => {
   test.each([1, 2, 3, 1000])(
-    'with a limit of %i contain each business once, by id, and each page covers one database',
+    'with a limit of %i contain each business once, ordered by id, and each page covers one database',
     async (limit) => {
       const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
       expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));

@@ -134,7 +134,7 @@ describe('the CSV format', () => {
     ['*/*, application/json;q=0.1, text/csv;q=0.5', true],
     ['text/csv;q=0.5, */*;q=0.5', true],
     ['image/png', false],
-  ])('is selected by the header Accept: %s → %s', async (accept, csv) => {
+  ])('depends on the header Accept: %s → %s', async (accept, csv) => {
     const business = await newBusiness();
     await setCount(business.id, '2026-03-02', 7);
     const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };

@@ -30,7 +30,7 @@ const DECISIONS = table.split('\n').flatMap((line) => {
 const COLUMNS = `select tables.name || '.' || columns.name as name from sqlite_master as tables, pragma_table_xinfo(tables.name) as columns
   where tables.type = 'table' and tables.name not like 'sqlite_%' and tables.name not like 'd1_%' and tables.name not like '_cf_%'`;
 
-test('the table in docs/operating.md lists every column of every table exactly once', async () => {
+test('the table of personal data in docs/operating.md lists every column of every table exactly once', async () => {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
   expect(DECISIONS.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(
     results.map(({ name }) => name).sort(),
