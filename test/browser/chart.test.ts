@@ -242,7 +242,7 @@ describe('a chart on a registered origin', () => {
 describe('a comparison', () => {
   const PREVIOUS = '?from=2026-02-01&to=2026-02-28';
 
-  test('draws the earlier period as a line, shows the change in percent, and sends one more request', async () => {
+  test('draws the earlier period as a line, shows the change in percent, and requests each period once', async () => {
     await open(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
     requests.length = 0;
     await inChart('chart.compare = true;');
@@ -432,7 +432,7 @@ describe('the chart’s image', () => {
     expect(tables).toBe(2);
   });
 
-  test('is grouped by week or month at narrower widths, and the table is replaced only when the grouping changes', async () => {
+  test('groups days by week or month at narrower widths, and the table is replaced only when the grouping changes', async () => {
     await open(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
     await inFrame(COUNT);
     for (const width of [1910, 1900, 1890]) await resize(width);
@@ -747,7 +747,7 @@ describe('the chart in every state', () => {
   });
 });
 
-test('tooltips with trillions fit into a card of 160 px in both writing directions', async () => {
+test('tooltips with trillions fit in a card 160 px wide, in both writing directions', async () => {
   const body = '<style>usage-chart { width: 160px }</style><usage-chart></usage-chart>';
   await open(body, { until: 'loading', viewport: { width: 400, height: 700 } });
   await change('label', LONG);

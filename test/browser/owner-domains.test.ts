@@ -97,7 +97,7 @@ describe('removing a domain', () => {
     },
   );
 
-  test('in another session is shown after a refresh, and removing the domain again says that it was already removed', async () => {
+  test('in another session is shown after a refresh, and removing a domain that is already removed says so', async () => {
     const business = await open(A, B);
     const { access_list } = await business.stored();
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);

@@ -360,7 +360,7 @@ describe('refreshing the list', () => {
 });
 
 describe('a long list of businesses', () => {
-  test('appears when its first page is loaded, and can continue after the last loaded page if a request fails', async () => {
+  test('appears when its first page is loaded, and loading can continue after the last loaded page if a request fails', async () => {
     const { answer, release } = holding(
       (url) => url.includes('after=50'),
       (route) => route.abort(),
@@ -430,14 +430,14 @@ describe('a long list of businesses', () => {
     await page.getByRole('link', { name: '← Businesses' }).waitFor();
   }
 
-  test('does not open a new row that appears under the pointer', async () => {
+  test('ignores a click on a new row that has just appeared under the pointer', async () => {
     const served = await visitServed(120);
     await total('120 businesses');
     served.all = [listed(1, { name: 'A' }), listed(2, { name: 'B' }), ...served.all];
     await pressWhere('Store 3', () => page.getByRole('link', { name: 'B', exact: true }).waitFor());
   });
 
-  test('does not open a row that a notice moved under the pointer', async () => {
+  test('ignores a click on a row that a notice has just moved under the pointer', async () => {
     const served = await visitServed(30);
     await total('30 businesses');
     served.answer = (route) => route.abort();

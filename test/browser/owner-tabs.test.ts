@@ -139,7 +139,7 @@ describe('the open view', () => {
   });
 });
 
-describe('after sign-in, the first view takes two sequential round trips and repeats no request', () => {
+describe('sign-in and the first view take two sequential round trips, and repeat no request', () => {
   const expected = {
     list: ['/business'],
     usage: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],

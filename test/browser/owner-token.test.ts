@@ -255,7 +255,7 @@ describe('old tokens', () => {
     await eventually(focused).toBe(OPENER);
   });
 
-  test('disappear when they expire by the service’s clock', async () => {
+  test('disappear when they expire, and the page keeps the focus', async () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openTab(world, business, 'token');

@@ -327,7 +327,7 @@ test('after midnight the view reloads automatically, and yesterday counts as par
 });
 
 test.each([1, -1])(
-  'the days and limits follow the service’s clock when the computer’s clock is off by %i days',
+  'the days and limits follow the service’s clock when the computer’s clock is a day off: %i',
   async (off) => {
     const before = async (of: Page) => {
       await of.clock.install({ time: Date.now() + off * DAY_MS });
@@ -418,7 +418,7 @@ describe('the limit meters', () => {
     return data.limits;
   }
 
-  test('show the used and remaining uses, the next reset, and the pace of the month', async () => {
+  test('show the recorded and remaining uses, the next reset, and the pace of the month', async () => {
     const requested = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
     await page.locator('.pace').waitFor();
     const { today: uses, month } = await limitsOf(world.limited.id);

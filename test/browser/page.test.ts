@@ -105,7 +105,7 @@ describe('the page at /', () => {
     await expectAccessible(page);
   });
 
-  test('shows everything but the chart and the forms without JavaScript', async () => {
+  test('without JavaScript shows everything except the chart and the forms', async () => {
     await visit(service, { javaScriptEnabled: false });
     expect(await page.locator('noscript').first().innerText()).toContain('The chart needs JavaScript.');
     expect(await page.locator('form:visible').count()).toBe(0);

@@ -153,7 +153,7 @@ test('a page that sends credentials such as cookies cannot read the response', a
   expect(response).toEqual({ failure: 'TypeError' });
 });
 
-test('adding and removing a domain takes effect with the next request', async () => {
+test('adding or removing a domain takes effect with the next request', async () => {
   const business = await newBusiness('https://shop.example');
   const page = await visit(origins.a);
   expect(await report(page, business)).toEqual(refused(origins.a));
@@ -174,7 +174,7 @@ test('a page with an API key manages domains if its origin is registered, and ot
   expect(await report(stranger, business)).toEqual(REPORT);
 });
 
-test("a page on the service's own host sends no Origin with a GET, and its token works only after registering the service's origin", async () => {
+test("a page on the service's own host sends no Origin with a GET, and its token works only if the service's origin is registered", async () => {
   const { usage, access, token } = await newBusiness('https://shop.example');
   const page = await visit(service + OWN_PAGE);
   expect(await ask(page, usage + DAY, api_key)).toEqual(REPORT);

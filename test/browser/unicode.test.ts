@@ -40,7 +40,7 @@ const HOSTS: Record<string, () => string[]> = {
   // Mapped or rejected characters, between letters and at the start of a label.
   'in a label': () => SCALARS.map((c) => `a${c}b.example`),
   'as a label': () => SCALARS.map((c) => `${c}.example`),
-  // The character after a letter that marks compose with, and after itself.
+  // The character after a letter that combines with marks, and after itself.
   'after a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
   // A label must not mix directions, and a right-to-left label constrains the others. U+0870 and U+10D4A are recent letters.
   'right to left': () =>

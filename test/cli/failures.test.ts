@@ -88,10 +88,10 @@ const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: bool
   ['a null body', json(null), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
   ['404 from another service', json({ error: 1 }, 404), 'HOST returned 404, but does not look like this service. API must be the URL of the service.', false],
   ['a truncated response', cutOff, 'HOST sent no complete response: other side closed', true],
-  ['no response', gone, 'HOST sent no complete response: other side closed', true],
+  ['a missing response', gone, 'HOST sent no complete response: other side closed', true],
 ]; // biome-ignore format: one row per line
 
-describe('every command', () => {
+describe('every command that sends a request', () => {
   test.each(FAILURES)('reports %s', async (_, answer, expected, isUnknown) => {
     for (const [argv, request] of SENT) {
       const { env, host, sent } = await stub(answer);

@@ -235,7 +235,7 @@ afterEach(async () => {
 const ACME = 'https://acme.example';
 const SIGNUP = { name: 'Acme', domain: 'acme.example' };
 
-test('a customer signs up, works, changes settings and opens the console', async () => {
+test('a customer signs up, requests work, changes settings and opens the console', async () => {
   const stop = await start();
   const entry = (id: number, site: string) => expect.objectContaining({ id, business_id: 1, site });
 

@@ -303,7 +303,7 @@ test('random requests receive only documented responses, and every use counts ex
   expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
 });
 
-test('with faults in 1 % of batches, each fault causes a 500 or 503, and the counts remain exact', LONG, async () => {
+test('with faults in 1% of batches, each fault causes a 500 or 503, and the counts remain exact', LONG, async () => {
   const { faults, failures } = await fuzz(1);
   expect(faults).toBeGreaterThan(0);
   expect(failures).toBe(faults);

@@ -18,7 +18,7 @@ const FIELDS = {
 let service: Service | undefined;
 afterAll(() => service?.stop());
 
-test('200 concurrent creations for 20 users create one business per key, even if the service is killed twice', async () => {
+test('200 concurrent creations for 20 users create one business per user and key, even if the service is killed twice', async () => {
   const { 'persist-to': state } = await threeDatabases();
   const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
   const start = () => startService(state, { config: withDatabases(3), secrets: { OPERATOR_KEY_1: secret } });

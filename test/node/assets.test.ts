@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await served();
 });
 
-test('every asset requires HTTPS, as the API does', async () => {
+test('every asset is served with Strict-Transport-Security, as the API is', async () => {
   for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {
     const answer = await fetch(service.url + path);
     const hsts = answer.headers.get('Strict-Transport-Security');
@@ -85,7 +85,7 @@ describe('the chart', () => {
     expect(printed).toBe(chartTag('https://usage.example.com'));
   });
 
-  test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('serves its types as text: %s', async (path) => {
+  test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('has types that are served as text: %s', async (path) => {
     const answer = await fetch(service.url + path);
     expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     expect(await answer.text()).toBe(readFileSync(join(ROOT, 'src/page/types/usage-chart.d.ts'), 'utf8'));
@@ -125,7 +125,7 @@ describe.each(['/', '/owner'])('the page at %s', (path) => {
   });
 });
 
-test('the console is at most 45 KiB of script and style, gzipped', async () => {
+test('the console’s HTML, script and style sheet are at most 45 KiB in total, gzipped', async () => {
   const files = await Promise.all(
     ['/owner', '/owner.js', '/owner.css'].map(async (path) => (await fetch(service.url + path)).text()),
   );

@@ -195,7 +195,7 @@ describe('a list of several pages', () => {
     expect(listing).toMatchObject({ extent: 'all', after: null, readAt: 1 });
     expect(listing.businesses).toHaveLength(510);
   });
-  test('is reloaded in place with changed, new and deleted businesses', () => {
+  test('is reloaded in place, and then reflects changed, new and deleted businesses', () => {
     const all = withPage(withPage(NOTHING_READ, page(1, 2, 2), 1000), page(3, 5, null), 1000);
     const half = withPage(restart(all), { ...page(2, 3, 3, 'second') }, 5000);
     expect(names(half)).toEqual(['2 second', '3 second', '4 first', '5 first']);

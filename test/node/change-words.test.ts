@@ -92,10 +92,10 @@ test.each(Object.entries(CASES))('the console describes the action %s', (action,
 
 test.each<[string, Values, Values, string[]]>([
   ['a day', { expires_on: '2026-11-23' }, null, ['Expires after: Nov 23, 2026']],
-  ['yes and no', { read_only: true }, { read_only: false }, ['Read-only: yes → no']],
+  ['a boolean', { read_only: true }, { read_only: false }, ['Read-only: yes → no']],
   ['a limit of 0', { daily_limit: 5 }, { daily_limit: 0 }, ['Daily limit: 5 → 0']],
   ['an invalid instant', { name: '2026-99-99T00:00:00Z' }, null, ['Name: 2026-99-99T00:00:00Z']],
-  ['an empty text', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
+  ['an empty string', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
   ['a null without a special meaning', null, { name: null }, ['Name: none']],
   ['an empty list', { sites: [] }, null, ['Domains: ']],
   ['no values', null, null, []],

@@ -236,7 +236,7 @@ describe('the words of the chart', () => {
     ]);
   });
 
-  test('name a day with its weekday, a bar’s unit, and a change in percent', () => {
+  test('give a day’s weekday, a bar’s unit, and a change in percent', () => {
     expect(english.range('2026-03-20', '2026-03-20')).toBe('Fri, Mar 20, 2026');
     expect([english.period('day'), english.period('week'), english.period('month')]).toEqual(['day', 'week', 'month']);
     expect([english.percent(0.43), english.percent(-0.5), english.percent(0)]).toEqual(['+43%', '-50%', '0%']);

@@ -17,7 +17,7 @@ test.each([
   [28, 'year', '2025-03-02', '2025-03-29'],
   [1, 'year', '2025-03-02', '2025-03-02'],
 ] as const)(
-  '%i days from Sunday, 1 March 2026, are compared (%s) with the days %s to %s',
+  'a range of %i day(s) from Sunday, 1 March 2026, is compared (%s) with the days %s to %s',
   (days, compare, from, to) => {
     const range = { from: '2026-03-01', to: addDays('2026-03-01', days - 1) };
     expect(comparedWith(range, compare)).toEqual({ from, to });
@@ -54,7 +54,7 @@ test('each of 200 ranges is compared with an equally long one on the same weekda
   }
 });
 
-test('the change counts whole days only, without today and future days', () => {
+test('the change counts only whole days, not today or future days', () => {
   const used = counted('2026-03-01', 30, 30, 5, 0);
   const before = counted('2026-02-22', 20, 20, 500, 500);
   expect(changeOf(used, before, '2026-03-03')).toEqual({ days: 2, used: 60, before: 40, change: 0.5 });

@@ -78,23 +78,23 @@ const CASES: Record<string, Case> = {
   'refuses the origin': { steps: [refuses], status: 403, body: forbidden, headers: refused },
   'refuses the credential': { steps: [answers(401, unauthenticated, challenge)], status: 401, body: unauthenticated, headers: challenge },
   'reports a reached limit': { steps: [answers(429, reached, limit)], status: 429, body: reached, headers: limit },
-  'closes the connection within a body, once': { steps: [breaksOff(200), counts], ...WORKS, failures: [BREAK], waits: 1 },
-  'closes the connection within a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
-  'closes the connection within a refusal': { steps: [breaksOff(403), refuses], status: 403, body: forbidden, headers: refused, failures: [BREAK] },
+  'closes the connection in the middle of a body, once': { steps: [breaksOff(200), counts], ...WORKS, failures: [BREAK], waits: 1 },
+  'closes the connection in the middle of a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
+  'closes the connection in the middle of a refusal': { steps: [breaksOff(403), refuses], status: 403, body: forbidden, headers: refused, failures: [BREAK] },
   'closes the connection without a response, once': { steps: [hangsUp, counts], ...WORKS, failures: [BREAK], waits: 1 },
-  'stalls within a body': { steps: [stalls], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
+  'stalls in the middle of a body': { steps: [stalls], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
   'never responds': { steps: [isSilent], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
   'never responds, once': { steps: [isSilent, counts], ...WORKS, failures: [TIMEOUT], waits: 11 },
   'never ends its response': { steps: [neverEnds], ...FAILS, failures: [TOO_LONG, TOO_LONG], maxSeconds: 8 },
-  'is unavailable and asks to wait 2 seconds, once': { steps: [asksToWait('2'), counts], ...WORKS, failures: [status(503)], waits: 2 },
-  'is unavailable and asks to wait 10 seconds, always': { steps: [asksToWait('10')], ...FAILS, headers: outage('10'), failures: [status(503), status(503)], waits: 10 },
-  'is unavailable after 10 seconds, asks to wait 10 more, and then never responds': { steps: [later(10_000, asksToWait('10')), isSilent], ...FAILS, failures: [status(503), TIMEOUT], waits: 20 },
-  'is unavailable and asks to wait for a minute': { steps: [asksToWait('60')], ...FAILS, headers: outage('60'), failures: [status(503)], maxSeconds: 8 },
+  'is unavailable and asks the client to wait 2 seconds, once': { steps: [asksToWait('2'), counts], ...WORKS, failures: [status(503)], waits: 2 },
+  'is unavailable and asks the client to wait 10 seconds, always': { steps: [asksToWait('10')], ...FAILS, headers: outage('10'), failures: [status(503), status(503)], waits: 10 },
+  'is unavailable after 10 seconds, asks the client to wait 10 more, and then never responds': { steps: [later(10_000, asksToWait('10')), isSilent], ...FAILS, failures: [status(503), TIMEOUT], waits: 20 },
+  'is unavailable and asks the client to wait for a minute': { steps: [asksToWait('60')], ...FAILS, headers: outage('60'), failures: [status(503)], maxSeconds: 8 },
   'is unavailable until a date': { steps: [asksToWait('Sun, 15 Mar 2026 00:00:00 GMT')], ...FAILS, headers: outage('Sun, 15 Mar 2026 00:00:00 GMT'), failures: [status(503)], maxSeconds: 8 },
   'fails with an internal error, once': { steps: [answers(500, { message: 'Server Error' }), counts], ...WORKS, failures: [status(500)] },
   'responds with a web page': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
   'redirects': { steps: [answers(301, RECORDED, { Location: '/elsewhere' })], ...FAILS, failures: [status(301), status(301)] },
-}; // biome-ignore format: a row on a line
+}; // biome-ignore format: one row per line
 
 /** The attempts of each visit, by its token, which contains the names of a case and a program. */
 const attempts = new Map<string, Attempt[]>();

@@ -88,7 +88,7 @@ describe('the pace', () => {
   ])('forecasts a month that %s', (_, limited, counts, today, pace) => {
     expect(paceOf(limited, counted('2026-11-15', ...counts), start(today))).toEqual(pace);
   });
-  test('changes continuously with the clock', () => {
+  test('gives a forecast that moves continuously with the clock', () => {
     const at = (now: number) => paceOf({ ...month, used: 9500 }, days, now);
     expect(at(start('2026-11-22') + HOUR_MS)).toEqual({ is: 'reaching', at: start('2026-11-27') + HOUR_MS });
     expect(at(start('2026-11-22') + 23 * HOUR_MS)).toEqual({ is: 'reaching', at: start('2026-11-27') + 23 * HOUR_MS });

@@ -65,7 +65,7 @@ test.each<[string, Done, ReturnType<typeof token>[], string | null]>([
   ['the message after revoking the old tokens disappears if an old token works', stopped, [token('aaaa')], null],
 ])('%s', (_, done, working, words) => {
   expect(doneWords(done, 'bua_pk_newwxyz', working)).toBe(words);
-}); // biome-ignore format: a row on a line
+}); // biome-ignore format: one row per line
 
 test('the message after a replacement disappears when the new token is replaced', () => {
   expect(doneWords(replaced, 'bua_pk_other', [token('oldd')])).toBe(null);

@@ -27,9 +27,9 @@ const limits = (
 
 test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['without limits', null, null],
-  ['below 80 % of a limit', limits(null, 0, 1000, 799), null],
-  ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80% of monthly limit' }],
-  ['just below a limit, because its percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', words: '99% of daily limit' }],
+  ['below 80% of a limit', limits(null, 0, 1000, 799), null],
+  ['at 80% of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80% of monthly limit' }],
+  ['just below a limit, whose percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', words: '99% of daily limit' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', words: 'Limit reached' }],
   ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', words: 'Limit reached' }],
   ['below the first threshold', limits(null, 0, 1000, 499, [50, 80]), null],
@@ -39,7 +39,7 @@ test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
   ['nearer to its daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90% of daily limit' }],
   ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
-  ['equally near to both limits, whose monthly limit is shown', limits(100, 90, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
+  ['equally near to both limits, of which the monthly one is shown', limits(100, 90, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
 ])('the limit status is right for a business %s', (_, given, status) => {
   expect(limitStatusOf(given)).toEqual(status);
-}); // biome-ignore format: a row on a line
+}); // biome-ignore format: one row per line

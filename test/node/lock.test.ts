@@ -14,7 +14,7 @@ function resolved(path: string, name: string): Package | undefined {
   return own ?? (path === '' ? undefined : resolved(around, name));
 }
 
-test('package-lock.json contains every optional dependency in its exact version', () => {
+test('package-lock.json contains every optional dependency, at its exact version', () => {
   const named = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies).map(([name, version]) => ({ path, name, version })),
   );

@@ -27,4 +27,4 @@ test.each([
   ['https://shop.example/path', [SHOP], 'This is not a website, so it cannot be registered.', []],
 ])('the console explains why %s is refused if %s is registered', (origin, sites, reason, offers) => {
   expect(explainRefusal(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
-}); // biome-ignore format: a row on a line
+}); // biome-ignore format: one row per line

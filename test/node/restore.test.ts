@@ -581,7 +581,7 @@ async function contentOf({ db: { $client } }: LocalDatabase) {
 }
 const contentsOf = ({ all }: Databases) => Promise.all(all.map(contentOf));
 
-test('a restored backup of each database is complete, and the service works on it', async () => {
+test('a restored backup of each database is complete, and the service works with it', async () => {
   const three = await threeDatabases();
   const [old, lost] = [checkoutOf(three.config), checkoutOf(three.config)];
   cpSync(three['persist-to'], old.where['persist-to'], { recursive: true });

@@ -37,7 +37,7 @@ test.each([
   await expect([`${from}.\n`, textOf('permission', permission)].join('\n')).toMatchFileSnapshot(
     `../sql/${permissionName}.sql`,
   );
-}); // biome-ignore format: a row on a line
+}); // biome-ignore format: one row per line
 
 const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>
@@ -49,7 +49,7 @@ const BLOCKS = [
   /^( *)(.*\bcase)\n\1 {2}(.*)\n\1(?=end\b)/gm,
   /^( *)([a-z][^\n(]*(?<!\bcase))\n\1 {2}(.*)(?=\n(?!\1 {2}))/gm,
 ];
-/** Joins each block of one line with the line before, until nothing fits into 100 characters. sql-formatter gives each its own lines. */
+/** Joins each block of one line with the line before if both fit into 100 characters. sql-formatter puts blocks on separate lines. */
 function joined(sql: string): string {
   const next = BLOCKS.reduce(
     (text, block) =>

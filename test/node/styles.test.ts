@@ -53,7 +53,7 @@ function outerSelectors(style: string): string[] {
   return found;
 }
 
-/** The root selectors of style sheets whose view is not named like the file. */
+/** The root selectors of style sheets whose file name is not their view's class. */
 const ROOTS: Record<string, string[]> = {
   'confirm.css': ['dialog'],
   'domains.css': ['.domains-view'],

@@ -34,7 +34,7 @@ test.each([
 ])('the usage view describes figures %s', (_, figures, words) => {
   expect(figureWords(figures, true)).toEqual(words);
   expect(figureWords(figures, false)).toEqual(words.slice(0, 2));
-}); // biome-ignore format: a row on a line
+}); // biome-ignore format: one row per line
 
 test.each<[Pace, string]>([
   [{ is: 'reached' }, 'The monthly limit has been reached.'],

@@ -78,7 +78,7 @@ const files: Record<string, { toml: string; added?: string; env?: string }> = {
 };
 
 test.each(Object.entries(files))(
-  'writeDatabaseId adds the id to a file with %s and changes nothing else',
+  'writeDatabaseId adds the id, and a missing preview id, to a file with %s, and changes nothing else',
   (_, { toml, env, added = ADDED }) => {
     const file = fileWith(toml.replace('@', ''));
     expect(writeDatabaseId(file, env, 'DB_1', ID)).toBe(true);
@@ -91,7 +91,7 @@ describe('writeDatabaseId leaves unchanged a file that contains', () => {
     ['no block for this binding', HEAD + OTHER],
     ['an inline table', `d1_databases = [{ binding = "DB_1", database_name = "one" }]\n${HEAD}`],
     [
-      'the binding in another environment only',
+      'the binding only in another environment',
       `${HEAD}[[env.staging.d1_databases]]\nbinding = "DB_1"\ndatabase_name = "s"\n`,
     ],
     ['an escape sequence in the binding', HEAD + BLOCK.replace('"DB_1"', '"DB\\u005f1"').replace('@', '')],

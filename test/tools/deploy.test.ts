@@ -248,7 +248,7 @@ describe('npm run deploy', () => {
     ['REFUSED_ORIGIN_LIMIT', limit('REFUSED_BUSINESS_LIMIT')],
     ['REFUSED_BUSINESS_LIMIT', limit('REFUSED_ORIGIN_LIMIT')],
     ['REFUSED_ORIGIN_LIMIT and REFUSED_BUSINESS_LIMIT', limit('ADDRESS_LIMIT')],
-  ])('warns about a missing %s and continues', (missing, limits) => {
+  ])('warns that the configuration lacks %s, and continues', (missing, limits) => {
     expect(new Project(BARE + limits + block('DB')).deploy()).toMatchObject({
       code: 0,
       stderr: `Warning: without [[ratelimits]] for ${missing}, every refused origin is written to the database.\n`,

@@ -182,7 +182,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
 });
 
 describe('a port', () => {
-  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use if a process listens at %s', async (host) => {
+  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use if a process listens on it at %s', async (host) => {
     using other = await listenAt(host);
     // Another test's server may use the same port at 127.0.0.1.
     expect(await portProblem(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));

@@ -122,14 +122,14 @@ describe('npm run verify', SLOW, () => {
   const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits';
 
   test.each<[string, string, string[], string]>([
-    ['no URL', KEY, [], usage],
+    ['a missing URL', KEY, [], usage],
     ['two URLs', KEY, ['https://a.example', 'https://b.example'], usage],
     ['text that is not a URL', KEY, ['usage.example.com'], origin],
     ['a URL with a path', KEY, ['https://usage.example.com/api/v1'], origin],
     ['a URL with a password', KEY, ['https://me:secret@usage.example.com'], origin],
     ['http to another machine', KEY, ['http://usage.example.com'], origin],
     ['an unknown option', KEY, ['--fast', 'https://a.example'], "Unknown option '--fast'"],
-    ['no key', '', ['https://a.example'], usage],
+    ['a missing key', '', ['https://a.example'], usage],
     ['an API key', `bua_sk_0${'a'.repeat(33)}`, ['https://a.example'], operatorKey],
   ])('rejects %s with one line on stderr and exit code 2', async (_, OPERATOR_KEY, args, line) => {
     const { code, stdout, stderr } = await runScript({ OPERATOR_KEY }, VERIFY, ...args);
