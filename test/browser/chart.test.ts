@@ -505,7 +505,7 @@ describe('when the chart cannot be shown', () => {
     expect(await text('message')).toBe('');
   });
 
-  test('a visitor can retry by keyboard after the service was unreachable', async () => {
+  test('a visitor can retry by keyboard if the service was unreachable', async () => {
     await open(tag(shop, MARCH), { until: 'refused', before: () => abort(API) });
     const again = page.getByRole('button', { name: 'Try again' });
     await again.waitFor();

@@ -222,7 +222,7 @@ describe('older changes', () => {
     await expectAccessible(page);
   });
 
-  test('are requested once by a double click, and can be retried after a failure', async () => {
+  test('are requested once by a double click, and can be requested again after a failure', async () => {
     const business = await world.spare('https://a.example');
     await change(business, 22);
     page = await openTab(world, business, 'changes');

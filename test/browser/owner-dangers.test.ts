@@ -99,7 +99,7 @@ describe('the confirmation dialog', () => {
     await done('The token now works on every site.');
   });
 
-  test('reports a failure, leaves the data unchanged, and can be retried', async () => {
+  test('reports a failure, leaves the data unchanged, and allows a retry', async () => {
     const business = await open();
     const held = await hold('DELETE');
     held.release(failWith(503, 'Service Unavailable'));

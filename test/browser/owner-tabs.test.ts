@@ -64,7 +64,7 @@ describe('the header of a business', () => {
     await page.getByRole('link', { name: '2 refused origins' }).waitFor();
   });
 
-  test('shows how much of a limit is used when the limit is near or reached', async () => {
+  test('shows, near or at a limit, how much of it is used', async () => {
     page = await openTab(world, world.limited, 'token', world.keys.owner);
     const mark = page.locator('.business-name .mark');
     const answer = async (fields: object) => {

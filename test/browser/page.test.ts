@@ -61,7 +61,7 @@ async function visit(url: string, options: BrowserContextOptions = {}): Promise<
 const bars = () => page.locator('usage-chart .bar');
 
 describe('the page at /', () => {
-  test('shows the demo business without input, and a tag that works when pasted', async () => {
+  test('shows the demo business immediately, and a tag that works when pasted', async () => {
     await visit(service);
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     expect(await page.locator('#live .bar').count()).toBe(30);

@@ -304,7 +304,7 @@ describe('a session from a key', () => {
 });
 
 describe('a console link', () => {
-  test('signs in once, and leaves its code neither in the page nor in the URL', async () => {
+  test('signs the user in once, and leaves its code neither in the page nor in the URL', async () => {
     const code = await world.newCode();
     page = await world.visit(link(code));
     await list();
@@ -325,7 +325,7 @@ describe('a console link', () => {
     await list();
   });
 
-  test('is removed from the URL before the first request', async () => {
+  test('removes its code from the URL before the first request', async () => {
     page = await world.visit();
     const code = await world.newCode();
     let seen = '';
@@ -352,7 +352,7 @@ describe('a console link', () => {
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('notice warning');
   });
 
-  test('signs in immediately in a background tab', async () => {
+  test('signs the user in immediately in a background tab', async () => {
     page = await world.visit();
     await page.addInitScript('window.requestAnimationFrame = () => 0'); // like a tab that is not painted
     await page.goto('about:blank');
@@ -562,7 +562,7 @@ describe('a console link in a tab with a session', () => {
     },
   );
 
-  test('also asks if the tab’s session is from a link, and names that session as the change list does', async () => {
+  test('also asks for confirmation when the tab’s session is from a link, and names that session as the change list does', async () => {
     page = await world.visit(link(await world.newCode()));
     await list();
     const tail = (await storedSession(page))?.key.slice(-4);
@@ -595,7 +595,7 @@ describe('a console link in a tab with a session', () => {
     expect(await credential()).toBe(`Key …${world.keys.owner.slice(-4)}`);
   });
 
-  test('does not open within half a second, or on a double click that began elsewhere', async () => {
+  test('cannot be opened within half a second, or by a double click that began elsewhere', async () => {
     await enterList();
     const stored = await storedSession(page);
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -649,7 +649,7 @@ describe('a console link in a tab with a session', () => {
     expect(await storedSession(page)).toMatchObject({ tail: null });
   });
 
-  test('asks even without sessionStorage, and opening it ends the earlier session', async () => {
+  test('asks for confirmation even without sessionStorage, and opening it ends the earlier session', async () => {
     await signInWithoutStorage();
     await withinThePage(await ofTulip());
     await button('Stay signed in').click();

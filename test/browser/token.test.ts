@@ -116,7 +116,7 @@ test('a registered page can read every error response', async () => {
   }
 });
 
-test('a preflight carries no token, returns 204, and is cached by the browser', async () => {
+test('a preflight carries no token, gets 204, and is cached by the browser', async () => {
   const business = await newBusiness(origins.a);
   const page = await visit(origins.a);
   expect(await report(page, business)).toEqual(REPORT);

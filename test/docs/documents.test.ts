@@ -66,7 +66,7 @@ test('docs/operating.md lists every command of npm run admin with its options', 
   expect(named.sort()).toEqual(forms.sort());
 });
 
-test('docs/api.md lists every Error-Code and no others', () => {
+test('docs/api.md lists every Error-Code and no other', () => {
   const tables = ['Plain message', 'Message'].flatMap((message) =>
     tableIn('docs/api.md', 'Status', '`Error-Code`', message, 'When'),
   );

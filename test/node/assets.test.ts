@@ -156,7 +156,7 @@ test('openapi.json is served for every spelling of its path', async () => {
   }
 });
 
-test('the API responds with 404 to paths that are not files', async () => {
+test('the API responds with 404 to requests for paths that are not files', async () => {
   for (const path of ['/nothing', '/api', '/api/v1/nothing', '/_headers']) {
     const answer = await fetch(service.url + path);
     expect({ status: answer.status, body: await answer.json() }).toEqual({

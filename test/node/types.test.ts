@@ -17,7 +17,7 @@ function compile(project: string): string {
   }
 }
 
-test('the chart’s types compile in React and Vue, and match the element', () => {
+test('the chart’s types compile with React and Vue, and match the element', () => {
   expect(compile(join(ROOT, 'test/types'))).toBe('');
 });
 

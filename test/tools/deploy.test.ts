@@ -191,7 +191,7 @@ describe('npm run deploy', () => {
     for (const id of Object.values(ids)) expect(account.applied(id)).toEqual(MIGRATIONS);
   });
 
-  test('only migrates the databases and uploads the Worker on the second run', () => {
+  test('on the second run only migrates the databases and uploads the Worker', () => {
     const project = deployed();
     const { toml } = project;
     expect(project.deploy()).toEqual(redeployed);
