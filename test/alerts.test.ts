@@ -319,7 +319,7 @@ describe('a sweep', () => {
     ['2026-03-01T00:00:00.000000Z', ['2026-03-14']],
     ['2026-02-28T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
     ['2026-01-31T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
-  ])('stores alerts, if limits_at is %s, for these ended periods: %j', async (limits_at, ended) => {
+  ])('of a business whose limits_at is %s stores alerts for these ended periods: %j', async (limits_at, ended) => {
     const business = await limited({ daily_limit: 1, monthly_limit: 10, limits_at });
     for (const [day, count] of [['2026-02-28', 10] as const, ['2026-03-14', 5] as const, [TODAY, 5] as const])
       await used(business, day, count);

@@ -112,10 +112,10 @@ describe('a console link', () => {
     });
 
     test.each([
-      ['was revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
-      ['has expired', { expires_on: '2026-03-14' }],
-      ['belongs to a session', { ends_at: '2026-03-16T00:00:00.000000Z' }],
-    ])('and is refused for a user whose only business was deleted and whose key %s', async (_, columns) => {
+      ['were revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
+      ['have expired', { expires_on: '2026-03-14' }],
+      ['belong to sessions', { ends_at: '2026-03-16T00:00:00.000000Z' }],
+    ])('and is refused for a user whose only business was deleted and whose keys %s', async (_, columns) => {
       for (const _ of homes) {
         const business = await newBusiness();
         for (let key = 0; key < 8; key++) await newKey(business);

@@ -90,7 +90,7 @@ eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('responds for a business in another database as for an unknown id', async () => {
+  test('gets the same response for a business in another database as for an unknown id', async () => {
     const mine = await newBusiness();
     const others = await Promise.all(homes.map(() => newBusiness()));
     for (const as of [mine.key, mine.token]) {
@@ -262,7 +262,7 @@ describe('the home of a new owner', () => {
     expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
-  test('is found by reading few rows, however many owners there are, and for a new owner with one query per database', async () => {
+  test('is assigned in two round trips plus one per database and later found in one, and both read few rows, however many owners there are', async () => {
     const known = newUser();
     await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -347,7 +347,7 @@ describe('while a database fails', () => {
     }
   });
 
-  test('nothing is created for its owners, and a new owner who requests it is still assigned to it', async () => {
+  test('nothing is created for its owners, and it is still assigned to a new owner who requests it', async () => {
     for (const failed of homes.slice(1)) {
       const user_id = newUser();
       const given = { user_id, database: failed.number };

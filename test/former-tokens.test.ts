@@ -110,7 +110,7 @@ test('an imported former token can be stopped like any other', async () => {
 });
 
 describe('a rotation that keeps the old token', () => {
-  test('leaves one working former token if earlier former tokens were stopped before it', async () => {
+  test('leaves one working former token if the earlier ones were stopped', async () => {
     const business = await newBusiness();
     const former = await addFormerToken(business);
     await stop(business);

@@ -237,7 +237,7 @@ eachOf(
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {
-  test('responds identically for every id that is not one of the caller’s businesses', tagsOf(route), async () => {
+  test('responds identically for every id that none of the caller’s businesses has', tagsOf(route), async () => {
     const mine = await newBusiness();
     const other = await newBusiness();
     const ids = [

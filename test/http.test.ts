@@ -179,7 +179,7 @@ describe('a delayed body', () => {
     }
   });
 
-  eachOf(test, routes)('gets 400, which is logged, without a database query if it breaks off: $name', async (route) => {
+  eachOf(test, routes)('causes a logged 400 and no database query if it breaks off: $name', async (route) => {
     const business = await newBusiness();
     for (const as of [business.key, SECRET]) {
       const { request, body } = held(route, { ...business, key: as });
@@ -225,7 +225,7 @@ describe('the limit of 1 MiB on bodies', () => {
   test.each([
     ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('refuses a larger body %s with 413, even without a credential, and without a query', async (_, body) => {
+  ])('results in 413 without a query for a larger body %s, even without a credential', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });

@@ -66,7 +66,7 @@ const keyId = async ({ db, user_id }: Business) => {
 const redeem = (code: string, options: CallOptions = {}) => call('POST', PATH, { body: { code }, ...options });
 
 describe('a session started with an API key', () => {
-  test('starts without a body, works for 12 hours, and has a key in the format of the same database’s API keys', async () => {
+  test('can start without a body, works for 12 hours, and has a key in the format of the same database’s API keys', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: [SHOP] });
       const { status, body, headers, cost, lines } = await start(business.key);

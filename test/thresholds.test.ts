@@ -114,7 +114,7 @@ describe('alert_at', () => {
     ]);
   });
 
-  test('is compared when an Idempotency-Key is repeated', async () => {
+  test('must be the same when an Idempotency-Key is repeated', async () => {
     const send = (alert_at: number[]) =>
       call('POST', '/api/v1/business', {
         as: OPERATOR.full,
