@@ -21,7 +21,7 @@ const KEEP_ALERTS_DAYS = 90;
 const SLICES = 60;
 /** The number of slices per sweep while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
-/** A sweep checks only businesses used within this period: twice the interval at which each is swept, in case a sweep is skipped. */
+/** Sweeps check only businesses with uses counted within this period: twice the interval of a business's checks, in case one is skipped. */
 const RECENT_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses than this is small. */
 const SMALL_SLICE = 100;
@@ -193,7 +193,7 @@ export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
   const alert = jsonObject(fieldsOf(page));
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });
-/** Reads the verdict and a page of all businesses' alerts. The policy must restrict it to the operator. */
+/** Reads the verdict and a page of all businesses' alerts. The policy must permit only the operator to read it. */
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;

@@ -1,5 +1,5 @@
-// Changes the business in the path. The steps of one batch decide whether to make a change, record it, and apply it, in this order, because
-// each step reads what a later step overwrites.
+// Changes the business in the path. The steps of one batch decide on the change, record it and apply it, in this order, because each step
+// reads what a later step overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
@@ -73,7 +73,7 @@ export function change<const N extends string, W extends Writes<N>>(
   };
 }
 
-/** For each row of `source`, a `from` clause with conditions, records a change made by the caller. */
+/** Records a change by the caller for each row of `source`, a `from` clause with conditions. */
 export const recordChange = (
   permission: Permission,
   { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,

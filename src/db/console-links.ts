@@ -1,4 +1,4 @@
-// Creates console links for the operator. The code in a link starts a session (sessions.ts). Only the code's hash is stored.
+// Creates users' console links, for the operator. The code in a link starts a session (sessions.ts). Only the code's hash is stored.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { newCode, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';

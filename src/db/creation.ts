@@ -109,7 +109,7 @@ const created = statement(IDENTITY, (permission, $) =>
 );
 
 /**
- * Creates an active business in its owner's database. Assigns a database to a new owner first. If it throws a Conflict, no business was
+ * Creates an active business in its owner's database. Assigns a database to a new owner first. If this throws a Conflict, no business was
  * created, but the user may now have a home and a claim to the token.
  */
 export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {

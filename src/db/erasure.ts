@@ -117,7 +117,7 @@ const disownTokens = statement(['user_id'], (permission, $) => {
  * Erases a user. If the user has no home, erases the user from all databases, because a restored database can still name the user. Throws a
  * Conflict, and retains at least the home, if the user has a business or a recent key, or if something may be about to be created for the
  * user. No transaction spans two databases, so every creation first stores the current time in the home, and its batch starts within 10
- * seconds. A home with such a recent time is not erased.
+ * seconds. A home with a time in the last minute is not erased.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));

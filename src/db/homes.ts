@@ -1,4 +1,4 @@
-// Assigns owners to databases, and imported tokens to owners. Both assignments are claimed and stored only in DB, the first database.
+// Assigns owners to databases, and imported tokens to owners. Both assignments are made and stored only in DB, the first database.
 // Concurrent callers therefore receive the same home, and any other database that is down affects only its own owners.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
@@ -156,7 +156,7 @@ export async function claimHome(
   return known.home === null ? claim(await responding(databases)) : known;
 }
 
-/** For each gap in a JSON list (`gapsIn`), selects the first database that has owners, by one index lookup. Valid only in DB. */
+/** For each gap in the JSON list `gaps` (`gapsIn`), selects its first database that has owners, by one index lookup. Valid only in DB. */
 export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})

@@ -148,8 +148,8 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * Retains a message as long as any of its alerts. Always retains the last message, because the next message starts with the alert after it.
- * `created_at` needs no index, because few messages whose alerts were purged are recent.
+ * Retains a message at least until all its alerts are deleted. Always retains the last message, because the next message starts with the
+ * alert after it. `created_at` needs no index, because few messages whose alerts were purged are recent.
  */
 async function purgeMessages(db: Database, now: Date): Promise<void> {
   const last = sql`(select max(${messages.last_id}) from ${messages})`;

@@ -1,5 +1,5 @@
-// Defines the tables of migrations/ for Drizzle. A test checks that they match. Columns have the names used in responses. STRICT, WITHOUT
-// ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
+// Defines the tables of migrations/ for Drizzle. A test checks that this file matches them. Columns have the names used in responses.
+// STRICT, WITHOUT ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -216,7 +216,7 @@ export const changes = sqliteTable(
   ],
 );
 
-/** Imported tokens and the tokens of deleted businesses, by hash. They cannot be imported again. */
+/** Imported tokens, by hash, including those of deleted businesses. They cannot be imported again. */
 export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
   primaryKey({ columns: [table.hash] }),
 ]);
@@ -235,7 +235,7 @@ export const homes = sqliteTable(
   (table) => [index('homes_database_place').on(table.database, table.place)],
 );
 
-/** Deleted businesses that still have ids or changes. */
+/** Deleted businesses that still have use ids or changes. */
 export const deletions = sqliteTable('deletions', { business_id: integer().primaryKey() });
 
 /** The user who claimed each imported token, by the token's hash. Only the rows in DB are used. */

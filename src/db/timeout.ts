@@ -1,4 +1,4 @@
-// A timeout for calls to a database or to the receiver of alerts, which may never respond.
+// A timeout for calls that may never get a response: to a database, or to the receiver of alerts.
 
 /** Thrown if no response arrives in time. The operation may still have been carried out. */
 export class TimedOut extends Error {}

@@ -1,4 +1,4 @@
-// Changes a business's fields for the operator.
+// Changes a business's fields, for the operator.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';

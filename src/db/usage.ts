@@ -29,7 +29,7 @@ export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${M
 
 /**
  * Reads the verdict and a page of totals: each business's uses from `from` to `to`, for at most `limit` businesses after the id `after`,
- * including those without uses. Covers all owners, so the policy must restrict it to the operator.
+ * including those without uses. Covers all owners, so the policy must permit only the operator to read the page.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
@@ -239,7 +239,7 @@ const countNewUses = countingOnce(
       .insert(ledger)
       .select(
         sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity }, $.today, shape)}
-          from json_each(${counted}) where true`, // SQLite would parse `on conflict` as a join without `where`
+          from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
       )
       .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
       .returning({ day: ledger.day });
