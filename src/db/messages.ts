@@ -11,7 +11,9 @@ import { alerts, businesses, type Database, messages } from './schema.ts';
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
-/** The numbers of statements that leaseNextMessage and endMessage run. With an ended message, leaseNextMessage runs END_STATEMENTS more. */
+/**
+ * The numbers of statements that leaseNextMessage and endMessage run. If `ended` is not null, leaseNextMessage runs END_STATEMENTS more.
+ */
 export const LEASE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 

@@ -17,7 +17,7 @@ const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
 /** Matches the user's sessions. */
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
-/** The column values that end a session. They also revoke it, because versions without sessions would accept it as an API key. */
+/** The column values that end a session. They also revoke it, because versions that predate sessions would accept it as an API key. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */

@@ -54,8 +54,8 @@ export function statement<const N extends string, Q extends BuiltQuery>(
 
 /**
  * Reads the verdict and `fields` in one row. The row is returned even if the call is refused, so `fields` must depend on the permission.
- * `where true` prevents SQLite from merging this select with the permission's, which would evaluate the rule again for each of these
- * fields. `from` is the permission, with additional columns if the fields need them.
+ * Without `where true`, SQLite would merge this select with the permission's and evaluate the rule again for each of these fields. `from`
+ * is the permission, with additional columns if the fields need them.
  */
 export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
   permission: Permission,
