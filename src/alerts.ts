@@ -48,8 +48,8 @@ type RunOptions = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
 /** `end` is the deadline, in milliseconds since 1970. `statements` is the remaining budget. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
 /**
- * The results of a run. `oldest` is the time at which the oldest alert that the run tried to send was stored. `receiver_ms` is the
- * receiver's slowest response time.
+ * The results of a run. `oldest` is the storage time of the oldest alert that the run tried to send. `receiver_ms` is the receiver's
+ * longest response time.
  */
 type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
@@ -71,7 +71,8 @@ export async function runAlerts(
   const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed: [...failed], ...did };
-  // Each run starts one database later than the previous, in case a run cannot process them all. Databases whose sweep failed come last.
+  // Each run starts one database later than the previous run, because a run may not reach every database. Databases whose sweep failed
+  // come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const rotated = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
@@ -154,7 +155,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       continue;
     }
     const isRejected = rejects(failure);
-    // A message that was set aside before is set aside again after any failure. Otherwise, every run would start with it and end.
+    // A message that was set aside before is set aside again after any failure. Otherwise, every run would try it first and then end.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
     log.error({ ...line, ...failure, ...(retryAt && { retry_at: formatTimestamp(retryAt) }) });
@@ -170,7 +171,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
 
 /** The reason that a message was not accepted: the response status, or the error if the receiver did not respond. */
 type Failure = { status?: number; error?: string };
-/** Returns whether the status means that the receiver will never accept this message. */
+/** Returns whether the receiver rejected the message: the status is a client error that is not temporary. */
 const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
 
 /** Sends a message. Returns null after a 2xx response, otherwise the failure to log. */

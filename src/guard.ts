@@ -102,7 +102,7 @@ function guardWith(
       await next();
     });
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
-    c.res = undefined; // otherwise the error response would inherit its headers
+    c.res = undefined; // otherwise the error response would inherit this response's headers
     throw new Error(`${operation} responded without querying the database`);
   });
   ACCEPTS.set(middleware, accepts);

@@ -42,7 +42,7 @@ export type Command = {
   as?: Record<string, string>;
   /** The operation accepts an idempotency key, so the request is retry-safe. */
   takesKey?: true;
-  /** The command that shows whether a request with a lost response took effect. Default: `business show` if the path contains `{ID}`. */
+  /** The command that shows whether a request whose response was lost took effect. Default: `business show` if the path contains `{ID}`. */
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;

@@ -1,4 +1,4 @@
-// npm run -s admin -- <command>: prints one JSON object, or JSON lines for an export, to stdout and messages to stderr. Exits with 2 if the
+// npm run -s admin -- <command>: prints one JSON object (for an export, JSON lines) to stdout, and messages to stderr. Exits with 2 if the
 // command line is invalid, and with 1 if the command fails.
 import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';

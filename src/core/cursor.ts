@@ -2,7 +2,7 @@
 import { ALPHABET } from './credential.ts';
 import { parseId } from './request.ts';
 
-/** The database of the next page. `before` is an exclusive upper bound for its ids, or null if the page starts with the newest entry. */
+/** The next page's database. `before` is an exclusive upper bound for the page's ids, or null if the page starts with the newest entry. */
 export type Position = { number: number; before: number | null };
 
 export const formatCursor = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;

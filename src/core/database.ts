@@ -30,7 +30,7 @@ export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
   });
 }
 
-/** Some owners are in databases that the configuration does not bind. Retries succeed after these are bound. */
+/** Some owners' data is in databases that the configuration does not bind. Retries succeed once these are bound. */
 export class NotBound extends Error {
   constructor(numbers: number[]) {
     const [haveOwners, areNotBound] =
@@ -49,8 +49,8 @@ export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding
 }
 
 /**
- * Returns the `after` that continues a list in the next bound database when the database of `after` has no more entries. Null after the
- * last database.
+ * Returns the `after` with which a list continues in the next bound database, once the database of the given `after` has no more entries.
+ * Null after the last database.
  */
 export function startOfNextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
   const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && isBound(name));

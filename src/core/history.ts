@@ -1,4 +1,4 @@
-// Rules for imported histories that the schema cannot express, because they depend on today's date and on stored counts.
+// Rules that the schema of an imported history cannot express, because they depend on today's date and on stored counts.
 import type { FieldErrors } from './conflict.ts';
 
 /** Returns the errors in a history's days. `taken` contains the stored counts, by day, that only `replace` may change. */

@@ -1,5 +1,5 @@
 // Parses JSON within limits. A megabyte of brackets, numbers or members takes much longer to parse than other JSON of that size, and the
-// service parses it before it authenticates the sender.
+// service parses it before authenticating the sender.
 
 export const MAX_JSON_DEPTH = 32;
 /** Members and elements in total. An empty object or list counts as one. A list of 1,000 uses contains about 4,000. */

@@ -1,7 +1,7 @@
 // A business's limits (docs/api.md, "Limits"): the most uses per day and per billing month, in UTC. Null: no limit.
 import { DAY_MS, dayOf } from './time.ts';
 
-/** The highest daily count. JavaScript reads all JSON integers up to it exactly. */
+/** The highest daily count. Up to this value, JavaScript parses JSON integers exactly. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 export type Limits = {
@@ -30,13 +30,13 @@ export type LimitUsage = Limits & {
 export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
 /**
- * A limit that refuses a use. `overage` is how many uses it allows beyond the limit. `left` is how many uses remain, including the overage.
+ * A limit that refuses a use. `overage` is how many uses are allowed beyond it. `left` is how many uses remain, including the overage.
  */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly one, whose period ends later. */
+/** Returns the limit that refuses a use of this quantity today, or null. If both limits do, returns the monthly one, whose period ends later. */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,
@@ -63,7 +63,7 @@ export function secondsUntilAllowed(
 /** A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. */
 export type PeriodBeyond = RefusingPeriod & { adds: number };
 
-/** A use in a list. `isDated`: the caller sent its timestamp, so it counts on the same day no matter how late it is sent. */
+/** A use in a list. `isDated`: the caller sent a timestamp, so the use counts on that day no matter how late it is sent. */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**

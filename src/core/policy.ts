@@ -6,7 +6,7 @@ export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Rule = {
-  /** The kind of path, which determines how an unknown business is refused. Only `usage` and `access` paths name a business. */
+  /** The kind of path. Determines the refusal of a call for an unknown business. Only `usage` and `access` paths name a business. */
   resource: 'usage' | 'access' | 'businesses' | 'session';
   /** Completes a refusal: "A business token cannot …". */
   does: string;
@@ -19,7 +19,7 @@ type Rule = {
   /** True if this changes or records anything. A read-only key may not do this. */
   writes: boolean;
   allowsRecordKey: boolean;
-  /** True if an API key may do this while the business is not active. (An operator key always may. A token is then invalid.) */
+  /** True if an API key may do this while the business is not active. (An operator key always may. A token is invalid in that case.) */
   allowsInactive: boolean;
   /** Safe to retry: always, only with an Idempotency-Key, or never. If never, the operation rejects the header. */
   repeatable: boolean | 'with_key';

@@ -14,10 +14,10 @@ export const MAX_STORED_SESSIONS = 50;
 /** The roles of sessions that console links start. */
 export const LINK_ROLES = ['full', 'read'] as const;
 
-/** Puts the code after the #, which browsers never send to a server. */
+/** Puts the code in the fragment, which browsers never send to a server. */
 export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;
 
-/** The validity of a console link's code. */
+/** How long a console link's code is valid. */
 export const CODE_MINUTES = 2;
 /** The default duration of a session that a console link starts. */
 export const DEFAULT_LINK_MINUTES = 60;

@@ -26,7 +26,7 @@ export const MAX_AHEAD_MINUTES = 5;
 /**
  * The minimum number of days that the ledger stores an id, by the caller's namespace. `key` must exceed MAX_AGE_DAYS: a use that is
  * reported twice, as late as allowed, must count once. For `token`, two days are enough because pages retry within minutes. Tokens are
- * public, so their ids must not fill the database.
+ * public, so ids sent with them must not fill the database.
  */
 export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 

@@ -1,4 +1,4 @@
-// Validates the alert receiver's settings, and signs messages as Standard Webhooks specifies, so its libraries can verify them
+// Validates the alert receiver's settings, and signs messages as Standard Webhooks specifies, so existing libraries can verify them
 // (docs/alerts.md, https://www.standardwebhooks.com).
 import { addressRule, isSafeAddress } from './address.ts';
 

@@ -31,7 +31,7 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
   return inputError(errors);
 }
 
-/** Returns the error to throw for one invalid field, like invalidInput. `rule` completes a sentence that starts with the field's name. */
+/** Like invalidInput, but for one invalid field. `rule` completes a sentence that starts with the field's name. */
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 

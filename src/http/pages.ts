@@ -65,7 +65,7 @@ export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { lim
   return { alerts: page, next };
 }
 
-/** Returns a page of database `number`. After its last alert, the list continues in the next database of `numbers`. */
+/** Returns a page from database `number`. After that database's last alert, the list continues in the next database of `numbers`. */
 export function shownAllAlerts(
   row: { alerts: Json<AllAlerts['alerts']> },
   read: { limit: number },

@@ -30,7 +30,7 @@ stored. Days are in UTC.`;
 const sent = (name: string, pattern: RegExp, description: string, example: string) =>
   parameter('header', name, z.string().check(z.regex(pattern)), [description, example]);
 
-/** The webhook that sends alerts (docs/alerts.md). Tests validate every message against it. */
+/** The webhook that sends alerts (docs/alerts.md). Tests validate every message against this description. */
 const webhooks: ZodOpenApiPathsObject = {
   [MESSAGE_TYPE]: {
     post: {

@@ -1,4 +1,4 @@
-// Builds the list of operations on the page at /, with curl examples, from the OpenAPI description.
+// Builds the list of operations for the page at /, with curl examples, from the OpenAPI description.
 import { openapi } from './document.ts';
 
 type Operation = {

@@ -62,14 +62,14 @@ export const json = (schema: z.ZodMiniType, examples: Record<string, object>) =>
   'application/json': { schema, examples: examplesOf(examples) },
 });
 
-/** Describes a success, with examples of its `data`. */
+/** Describes a success response, with examples of its `data`. */
 export function ok<S extends z.ZodMiniType>(description: string, data: S, examples: Record<string, z.infer<S>>) {
   const bodies: Record<string, Success<z.infer<S>>> = {};
   for (const [name, example] of Object.entries(examples)) bodies[name] = { status: true, data: example };
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
 
-/** Adds a CSV file to a success, for callers that prefer it. `others` describes additional headers, such as the link of a paged file. */
+/** Adds a CSV file to a success response, for callers that prefer it. `others` describes more headers, such as the link of a paged file. */
 export const orCsv = (
   { headers, content, ...response }: ReturnType<typeof ok>,
   examples: Record<string, string>,
@@ -95,7 +95,7 @@ export const linked = {
   ),
 };
 
-/** Describes a success in JSON Lines, with examples. */
+/** Describes a success response in JSON Lines, with examples. */
 export const jsonLines = (description: string, examples: Record<string, object[]>) => ({
   description,
   headers: z.object({ ...uncached, ...linked }),

@@ -63,7 +63,7 @@ export const access = newRoutes()
     return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', guard('change_access'), async (c) => {
-    const access_id = parseId(c.req.param('access_id')); // a malformed id returns the same 404 as an unknown one
+    const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');

@@ -27,7 +27,7 @@ function userOf(c: ContextOf<Guarded>): number {
   throw unknownEntry('User id');
 }
 
-/** Returns the user in the path, and the `ask` for their database. For an unknown user, it queries DB, where they have no rows. */
+/** Returns the user in the path, and the `ask` for that user's database. For an unknown user, `ask` queries DB and finds no rows. */
 async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
   const home = await findHome(c.get('databases'), user_id);

@@ -1,4 +1,4 @@
-// The oldest browsers that the pages support. esbuild rejects or rewrites syntax and CSS that they lack, and the `lib` of
+// The oldest browsers that the pages support. esbuild rejects or rewrites syntax and CSS that these browsers lack, and the `lib` of
 // src/page/tsconfig.json excludes newer ECMAScript built-ins. This file finds newer constructors and static methods, such as URL.parse.
 import bcd from '@mdn/browser-compat-data' with { type: 'json' };
 import type { CompatStatement, Identifier } from '@mdn/browser-compat-data';

@@ -222,7 +222,7 @@ function requireValid(
   requireThat(called === '' || isServiceName(called), `SERVICE_NAME ${SERVICE_NAME_RULE}.`);
 }
 
-/** Returns the account to deploy to: the chosen one, or the login's only one. */
+/** Returns the account to deploy to: the chosen account, or the login's only account. */
 function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
   if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
   // A token may lack permission to list accounts.

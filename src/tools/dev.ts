@@ -136,7 +136,7 @@ async function preparedDemo() {
   }
 }
 
-/** Returns the databases to serve. Prints a one-line error and exits with 1 if the configuration or the data folder is unusable. */
+/** Returns the databases to serve and the configuration file. Exits with 1 and a one-line error if it or the data folder is unusable. */
 function prepared() {
   try {
     const configured = configWith(count);
@@ -163,7 +163,7 @@ function requireRoom(folder: string): void {
   }
 }
 
-/** Parses the options. Prints an error on stderr and exits with 2 if one is invalid. */
+/** Parses the options. If one is invalid, prints an error on stderr and exits with 2. */
 function optionsOf() {
   const options = {
     port: { type: 'string', default: '8787' },

@@ -26,7 +26,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
   server.close();
   await once(server, 'close');
-  // macOS and Windows allow listening on one address while another process listens on all of them.
+  // macOS and Windows allow listening on one address while another process listens on all addresses.
   const socket = connect({ host, port });
   try {
     await once(socket, 'connect');

@@ -29,7 +29,7 @@ export async function create({ service, stopped, ...target }: Target, more: obje
   return service.succeed<Business>('POST /business', { body: { ...fields, business_size: 'small', ...more } });
 }
 
-/** Creates a business, and returns it with functions that call the service for it. */
+/** Creates a business, and returns it with functions that record and read its uses. */
 async function newBusiness(target: Target, more?: object) {
   const { data } = await create(target, more).catch(({ message }) => Promise.reject(new NotVerified(message)));
   const { send, ok } = target.service;

@@ -25,7 +25,7 @@ const time = (of: string) =>
   z.string().check(z.regex(INSTANT), z.meta({ description: `When ${of}, in UTC.`, format: 'date-time' }));
 const list = <S extends z.ZodMiniType>(description: string, entry: S) => z.array(entry).check(z.describe(description));
 
-/** The body of a success, with the requested `data`. */
+/** The body of a success response, with the requested `data`. */
 export const success = <S extends z.ZodMiniType>(data: S) => z.object({ status: z.literal(true), data });
 export type Success<Data> = z.infer<ReturnType<typeof success<z.ZodMiniType<Data>>>>;
 
