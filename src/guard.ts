@@ -25,7 +25,7 @@ import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requi
 import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
-/** The total time that a request waits for its database. */
+/** The total time that a request can wait for its database. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;

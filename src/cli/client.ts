@@ -7,7 +7,7 @@ import type { Data } from './commands.ts';
 export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** Thrown if the response was lost, incomplete or a 5xx: the change may have been made. */
+/** Thrown if the response was lost or incomplete, or its status was 5xx: the change may have been made. */
 export class UnknownOutcome extends Error {}
 
 /** The service itself waits at most 10 seconds for its database. */

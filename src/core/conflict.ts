@@ -16,7 +16,7 @@ export class Conflict extends Error {
 export const usedKeyRule = (id: number): string =>
   `was already used for business ${id} with a different body: GET /business/${id} shows it, and PATCH changes it`;
 
-/** Says why a user who still owns a business cannot be erased. */
+/** Explains why a user who still owns a business cannot be erased. */
 export const ownsRule = (business_id: number): string =>
   `must be a user without a business: delete business ${business_id} first, or transfer it to another user`;
 export const RECENT_RULE = 'must be a user for whom nothing was created in the last minute: retry later';

@@ -1,4 +1,4 @@
-// Creates the demo data for local development over HTTP: one business with three months of uses and no sites, so its token works
+// Creates, over HTTP, the demo data for local development: one business with three months of uses and no sites, so its token works
 // everywhere, and one for trying out domains. With several databases, a third business belongs to another user in another database.
 import { addDays, dayOf } from '../core/time.ts';
 import type { Service } from './service.ts';
