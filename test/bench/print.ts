@@ -71,7 +71,7 @@ const MODELLED: Columns<Modelled> = {
   'uses/s': (row) => whole(row.perSecond),
   'ratio to one database': (row) => spread(row.ratio),
   'ratio per database': (row) => (row.ratio.median / row.databases).toFixed(2),
-  'hottest database’s share': (row) => `${(row.hottest * 100).toFixed(1)} %`,
+  'hottest database’s share': (row) => `${(row.hottest * 100).toFixed(1)}%`,
 };
 
 /** Formats the results in the order in which they were measured. */

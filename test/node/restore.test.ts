@@ -319,7 +319,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     repeat: nothing,
     right: [['add_sites', 'create_business'], ['create_business']],
   }),
-  'alerts were made or sent': play({
+  'alerts were stored or sent': play({
     before: ({ id }) => run('business', 'update', id, '--daily-limit', 2),
     since: async (owner) => {
       await useTwice(owner);
@@ -364,7 +364,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
 
 /** Rows that concern more than one owner, and have separate tests below. */
 const MIGRATION = 'a migration was applied';
-const CLAIM = 'an owner was assigned or a token imported to any database (only if you restore `DB`)';
+const CLAIM = 'an owner was assigned to, or a token imported into, any database (only if you restore `DB`)';
 
 test('the cases are exactly the rows of the table in docs/restoring.md', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
