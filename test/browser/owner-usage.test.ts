@@ -224,9 +224,12 @@ describe('the selected days', () => {
     await until(async () => expect(requested).toEqual(ranges)); // the request follows the change of the URL
     await settled();
     expect(await figure('Change').locator('.value').innerText()).toBe('New');
+    const comparedLines = () => page.locator('usage-chart path.before').count();
+    await eventually(comparedLines).toBe(1);
     await page.keyboard.press('ArrowRight');
     await until(async () => expect(await page.locator('.figures dt').count()).toBe(2));
     await settled();
+    await eventually(comparedLines).toBe(0);
     expect(requested.length).toBe(2);
     expect(await page.getByRole('radio', { name: 'Off' }).isChecked()).toBe(true);
     await expectAccessible(page);
