@@ -150,6 +150,22 @@ test('one “Undo” restores all domains after “Remove all domains”', async
   expect(await business.sites()).toEqual([A, B, C]);
 });
 
+test('“Undo” restores all domains, even if the response to their removal was lost and a retry found none', async () => {
+  const business = await open(A, B);
+  await button('Remove all domains…').click();
+  await page.route(/\/access$/, loseResponse, { times: 1 });
+  await armed();
+  await button('Let the token work everywhere').click();
+  await dialog().getByText('The change may have been made anyway').waitFor();
+  await armed();
+  await button('Let the token work everywhere').click();
+  await done('Removed. The token now works on every site.');
+  await armed();
+  await button('Undo: add 2 domains again').click();
+  await button('Remove all domains…').waitFor();
+  expect(await business.sites()).toEqual([A, B]);
+});
+
 describe('adding domains', () => {
   test('adds https://, warns before the first domain, and asks for confirmation if “Undo” would remove the last', async () => {
     const business = await open();
