@@ -108,6 +108,10 @@ describe('the open view', () => {
     await page.clock.fastForward(15_000);
     await comeBack();
     await reads();
+    requested.length = 0;
+    await comeBack(); // within a minute of the last refresh
+    await page.clock.runFor(1000);
+    expect(requested).toEqual([]);
   });
 
   test('keeps its update time after a change, and is requested again if a change completes during a refresh', async () => {
