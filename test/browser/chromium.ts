@@ -75,6 +75,8 @@ export function visitsOfFile(forgiven?: RegExp) {
   /** Closes the profile. Runs after each test. */
   async function leave(): Promise<void> {
     const remaining = complaints.splice(0).filter((text) => !forgiven?.test(text));
+    // A handler may still wait for a response, which the closed profile never receives.
+    await Promise.all(open?.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })) ?? []);
     await open?.close();
     open = undefined;
     expect(remaining).toEqual([]);
