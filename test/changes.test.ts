@@ -562,7 +562,7 @@ describe('the filtered list of changes', () => {
       ]);
     });
 
-    test('finds each match once over all pages', async () => {
+    test('finds each match once across all pages', async () => {
       const business = await newBusiness();
       const bytes = Array.from({ length: 60 }, (_, index) => 11 + ((index * 7_919) % 130_000));
       const marked = Array.from({ length: 20 }, (_, index) => 60 - 3 * index);

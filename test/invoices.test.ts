@@ -249,7 +249,7 @@ describe('with random changes of billing days,', () => {
     return months;
   }
 
-  test('the nightly invoice runs of two years cover each day of 300 businesses once, and their sums are exact', {
+  test('two years of nightly invoice runs cover each day of each of 300 businesses exactly once, and their sums are exact', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {

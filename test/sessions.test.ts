@@ -135,7 +135,7 @@ describe('a session started with an API key', () => {
     expect(body.data.used).toEqual([{ date: '2026-03-15', count: 0 }]);
   });
 
-  test('ends no later than the API key’s last day, and the response to its start contains its end time', async () => {
+  test('ends no later than the API key’s last day, and the response that starts it contains its end time', async () => {
     const business = await newBusiness();
     const keyUntil = (expires_on: string) => newKey(business, { expires_on });
     const today = await start((await keyUntil('2026-03-15')).key, { at: later(6 * HOUR_MS) });

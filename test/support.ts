@@ -389,7 +389,7 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** Selects, for each table, a statement that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than rows. */
+/** Selects, for each table, a statement that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than returning the rows individually. */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part

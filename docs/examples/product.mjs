@@ -227,7 +227,7 @@ const routes = {
 
 /** The most recent step of each customer, as a promise. */
 const turns = new Map();
-/** Runs a customer's steps sequentially. Skips the step if the customer has been deleted. */
+/** Runs a customer's steps sequentially. Skips a step if the customer has been deleted. */
 function inTurn(user, step) {
   const earlier = turns.get(user) ?? Promise.resolve();
   const turn = earlier.then(() => {

@@ -36,7 +36,10 @@ export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: num
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly one, whose period ends later. */
+/**
+ * Returns the limit that refuses a use of this quantity today, or null. If both limits refuse it, returns the monthly one, whose period
+ * ends later.
+ */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,

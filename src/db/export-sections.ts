@@ -29,7 +29,7 @@ import {
 import { type Statement, statement } from './statement.ts';
 import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
 
-/** The most rows of one section in a page. */
+/** The maximum number of rows of one section on a page. */
 const ROWS = 1000;
 /** The most changes in a page. One change can be 130 KB. */
 const CHANGES = 20;

@@ -14,7 +14,7 @@ import { businesses, dailyUsage, ledger } from './schema.ts';
 import { previousStepWrote, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
-/** Reads the verdict and the counts from `from` to `to`, as one object that maps days to counts. */
+/** Reads the verdict, and the counts from `from` to `to` as one object that maps days to counts. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})

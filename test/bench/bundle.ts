@@ -50,7 +50,7 @@ export function codeOf(checkoutOrCommit = ROOT): string {
   return deployed(directory.path, [], root).toString();
 }
 
-/** Bundles a file of test/bench/workers. */
+/** Bundles a file in test/bench/workers. */
 export function bundled(file: string): string {
   const entryPoints = [join(import.meta.dirname, 'workers', file)];
   const { outputFiles } = esbuild.buildSync({ entryPoints, bundle: true, minify: true, format: 'esm', write: false });

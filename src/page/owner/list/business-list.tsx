@@ -1,4 +1,4 @@
-// The table of businesses, with warnings, growth, and the uses of 30 days.
+// The table of businesses, with warnings, growth, and 30 days of uses.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
