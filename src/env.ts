@@ -61,9 +61,7 @@ export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; log
 /** Runs work on the call's database after the response. `name` identifies the work in the log if it fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/**
- * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` is set only for operators.
- */
+/** The variables that the guard sets. `database` is the number of the database of `ask`. `databases` is set only for operators. */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
 };

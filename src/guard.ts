@@ -50,10 +50,7 @@ export type Accepts = {
 /** The operations and input of each guard, by middleware. src/openapi uses them to describe the routes. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
-/**
- * Guards a route with one operation. Without schemas, accepts no query or body. With `codeIn`, a code in the body can replace the
- * credential.
- */
+/** Guards a route with one operation. Without schemas, accepts no query or body. With `codeIn`, a code in the body is a credential. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
   { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},

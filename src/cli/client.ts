@@ -90,8 +90,8 @@ async function fetchText(host: string, url: URL, init: RequestInit) {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the response may come from another server
-function jsonIn(text: string): any {
+/** Returns undefined if the text is not JSON: the response may come from another server. */
+function jsonIn(text: string): Data {
   try {
     return JSON.parse(text);
   } catch {
@@ -131,7 +131,7 @@ export async function* pagesOf(service: Service, request: Request): AsyncGenerat
 }
 
 /** Reads and merges all pages of a list. `cursor` is the name of the cursor parameter. */
-export async function sendForAllPages(service: Service, request: Request, cursor: string): Promise<Data> {
+export async function readAllPages(service: Service, request: Request, cursor: string): Promise<Data> {
   const all: Record<string, unknown[]> = {};
   for (let next: unknown; next !== null; ) {
     const query = { ...request.query, ...(next !== undefined && { [cursor]: next }) };

@@ -1,5 +1,5 @@
 // Runs a command: validates the input with the service's schema, sends the request, and returns a value or pages of lines.
-import { pagesOf, send, sendForAllPages, serviceIn, UnknownOutcome } from './client.ts';
+import { pagesOf, readAllPages, send, serviceIn, UnknownOutcome } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
 /** `say` prints a message for the user. */
@@ -39,7 +39,7 @@ export async function run(
   if (command.hasLines) return pagesOf(service, asked);
   const cursor = CURSORS.find((name) => name in shape);
   try {
-    const data = cursor === undefined ? await send(service, asked) : await sendForAllPages(service, asked, cursor);
+    const data = cursor === undefined ? await send(service, asked) : await readAllPages(service, asked, cursor);
     return shown(data, given);
   } catch (error) {
     const { message } = error as Error;

@@ -13,10 +13,7 @@ const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/**
- * Counts the entries in a text. Returns null if the text exceeds a limit. Reads each character once, and does not check that the text is
- * JSON.
- */
+/** Counts the entries in a text, or returns null if it exceeds a limit. Reads each character once, without checking the syntax. */
 export function countEntries(text: string): number | null {
   let depth = 0;
   let entries = 0;

@@ -29,17 +29,12 @@ export type LimitUsage = Limits & {
 /** Returns the midnight at the end of a day. */
 export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
-/**
- * A limit that refuses a use. `overage` is how many uses are allowed beyond it. `left` is how many uses remain, including the overage.
- */
+/** A limit that refuses a use. `overage` is how many uses are allowed beyond it, and `left` how many remain, overage included. */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/**
- * Returns the limit that refuses a use of this quantity today, or null. If both limits refuse it, returns the monthly one, whose period
- * ends later.
- */
+/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly limit, which ends later. */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,

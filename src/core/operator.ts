@@ -1,9 +1,7 @@
 // Operator keys (docs/api.md, "Operator keys"). They are not in a database: a Worker secret contains each key's role and hash.
 import { type Operation, POLICY, type Refusal } from './policy.ts';
 
-/**
- * `full` may do everything that POLICY allows the operator, for every business. `record` is limited to operations with `allowsRecordKey`.
- */
+/** `full` may do everything that POLICY allows the operator. `record` is limited to operations with `allowsRecordKey`. */
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
@@ -20,10 +18,7 @@ const SECRET = /^(full|record):[0-9a-f]{64}$/;
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
-/**
- * Returns the role of the operator key with this hash, or the narrower role if secrets give the key both. Null if no secret contains the
- * hash.
- */
+/** Returns the role of the operator key with this hash, the narrower one if secrets give it both. Null if no secret contains the hash. */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
   return OPERATOR_ROLES.findLast((role) => texts.includes(formatSecret(role, hash))) ?? null;

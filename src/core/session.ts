@@ -3,10 +3,7 @@ import { addressRule, isSafeAddress } from './address.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/**
- * Active sessions per user. Starting another ends the oldest one that was started in the same way: with the same API key, or with a console
- * link.
- */
+/** Active sessions per user. Starting another ends the oldest from the same API key, or from a console link. */
 export const MAX_SESSIONS = 20;
 /** Stored sessions per user, including ended ones. */
 export const MAX_STORED_SESSIONS = 50;

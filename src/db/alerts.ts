@@ -38,10 +38,7 @@ const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached
   where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
-/**
- * Stores an alert for each reached threshold (`thresholdsReachedBy` in core/limits.ts), unless that threshold or a higher one already has
- * an alert.
- */
+/** Stores an alert for each threshold that `thresholdsReachedBy` returned, unless it or a higher one already has an alert. */
 export async function storeReachedAlerts(
   d1: D1Database,
   business_id: number,
@@ -135,9 +132,7 @@ async function storeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/**
- * Stores one business's missing alerts. Runs after a batch that counted a list of uses, because that batch does not read the limit usage.
- */
+/** Stores one business's missing alerts, after a batch that counted a list: that batch does not read the limit usage. */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   storeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 

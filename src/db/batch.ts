@@ -1,5 +1,5 @@
 // Runs a call's statements in one round trip and measures their cost.
-import { type Call, shapeAndValuesOf } from './call.ts';
+import { type Call, splitCall } from './call.ts';
 import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
 
@@ -22,10 +22,7 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
-/**
- * Runs a call's statements in one transaction and adds their cost to `cost`. A failed batch adds its round trip and its duration, but no
- * rows.
- */
+/** Runs a call's statements in one transaction. Adds their cost to `cost`, but no rows if the batch fails. */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
   call: Call,
@@ -33,7 +30,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   steps: S | undefined,
   cost: Cost,
 ): Promise<{ row: Row | undefined; rows: RowsOf<S>; bytes: number }> {
-  const { shape, values } = shapeAndValuesOf(call);
+  const { shape, values } = splitCall(call);
   const named = Object.entries<Statement>(steps ?? {});
   const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
     const { sql, names } = textFor(shape);

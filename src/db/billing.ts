@@ -58,9 +58,7 @@ export const hasBillingChanges = ($: Placeholders<'fields'>) =>
   sql`case when ${newDay($)} is null then ${businesses.has_billing_changes}
     else exists (select 1 from ${billingChanges} where ${eq(billingChanges.business_id, businesses.id)}) end`;
 
-/**
- * Steps that change the billing day if `fields` contains one. They replace an earlier change if the month that it alters has not started.
- */
+/** Steps that change the billing day if `fields` contains one. They replace a pending change whose month has not started. */
 export const changeBillingDay = {
   replaced: ($: Fields) =>
     builder

@@ -34,10 +34,7 @@ export const CALL_VALUES = ['business_id', 'lookup_value', 'operator', 'today', 
 export type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);
 
-/**
- * Tests whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write do not repeat this
- * test.
- */
+/** Tests whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write skip the test. */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
 /** The parts of a call that determine the SQL of its statements. In practice, there are a few dozen shapes. */
@@ -55,16 +52,8 @@ export type CallShape = {
 /** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-export function shapeAndValuesOf({
-  operation,
-  credential,
-  business_id,
-  ignoresPath,
-  origin,
-  ownOrigin,
-  now,
-  deadline,
-}: Call) {
+/** Splits a call into its shape and the values that its statements bind. */
+export function splitCall({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);

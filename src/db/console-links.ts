@@ -15,10 +15,7 @@ import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/**
- * `business_id` restricts the session to that business. `minutes` is the session's duration. `return_url` is the URL that the console links
- * back to.
- */
+/** `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
   role: (typeof LINK_ROLES)[number];

@@ -42,10 +42,7 @@ const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
 const { before, after, action, subject, subject_id } = changes;
 /** The order matters: `key_names` finds changes through the keys, which `keys` deletes. */
 const STEPS = {
-  /**
-   * Removes the user from `before`. Clears all of `before` if the change records a business's deletion, because the purge retains that
-   * change.
-   */
+  /** Removes the user from `before`. Clears `before` in the record of a business's deletion, because the purge retains that change. */
   before: step((erased) => {
     const others = sql`case when ${action} <> 'delete_business' then json_remove(${before}, '$.user_id') end`;
     return builder

@@ -44,10 +44,7 @@ type ReadSection = {
   page: (rows: unknown[]) => { lines: object[]; last: RowPosition | null };
 };
 
-/**
- * Defines a section by its query, the line for a row, and the position of a row. If `positionOf` is null, one page contains the whole
- * section.
- */
+/** Defines a section by its query, the line for a row, and the position of a row. Without `positionOf`, the section is one page. */
 function section<Q extends BuiltQuery>(
   define: (permission: Permission, $: Values) => Q,
   lineOf: (row: RowOf<Q>) => object,

@@ -48,7 +48,7 @@ const readKnown = statement(['uses'], (permission, $) => {
 const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
   sql`case when ${decidedId($)} is not null then ${$.uses} end`;
 
-/** The amount by which the list lowers each day's count. */
+/** How much the list lowers each day's count. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
   sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);

@@ -11,9 +11,7 @@ import { alerts, businesses, type Database, messages } from './schema.ts';
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
-/**
- * The numbers of statements that leaseNextMessage and endMessage run. If `ended` is not null, leaseNextMessage runs END_STATEMENTS more.
- */
+/** The statements that leaseNextMessage and endMessage run. leaseNextMessage runs END_STATEMENTS more if `ended` is not null. */
 export const LEASE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
@@ -31,8 +29,8 @@ export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'ret
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the open message that is not set aside. If there is none, leases a new message with unsent alerts, or else a message that is due
- * for a retry. Returns null if no message can be leased. Stores the outcome of `ended` first, in the same batch.
+ * Leases the next message, or returns null: the open message if it is not set aside, otherwise a new message with unsent alerts, otherwise
+ * a message whose retry is due. Stores the outcome of `ended` first, in the same batch.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

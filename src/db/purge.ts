@@ -27,10 +27,7 @@ import { withTimeout } from './timeout.ts';
 
 /** The most rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
-/**
- * A run deletes up to 24,000 ids. One run every two minutes keeps up with the rate at which one database records single uses. Later runs
- * delete the rest.
- */
+/** A run deletes up to 24,000 ids. At one run every two minutes, it keeps up with the single uses that a database can record. */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
 /** Most purges of changes check only those that became overdue within this many days. */
@@ -108,10 +105,7 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
 
-/**
- * Always retains the last change of each business and user, because the next change's id is derived from it. The first turn of a day checks
- * all changes.
- */
+/** Always retains the last change of each business and user: the next id follows it. The first turn of a day checks all changes. */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
   const keptFrom = changesRetainedFrom(now);
   const isFirstTurn = turn === TURNS.indexOf(purgeChanges);

@@ -47,10 +47,7 @@ const endExcess = statement(['hash'], (_, $) => {
   return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
 });
 
-/**
- * Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. Each start adds only one session, so the table cannot fill
- * up.
- */
+/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. That suffices, because each start adds one. */
 const dropExcess = statement(['hash'], (_, $) => {
   const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;

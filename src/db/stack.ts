@@ -1,10 +1,7 @@
 // Formats errors for the log.
 import { DrizzleQueryError } from 'drizzle-orm';
 
-/**
- * Returns the stacks of an error and its causes. Drizzle wraps D1's error in an error that quotes the bound values, so this uses D1's error
- * instead.
- */
+/** Returns the stacks of an error and its causes. Skips Drizzle's own error, which quotes the bound values. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return `${error}`;
   const { stack, cause } = error;

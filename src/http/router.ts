@@ -6,9 +6,7 @@ import { getPath } from 'hono/utils/url';
 import type { Env } from '../env.ts';
 import { json } from './response.ts';
 
-/**
- * Uses TrieRouter, which supports `/usage/:business_id` alongside `/:business_id/access`. `Hono` would also bundle a router that does not.
- */
+/** Uses TrieRouter. `Hono` would also bundle a router that rejects `/usage/:business_id` alongside `/:business_id/access`. */
 export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
 
 /** Ignores a trailing slash, except for DELETE and PATCH: `/access/` with its id missing must not mean the whole list. */

@@ -51,7 +51,8 @@ One change remains, which records the deletion. The id is never reused.`,
   'GET /api/v1/business/{business_id}/access': {
     operationId: 'readAccess',
     summary: 'List the registered domains',
-    description: 'Returns the business with its registered domains. If there are none, its token works on every site.',
+    description:
+      'Returns the business with its registered domains. While none is registered, its token works on every site.',
     success: ok('The business and its registered domains.', schemas.business, { business: businessWith(SHOP) }),
   },
   'POST /api/v1/business/{business_id}/access': {

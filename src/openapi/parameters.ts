@@ -4,7 +4,7 @@ import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 
 export type ParameterDescription = readonly [description: string, example: unknown];
 
-const MEANINGS: Record<string, ParameterDescription> = {
+const DESCRIPTIONS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
   access_id: ['Identifier of the entry.', 1],
   user_id: ['Identifier of the user.', 7],
@@ -24,7 +24,7 @@ export function parameter(
   schema: z.ZodMiniType,
   own?: ParameterDescription,
 ) {
-  const [description, example] = own ?? MEANINGS[name] ?? [];
+  const [description, example] = own ?? DESCRIPTIONS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);
   return schema.check(z.meta({ param: { in: location, name, description, example } }));
 }

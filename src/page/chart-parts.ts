@@ -15,7 +15,7 @@ export function tooltipLines(bar: Bar, words: Words, today: string): string[] {
   return [words.counted(count), formatDays(bar, words, today), ...compared];
 }
 
-/** Returns the number of bars by which a key moves the mark. `forward` is -1 in right-to-left text, otherwise 1. */
+/** Returns how many bars a key moves the mark. `forward` is -1 in right-to-left text, otherwise 1. */
 export function keyStep(key: string, forward: number): number | undefined {
   const steps: Record<string, number> = {
     ArrowLeft: -forward,

@@ -13,7 +13,7 @@ import { median, type Spread, spreadOf } from './stats.ts';
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
 /** Milliseconds that a deployed database needs for a use (docs/performance.md, "What one database holds"). */
 const USE_MS = 5;
-/** The factor by which a stand-in is slower than a deployed database. */
+/** How many times slower a stand-in is than a deployed database. */
 const SCALE = 10;
 /** Concurrent requests per database. */
 const IN_FLIGHT = 16;

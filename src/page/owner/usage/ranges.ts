@@ -119,7 +119,7 @@ export function earlier(shown: Shown, today: string): Shown | null {
   return moved.from < FIRST_DAY ? null : named(moved, months, today);
 }
 
-/** Returns the next range, up to today, or null if there is none. */
+/** Returns the following range, which ends today at the latest. Null if the shown range already reaches today. */
 export function later(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   if (range.to >= today) return null;
