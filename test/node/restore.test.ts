@@ -183,14 +183,14 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: [200, 200],
     right: [200, 403],
   }),
-  'a site was added, not the first': play({
+  'a site other than the first was added': play({
     before: (owner) => addSites(owner, A),
     since: (owner) => addSites(owner, B),
     shown: (owner) => visitsFrom(owner, B),
     restored: [403],
     right: [200],
   }),
-  'the first sites were registered, or all were replaced': play({
+  'the first sites were registered, or all sites were replaced': play({
     before: async () => {
       const replacing = await newOwner();
       await addSites(replacing, A);
@@ -221,7 +221,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: 401,
     right: 200,
   }),
-  'a business was given to another user': play({
+  'a business was transferred to another user': play({
     before: newOwner,
     since: ({ id }, other) => run('business', 'update', id, '--user', other.user),
     shown: (owner, _, other) => visits(owner, owner.key, other.key),
@@ -234,7 +234,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: 'Acme',
     right: 'Acme 2',
   }),
-  'a limit was set, lowered or lifted': play({
+  'a limit was set, lowered or removed': play({
     before: ({ id }) => run('business', 'update', id, '--monthly-limit', 5),
     since: ({ id }) => run('business', 'update', id, '--daily-limit', 1000, '--monthly-limit', 'none'),
     shown: async ({ id }) => (await run('business', 'show', id)).limits,
@@ -364,7 +364,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
 
 /** Rows that concern more than one owner, and have separate tests below. */
 const MIGRATION = 'a migration was applied';
-const CLAIM = 'an owner was assigned to, or a token imported into, any database (only if you restore `DB`)';
+const CLAIM = 'an owner was assigned a database, or a token was imported (only if you restore `DB`)';
 
 test('the cases are exactly the rows of the table in docs/restoring.md', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
