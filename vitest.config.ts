@@ -112,7 +112,7 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
-      // Need not run alone: it measures requests and their baseline in alternation, so other load affects both.
+      // Need not run alone: it alternates between requests and their baseline, so other load affects both.
       { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },
     ],
   },

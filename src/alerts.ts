@@ -171,7 +171,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
 
 /** The reason that a message was not accepted: the response status, or the error if the receiver did not respond. */
 type Failure = { status?: number; error?: string };
-/** Returns whether the receiver rejected the message: the status is a client error that is not temporary. */
+/** Returns whether the receiver rejected the message, that is, whether the status is a client error that is not temporary. */
 const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
 
 /** Sends a message. Returns null after a 2xx response, otherwise the failure to log. */

@@ -104,7 +104,7 @@ test('the list of all alerts continues past databases without alerts', async () 
 });
 
 test('the list of all alerts continues past a gap in the database numbers', async () => {
-  const [, { d1 }] = homes as [Home, Home]; // DB_3 is no owner's home.
+  const [, { d1 }] = homes as [Home, Home]; // No owner's home is DB_3.
   const bindings = { DB: d1, DB_1: undefined, DB_2: undefined, DB_3: d1 };
   const { body } = await call('GET', PATH, { as: OPERATOR.full, bindings });
   expect(body).toEqual({ status: true, data: { alerts: [], next: '3' } });

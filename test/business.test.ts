@@ -85,7 +85,7 @@ describe('limits', () => {
     },
   );
 
-  test('are complete for an unused business', async () => {
+  test('include every property for an unused business', async () => {
     const business = await newBusiness();
     await limit(business, 7, 9);
     expect((await shown(business)).limits).toMatchObject({ daily: 7, monthly: 9, remaining: 7 });

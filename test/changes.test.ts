@@ -679,7 +679,7 @@ describe('the name of the key that made a change', () => {
 
   describe('if the change created or revoked a one-business key', () => {
     const OTHERS = 'Büro "12" of others';
-    /** Creates a business with a revoked key that was renamed with SQL after its changes were stored. */
+    /** Creates a business with a revoked key. SQL renames the key after its changes are stored. */
     async function withKey() {
       const business = await newBusiness();
       const keys = `/api/v1/user/${business.user_id}/keys`;

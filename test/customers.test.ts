@@ -650,7 +650,7 @@ describe('deleting a business', () => {
     }
   });
 
-  test('with 100,000 ids and 9,000 changes finishes in several purge runs, even if they are interrupted at any statement, and never frees the business’s id', {
+  test('with 100,000 ids and 9,000 changes finishes within several purge runs, whichever statement is interrupted, and never frees the business’s id', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });

@@ -372,7 +372,7 @@ describe('a business token', () => {
   });
 });
 
-// Compares refusals and writes with those that a separate implementation of the rules returns.
+// Checks that refusals and database writes match those of a separate implementation of the rules.
 describe('responses and writes follow the rules', () => {
   const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
   const cases = [[], ['https://shop.example']].flatMap((sites) =>

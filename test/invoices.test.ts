@@ -300,7 +300,7 @@ describe('with random changes of billing days,', () => {
     }
   });
 
-  test('any 28 days contain at most twice the monthly limit of uses, as they do without changes', {
+  test('any 28 days contain at most two monthly limits of uses, the same maximum as without changes', {
     tags: 'slow',
     timeout: 300_000,
   }, async () => {

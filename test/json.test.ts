@@ -1,4 +1,4 @@
-// Checks on a JSON text before it is parsed.
+// The checks that run before a JSON text is parsed.
 import { describe, expect, test } from 'vitest';
 import { countEntries, parseBoundedJson } from '../src/core/json.ts';
 

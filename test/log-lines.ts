@@ -14,7 +14,7 @@ const OF_REQUEST = rowsOf('| Field | Meaning |').flatMap(([cell, meaning = '']) 
   namesIn(cell).map((name) => ({ name, isOptional: meaning.startsWith('only ') })),
 );
 const OF_RUN = rowsOf('| Field of a run | Meaning |').flatMap(([cell, meaning = '']) =>
-  namesIn(cell).map((name) => ({ name, isOf: /^of (?:the )?(\w+):/.exec(meaning)?.[1] ?? null })),
+  namesIn(cell).map((name) => ({ name, isOf: /^(\w+) only:/.exec(meaning)?.[1] ?? null })),
 );
 const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, , fields]) => ({
   operations: namesIn(operations),

@@ -67,7 +67,7 @@ describe('a single use', () => {
     }
   });
 
-  test('is not recorded by a request about sites or by a preflight', async () => {
+  test('is recorded neither by a request about sites nor by a preflight', async () => {
     const business = await newBusiness();
     await counts(business);
     const { body } = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });

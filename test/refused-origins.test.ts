@@ -170,7 +170,7 @@ describe('the list of refused origins', () => {
 /** The maximum per origin, mostly for two scans of the 50 origins, which find the origin to evict. */
 const ROWS_READ = 160;
 
-describe('the storage of at most 50 refused origins per business', () => {
+describe('the limit of 50 stored refused origins per business', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
     recordRefusal(d1, id, origin, at);
 

@@ -112,7 +112,7 @@ test('a week is whole if its seven days are over, even if the range contains no 
   expect(wholeOf(15, '2026-04-01')).toEqual([false, true, true]);
 });
 
-test('a bar has no counterpart if the previous period has no bar with its index', () => {
+test('a bar has no counterpart if the previous period has no bar at the same index', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(2, '2026-03-01'), '2030-01-01');
   expect(bars.map(({ before }) => before?.from)).toEqual(['2026-03-01', '2026-03-02', undefined]);
 });

@@ -129,7 +129,7 @@ async function run(receiver: Receiver | null, at = NOW, bindings: object = datab
   await runAlerts({ ...to, ...bindings } as Bindings, given(clock, lines));
   return lines;
 }
-/** Starts a run whose timers the test advances. */
+/** Starts a run with fake timers, which the test advances. */
 function begin(receiver: Receiver, bindings: object = databases(), clock = () => new Date()) {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
   const lines: object[] = [];

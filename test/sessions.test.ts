@@ -1,4 +1,4 @@
-// Sessions of the owner's console (docs/api.md, "Start a session"): their start, permissions and end.
+// The sessions of the owner's console (docs/api.md, "Start a session"): starting them, their permissions, and ending them.
 import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// The original specification, verbatim, on one database: both operations with only `Accept`, `Authorization` and a JSON body, and the
+// Tests the original specification verbatim, on one database: both operations, with only `Accept`, `Authorization` and a JSON body, and the
 // specified errors.
 import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';

@@ -149,7 +149,7 @@ function expectAnswer({ method, url }: Request, { status, headers }: Response, t
   expectValidResponse({ method, path: pathname + search, answer: { status, headers, text } });
 }
 
-/** Creates a service at a fixed time. It checks its responses against openapi.json and collects its log lines. */
+/** Creates a service with a fixed clock, whose responses are checked against openapi.json and whose log lines are collected. */
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];

@@ -7,7 +7,7 @@ export type Position = { number: number; before: number | null };
 
 export const formatCursor = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;
 
-/** Parses a cursor. Null if it is malformed. The database may not exist. */
+/** Parses a cursor. Returns null if it is malformed. Does not check that the database exists. */
 export function parseCursor(cursor: string): Position | null {
   const [, letter, id] = /^([0-9A-Za-z])(.*)$/.exec(cursor) ?? [];
   if (letter === undefined) return null;

@@ -18,7 +18,7 @@ export const numberOf = (binding: string): number | null => {
 /** Ids of businesses, API keys and access entries in database k start at k × IDS_PER_DATABASE + 1. */
 export const IDS_PER_DATABASE = 1_000_000_000;
 
-/** Returns the number of the database whose range contains the id. The database may not exist. */
+/** Returns the number of the database whose range contains the id. Does not check that the database exists. */
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
 /** Returns the inclusive ranges of database numbers that are missing from `bound`, which must be ascending. */

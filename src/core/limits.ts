@@ -7,7 +7,7 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The maximum number of uses counted beyond a limit. Null: unlimited. Tokens always stop at the limit. */
+  /** The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token always stop at the limit. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
@@ -29,7 +29,10 @@ export type LimitUsage = Limits & {
 /** Returns the midnight at the end of a day. */
 export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
-/** A limit that refuses a use. `overage` is how many uses are allowed beyond it, and `left` how many remain, overage included. */
+/**
+ * A limit that would be exceeded. `overage` is the number of uses allowed beyond it, and `left` is the number that remain, including
+ * overage.
+ */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
 /** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };

@@ -57,7 +57,7 @@ export function rangeProblem(range: Range, isToday: boolean): string | null {
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** Caches the latest range. Most reports need the same range, and listing its days is a tenth of a report's cost. */
+/** Caches the latest range. Most reports need the same range, and listing its days accounts for a tenth of a report's cost. */
 let latest: (Range & { days: readonly string[] }) | null = null;
 
 /** Lists the days of a range, ascending. Works month by month: a Date for each day would be the most expensive part of a report. */

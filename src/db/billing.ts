@@ -10,7 +10,7 @@ import { builder, type Placeholders } from './text.ts';
 /** The columns of a business that determine its billing months. */
 type Billed = Record<'id' | keyof typeof billingColumns, SQLWrapper>;
 
-/** The first day of the month that contains `day`, if every month starts on `billing_day`. */
+/** The first day of the billing month that contains `day`, assuming that every month starts on `billing_day`. */
 const firstOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
   sql`date(${day}, (1 - ${billing_day}) || ' days', 'start of month', (${billing_day} - 1) || ' days')`;
 const lastOf = (day: SQLWrapper, billing_day: SQLWrapper) =>

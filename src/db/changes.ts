@@ -49,7 +49,7 @@ const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', '
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
-/** The lowest id that a page examines. The page examines EXAMINED_IDS ids, or fewer if it searches texts and the texts reach PAGE_BYTES. */
+/** The lowest id examined for a page. Examines EXAMINED_IDS ids, or fewer if a text search reads PAGE_BYTES first. */
 function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefined): SQL {
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
   // SQLite stores the length of a text in the row header, so this reads no text.
@@ -63,7 +63,7 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
 /** Tests whether a change's `before` or `after`, as shown to the owner, contains the search text. */
 function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
   const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
-  // Skips missing variants, because SQLite computes the text again for each comparison.
+  // Skips missing variants, because SQLite would compute `shown` again for each additional comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
   return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.upper_case)} or ${hasOther($.domain)})`;
 }

@@ -40,7 +40,7 @@ type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 /** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
 const IDENTITY = ['key', 'token', 'decision'] as const;
 type Identity = Placeholders<(typeof IDENTITY)[number]>;
-/** The idempotency key as stored. Null, which equals nothing, if the request contains no key. */
+/** The idempotency key as stored. Null if the request contains no key: in SQL, null never equals anything. */
 const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
 /** Matches the business that this request created. The mark identifies the request, and the token allows an index lookup. */
 const isCreated = ({ token, decision }: Identity) =>

@@ -25,7 +25,7 @@ function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
   const newest = sql`(select ${apiKeys.created_at} from ${apiKeys} where ${isKey} order by ${apiKeys.id} desc limit 1)`;
   return sql<number>`coalesce(${newest} > ${recent}, 0)`;
 }
-/** Reads the verdict and the obstacles to an erasure: the user's first business, and whether the user's newest key is recent. */
+/** Reads the verdict and what would prevent an erasure: the user's first business, or a recently created key. */
 const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
   const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;

@@ -7,7 +7,7 @@ import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
 
-/** SQLite's table that stores the last id of each AUTOINCREMENT table. */
+/** The SQLite table that stores the last id of each AUTOINCREMENT table. */
 export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
 
 const WITH_IDS = ['businesses', 'access', 'api_keys'];

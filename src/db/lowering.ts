@@ -1,4 +1,4 @@
-// Lowers the quantities of uses with ids, and the counts of their days by the same amount (docs/api.md, "Lowering uses").
+// Lowers the quantities of uses that have ids, and the daily counts by the same amount (docs/api.md, "Lowering uses").
 import { and, eq, gt, gte, inArray, isNotNull, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
 import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
@@ -100,8 +100,8 @@ export type LoweredUse = { digest: string; quantity: number };
 
 /**
  * Lowers each use whose stored quantity is greater than the new one, and returns a row for each lowered use. Other quantities do not
- * change, so this is safe to retry. `read` returns `known`, the number of listed uses that can be lowered, whether or not the list lowers
- * them.
+ * change, so this is safe to retry. `read` returns `known`: how many of the listed uses exist and can be lowered, including those that this
+ * call does not lower.
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));

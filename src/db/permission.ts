@@ -131,7 +131,7 @@ export type Verdict = {
 export const permittedId = (permission: Permission) =>
   sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
 
-/** A value if the call is permitted. Otherwise null, which equals nothing. */
+/** The value if the call is permitted. Otherwise null, which never equals anything in SQL. */
 export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
   sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
 

@@ -25,7 +25,7 @@ import {
 import { stackOf } from './stack.ts';
 import { withTimeout } from './timeout.ts';
 
-/** The most rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
+/** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
 /** A run deletes up to 24,000 ids. At one run every two minutes, it keeps up with the single uses that a database can record. */
 const ID_STATEMENTS = 3;
@@ -105,7 +105,10 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
 
-/** Always retains the last change of each business and user: the next id follows it. The first turn of a day checks all changes. */
+/**
+ * Always retains the last change of each business and user, because the next id is derived from it. The day's first turn checks all
+ * changes.
+ */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
   const keptFrom = changesRetainedFrom(now);
   const isFirstTurn = turn === TURNS.indexOf(purgeChanges);

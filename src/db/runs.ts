@@ -1,4 +1,4 @@
-// Stores the time at which each scheduled run last ended, in DB only.
+// Stores when each scheduled run last ended. Only DB contains these times.
 import { drizzle } from 'drizzle-orm/d1';
 import type { RunName } from '../core/schedule.ts';
 import { formatTimestamp } from '../core/time.ts';

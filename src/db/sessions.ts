@@ -30,7 +30,7 @@ export const endSessionsOf = statement(['key_id'], (permission, $) => {
     .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
 });
 
-/** Selects a column of the session with this hash. Null, which equals nothing, if there is no such session. */
+/** Selects a column of the session with this hash. Null if there is no such session: in SQL, null never equals anything. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 

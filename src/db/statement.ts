@@ -33,7 +33,9 @@ export type RowsOf<S extends Steps> = {
 export type EntryOf<S, Name extends string> =
   S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
-/** Defines a statement. `names` are its own values. `$` contains a placeholder for each of them and for each of the call's values. */
+/**
+ * Defines a statement. `names` lists its own parameters. `$` contains a placeholder for each of them, and for each of the call's values.
+ */
 export function statement<const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q,

@@ -178,7 +178,7 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
 });
 
-/** A use with an id: the digest of the id in hex, the day on which the use counts, and its quantity. */
+/** A use with an id: the hex digest of the id, the day that the use counts towards, and its quantity. */
 export type IdentifiedUse = { digest: string; day: string; quantity: number };
 
 const listedDigest = sql.raw('value ->> 0');
@@ -192,8 +192,8 @@ const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }
     : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
- * A subquery with rows of PeriodBeyond: the days and months in which the new uses of a list would exceed a limit plus its overage. The
- * surrounding `from` must contain the permission. Evaluate the subquery only if `isBound`.
+ * A subquery that returns rows of PeriodBeyond: the days and months in which a list's new uses would exceed a limit plus its overage. The
+ * enclosing query's `from` must include the permission. Evaluate the subquery only if `isBound`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
   const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;

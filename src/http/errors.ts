@@ -50,7 +50,7 @@ export const SERVER_ERROR = new ServiceError('server_error', 500, { message: 'Se
 const RETRY_SECONDS = 10;
 const LATER = { 'Retry-After': `${RETRY_SECONDS}` };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
-/** RFC 6750 §3. Explains how to send a credential, never why this one is invalid. */
+/** RFC 6750 §3. The description explains how to send a credential, but not why the one sent is invalid. */
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 

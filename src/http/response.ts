@@ -16,7 +16,7 @@ const HEADERS = new Headers({
   'Content-Type': 'application/json', // the default
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'cross-origin', // lets pages of other sites read every response
+  'Cross-Origin-Resource-Policy': 'cross-origin', // lets pages on other sites read every response
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=15552000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',

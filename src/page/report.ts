@@ -1,4 +1,4 @@
-// Fetches a report, and explains failures as far as the browser reveals their cause.
+// Fetches a report, and explains a failure to the extent that the browser reveals its cause.
 import { type Day, sum } from './scale.ts';
 
 export const RESPONSE_TIMEOUT_MS = 30_000;

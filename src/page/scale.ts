@@ -6,7 +6,7 @@ export type Day = { date: string; count: number };
 export type Unit = 'day' | 'week' | 'month';
 
 type Span = { from: string; to: string; count: number };
-/** The days of a bar, and their counterparts in the compared period. */
+/** The days that a bar covers, and the corresponding days of the compared period. */
 export type Bar = Span & { whole: boolean; before: Span | undefined };
 
 export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
@@ -20,7 +20,7 @@ const span = (days: readonly Day[]): Span => ({
   count: sum(days),
 });
 
-/** The compared period, see `comparedWith`. */
+/** The period to compare with (see `comparedWith`). */
 export type Compare = 'previous' | 'year';
 
 /**

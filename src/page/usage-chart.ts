@@ -238,7 +238,7 @@ export class UsageChart extends HTMLElement {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
 
-  /** Redraws everything after the data or the words change. */
+  /** Redraws everything after the data or the wording changes. */
   #invalidate(): void {
     this.#tableUnit = null;
     this.#show();

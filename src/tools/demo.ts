@@ -1,5 +1,6 @@
-// Creates, over HTTP, the demo data for local development: one business with three months of uses and no sites, so its token works
-// everywhere, and one for trying out domains. With several databases, a third business belongs to another user in another database.
+// Creates the demo data for local development over HTTP: a business with three months of uses and no sites, so that its token works
+// everywhere, and another business for trying out domains. With several databases, a third business belongs to another user in another
+// database.
 import { addDays, dayOf } from '../core/time.ts';
 import type { Service } from './service.ts';
 

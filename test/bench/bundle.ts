@@ -57,7 +57,7 @@ export function bundled(file: string): string {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The file's load time in milliseconds, as the median of several Node processes. In workerd, the clock does not advance during startup. */
+/** The file's load time in milliseconds: the median of several Node processes. Uses Node because workerd's clock stops during startup. */
 function startOf(file: string): number {
   const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
   const args = ['--no-warnings', '--input-type=module', '--eval', script];

@@ -74,7 +74,7 @@ function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) =
 }
 
 describe('signing in with a single business', () => {
-  test('opens the only business without showing the list, and its back link leads to the list', async () => {
+  test('opens that business without showing the list, and the back link leads to the list', async () => {
     page = await world.visit();
     await page.evaluate(`globalThis.glimpses = 0;
       new MutationObserver(() => { glimpses += document.querySelectorAll('.row, .total:not(:empty)').length })

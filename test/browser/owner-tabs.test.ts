@@ -46,7 +46,7 @@ test('the first Tab focuses the link that skips to the content', async () => {
 });
 
 describe('the header of a business', () => {
-  test('counts the refused origins that were not dismissed in this session', async () => {
+  test('counts the refused origins that have not been dismissed in this session', async () => {
     const business = await world.spare('https://a.example');
     await world.refuse(business, 'https://b.example', 'https://c.example');
     page = await openTab(world, business, 'token');
@@ -87,7 +87,7 @@ describe('the header of a business', () => {
 });
 
 describe('the open view', () => {
-  test('is refreshed by “Refresh”, and when the user returns to the tab after a minute', async () => {
+  test('is refreshed when the user presses “Refresh” or returns to the tab after a minute', async () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await page.locator('.entry').first().waitFor();

@@ -71,7 +71,7 @@ test('a read-only key sees every view, but neither the whole token nor buttons t
   expect(await names()).toEqual(['Clear']);
 });
 
-test('scripts run for less than 100 ms on the sign-in page, and for less than 100 ms until the list is shown', async () => {
+test('scripts run for less than 100 ms until the sign-in page is shown, and for less than another 100 ms until the list is shown', async () => {
   page = await world.visit();
   const cdp = await page.context().newCDPSession(page);
   const scripted = async () => {

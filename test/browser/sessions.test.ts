@@ -705,7 +705,7 @@ describe.skipIf(!hasFullChromium)('a page restored from the back-forward cache',
     await page.close();
   });
 
-  test('does not sign the user in after sign-out', async () => {
+  test('does not sign the user back in after sign-out', async () => {
     const page = await browser.newPage();
     await page.goto(`${world.url}/owner#/${world.tulip.id}`);
     await signIn(page, world.keys.owner);

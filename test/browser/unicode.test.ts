@@ -20,8 +20,8 @@ const WORKER = `import { canonicalSite } from './src/core/site.ts';
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.ceil((to - from + 1) / step) }, (_, index) => String.fromCodePoint(from + index * step));
 
-// Excludes *, a site's wildcard. In every version of Unicode, planes 4 to 13 have no characters, and planes 15 and 16 only
-// private ones. No table can differ there, so samples are enough.
+// Excludes *, a site's wildcard. In every version of Unicode, planes 4 to 13 are unassigned, and planes 15 and 16 are for private use.
+// Tables cannot differ there, so samples are enough.
 const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
   ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
@@ -70,7 +70,7 @@ async function sitesOf(url: string, texts: string[]): Promise<(string | null)[]>
   return (await answer.json()) as (string | null)[];
 }
 
-/** Passes a single string each way: passing each item of a list takes longer than parsing it. */
+/** Passes one string each way, because passing the items of a list takes longer than parsing a string. */
 async function originsOf(texts: string[]): Promise<(string | null)[]> {
   const parse = (lines: string) => JSON.stringify(lines.split('\n').map((line) => URL.parse(line)?.origin ?? null));
   return JSON.parse(await page.evaluate(parse, texts.join('\n')));

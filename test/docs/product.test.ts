@@ -365,7 +365,7 @@ test('work continues during an outage, and its uses survive a restart and count 
       expect(await work(20, uses)).toMatchObject(DONE);
       sum += uses;
     }
-    expect((await send(20, 'POST', '/work', {})).status).toBe(502); // failed work is free
+    expect((await send(20, 'POST', '/work', {})).status).toBe(502); // work that fails costs nothing
   }
   await workAll();
   // Causes 503s and lost responses when recording, lowering, or both.

@@ -91,7 +91,7 @@ let service: Service | undefined;
 afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
-  await service?.stop('SIGKILL'); // otherwise the service waits for its run
+  await service?.stop('SIGKILL'); // otherwise, the service would wait for the scheduled run to end
 });
 
 const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');

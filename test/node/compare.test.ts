@@ -1,4 +1,4 @@
-// The earlier days that the chart and the console use for a comparison, and the change in percent.
+// The earlier days that the chart and the console use for a comparison, and the percentage change.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { type Compare, changeOf, comparedWith } from '../../src/page/scale.ts';

@@ -236,7 +236,7 @@ describe.each(Object.keys(PROGRAMS))('the back end %s', (program) => {
     expect(headersOf(preflight)).toEqual(ALWAYS);
   });
 
-  test('logs only the failures of the service', () => {
+  test('logs only the service’s own failures', () => {
     expect(of().product.log.filter((line) => !line.startsWith('The usage service failed: '))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ export type Level = 'near' | 'full';
 
 /** Returns null below the first threshold. */
 export function levelOf(limit: number, used: number, alert_at: readonly number[]): Level | null {
-  if (used >= limit) return 'full'; // also a limit of 0
+  if (used >= limit) return 'full'; // including a limit of 0
   return thresholdOf(limit, used, alert_at) === null ? null : 'near';
 }
 

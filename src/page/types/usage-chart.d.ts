@@ -4,7 +4,7 @@ export type Day = { date: string; count: number };
 export type Period = { from: string; to: string; total: number; used: Day[] };
 /** The `load` event's `detail`. With `compare`, a second event adds `before`. */
 export type Loaded = Period & { before?: Period };
-/** Data to draw without a request. Compares day i of `before` with day i of `used`. */
+/** Data for the chart to draw without sending a request. Day i of `before` is compared with day i of `used`. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 /** The compared period: the shown range moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
 export type Compare = 'previous' | 'year';

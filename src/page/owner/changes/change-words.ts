@@ -40,7 +40,7 @@ const ROLES: Record<string, string> = {
 };
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-/** Ignores inherited properties: a newer version's field can have any name. */
+/** Checks own properties only: a field from a newer version can have any name, such as `constructor`. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 

@@ -16,7 +16,7 @@ const HIDDEN_ACTION = 'delete_business';
 type Props = {
   filter: Filter;
   isFiltered: boolean;
-  /** Called with true while the list lags behind the typed input. */
+  /** Called with true when the list starts to lag behind the typed input, and with false when it has caught up. */
   setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };

@@ -27,8 +27,8 @@ const HOSTING_SUFFIX =
   /^((firebaseapp|herokuapp|myshopify|weebly|wixsite|wordpress)\.com|(github|gitlab|ngrok|webflow)\.io|(amplifyapp|azurewebsites|cloudfront)\.(com|net)|(lovable|netlify|ngrok-free|replit|vercel|web)\.app|(fly|pages|workers)\.dev|(notion|square)\.site|onrender\.com|surge\.sh)$/;
 
 /**
- * Returns what a host lacks to belong to one owner, or null. Checks only the common public suffixes, because the full list is larger than
- * the console. The service validates wildcards against the full list.
+ * Returns which part is missing from a host that cannot belong to one owner, or null. Checks only the common public suffixes, because the
+ * full list would be larger than the console's code. The service validates wildcards against the full list.
  */
 export function missingPart(host: string): 'ending' | 'name' | null {
   if (LOOPBACK_OR_IP.test(host)) return null;

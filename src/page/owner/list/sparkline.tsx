@@ -1,4 +1,4 @@
-// Draws a business's daily uses as a small line. Hidden from screen readers, because the text beside it conveys the trend.
+// Draws a business's daily uses as a sparkline. It is hidden from screen readers, because the text beside it conveys the trend.
 import type { Day } from '../../scale.ts';
 
 const WIDTH = 120;

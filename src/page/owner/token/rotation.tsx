@@ -65,7 +65,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       setTried(business.token);
       throw error;
     });
-    // A prediction until the business is read again: the service counts `keep` from the time of the change.
+    // An estimate, shown until the business is fetched again: the service measures `keep` from when it replaces the token.
     const expiresAfter = (time: string) =>
       formatTimestamp(new Date(Date.parse(rotated.updated_at) + parseDuration(time)));
     const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: expiresAfter(keep) };

@@ -18,7 +18,7 @@ function save(blob: Blob, name: string): void {
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Saves the days of `range`, unless the owner chooses other days or leaves the tab before the file arrives. */
+/** Downloads the report for `range`, unless the owner chooses other days or leaves the tab before the file arrives. */
 export function useDownload(api: Api, id: number, range: Range): Download {
   const days = `${range.from}-${range.to}`;
   const { busy, failure, run } = useMutation(days);

@@ -89,7 +89,7 @@ export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Rang
 
 const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
 
-/** Returns the number of months if the range is a whole month, quarter or year, or the current one up to today. Otherwise null. */
+/** Returns the number of months if the range is a whole month, quarter or year, or the current one to date. Otherwise, returns null. */
 function monthsOf({ choice, range }: Shown, today: string): Months | null {
   if (choice !== null) return CHOICES[choice].months;
   const lengths = [1, 3, 12] as const;
