@@ -1,4 +1,4 @@
-// A business's limits (docs/api.md, "Limits"): the most uses per day and per billing month, in UTC. Null: no limit.
+// A business's limits (docs/api.md, "Limits"): the maximum number of uses per day and per billing month, in UTC. Null means no limit.
 import { DAY_MS, dayOf } from './time.ts';
 
 /** The highest daily count. Up to this value, JavaScript parses JSON integers exactly. */
@@ -132,7 +132,7 @@ function limitsOf(usage: Omit<LimitUsage, 'overage'>, day: string) {
 /** The default alert thresholds, in percent of a limit, ascending. */
 export const DEFAULT_ALERT_AT: readonly number[] = [80, 100];
 
-/** The thresholds as stored: a JSON list. Null: the default. */
+/** The thresholds as stored: a JSON list. Null means the default. */
 export type StoredThresholds = { alert_at: string | null };
 export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] =>
   alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);

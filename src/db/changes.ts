@@ -16,7 +16,7 @@ export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -K
 
 /** A page ends when its `before` and `after` texts reach this size. One change can be 130 KB, and D1 limits a text to 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
-/** The most ids that a page examines, so a page's cost does not grow with the history. */
+/** The maximum number of ids examined for a page, so a page's cost does not grow with the history. */
 const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;

@@ -25,7 +25,7 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
-/** The most uses that this caller can record beyond a limit. Null: any number. 0 for tokens, because they are public. */
+/** The maximum number of uses that this caller can record beyond a limit. Null means unlimited. 0 for tokens, because they are public. */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
 /** Tests whether a limit refuses a use of this quantity. For the response, `refusingLimit` in core/limits.ts determines which limit. */

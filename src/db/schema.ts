@@ -38,9 +38,9 @@ export const businesses = sqliteTable(
     billing_day: integer().notNull().default(1),
     /** The time at which a limit or the thresholds were last set. */
     limits_at: text(),
-    /** The most uses that are counted beyond a limit. Null: any number. */
+    /** The maximum number of uses counted beyond a limit. Null means unlimited. */
     overage: integer().default(0),
-    /** The alert thresholds: a JSON list of percentages. Null: the default. */
+    /** The alert thresholds: a JSON list of percentages. Null means the default. */
     alert_at: text(),
     /** 0 if `billing_changes` contains no rows for this business. */
     has_billing_changes: integer().notNull().default(0),
@@ -80,9 +80,9 @@ export const apiKeys = sqliteTable(
     read_only: integer().notNull().default(0),
     last_used_on: text(),
     record_only: integer().notNull().default(0),
-    /** The time at which a session ends. Null: the row is a key. */
+    /** The time at which a session ends. Null if the row is a key. */
     ends_at: text(),
-    /** The key that started a session. Null: a console link started it. */
+    /** The key that started a session. Null if a console link started it. */
     session_of: integer(),
   },
   (table) => [
@@ -146,7 +146,7 @@ export const ledger = sqliteTable(
     recorded_on: text().notNull(),
     keep_days: integer().notNull().default(40),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
-    /** The number of uses recorded with the id. Null: an older version recorded the use. */
+    /** The number of uses recorded with the id. Null if an older version recorded the use. */
     quantity: integer(),
   },
   (table) => [
@@ -283,7 +283,7 @@ export const messages = sqliteTable(
     leased_until: text().notNull(),
     /** Null if the message is open or was given up. */
     sent_at: text(),
-    /** The time until which a rejected message is set aside. Null: it is not set aside. */
+    /** The time until which a rejected message is set aside. Null if it is not set aside. */
     retry_at: text(),
   },
   (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],

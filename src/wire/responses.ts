@@ -73,14 +73,14 @@ const percent = z.int().check(z.minimum(1), z.maximum(MAX_PERCENT));
 const limits = z
   .nullable(
     object('Limits', 'The maximum uses per day and per month, in UTC, and the uses so far.', {
-      daily: z.nullable(count('Per day. Null: no limit.')),
-      monthly: z.nullable(count('Per month. Null: no limit.')),
+      daily: z.nullable(count('Per day. Null if there is no limit.')),
+      monthly: z.nullable(count('Per month. Null if there is no limit.')),
       billing_day: billingDay('The day on which a month begins.'),
-      next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null: no change is pending.')),
-      from: z.nullable(day('The first day on which a month begins on `next_billing_day`. Null: no change is pending.')),
+      next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null if no change is pending.')),
+      from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
       overage: z.nullable(
         count(
-          'Maximum number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null: unlimited.',
+          'Maximum number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null means unlimited.',
         ),
       ),
       alert_at: z
@@ -90,16 +90,14 @@ const limits = z
           z.maxLength(MAX_THRESHOLDS),
           z.describe('Alert thresholds, in percent of each limit, ascending.'),
         ),
-      today: z.nullable(count('Uses today. Null: no daily limit.')),
-      month: z.nullable(
-        count(`Uses this month, which begins on the billing day, at most ${MAX_COUNT}. Null: no monthly limit.`),
-      ),
+      today: z.nullable(count('Uses today. Null if there is no daily limit.')),
+      month: z.nullable(count(`Uses this billing month, at most ${MAX_COUNT}. Null if there is no monthly limit.`)),
       remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
-      day_ends: z.nullable(time('the day ends (null: no daily limit)')),
-      month_ends: z.nullable(time('the month ends (null: no monthly limit)')),
+      day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
+      month_ends: z.nullable(time('the month ends (null if there is no monthly limit)')),
     }),
   )
-  .check(z.describe('Null: the business has no limit.'));
+  .check(z.describe('Null if the business has no limit.'));
 export type Limits = z.infer<typeof limits>;
 const businessFields = {
   id: id('the business'),
@@ -162,7 +160,7 @@ const change = object('Change', 'A change to a business or user.', {
     .nullable(z.string())
     .check(
       z.describe(
-        "Name of the API key that made the change. Null: no API key made it, or the key is not one of the owner's.",
+        "Name of the API key that made the change. Null if no API key made it, or the key is not one of the owner's.",
       ),
     ),
   action: text('The action, such as `add_sites`. Later versions may add actions.'),
@@ -193,7 +191,7 @@ const storedAlertFields = {
   ...alertFields,
   sent_at: z
     .nullable(time('it was sent'))
-    .check(z.describe('When the alert was sent, in UTC. Null: not sent yet, or given up.')),
+    .check(z.describe('When the alert was sent, in UTC. Null if it has not been sent, or was given up.')),
 };
 const alert = object('Alert', 'A business has reached a threshold of a limit.', storedAlertFields);
 export const alerts = object('Alerts', 'Alerts for the limit thresholds that a business reached.', {
@@ -264,7 +262,7 @@ const keyFields = {
   name: text('Name of the key.'),
   last_four: text('Its last four characters.'),
   created_at: time('it was created'),
-  expires_on: z.nullable(day('Last day on which the key works, UTC. Null: it does not expire.')),
+  expires_on: z.nullable(day('Last day on which the key works, UTC. Null if it does not expire.')),
   revoked_at: z.nullable(time('it was revoked')),
   business_id: z.nullable(id('the only business that the key gives access to')),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
@@ -309,7 +307,7 @@ const endedMonth = object('EndedMonth', 'A completed billing month of one busine
   starts_on: day('The first day of the month.'),
   ends_on: day('The last day of the month.'),
   count: count('Number of uses in the month. 0 if there were none.'),
-  monthly_limit: z.nullable(count('The current monthly limit of the business. Null: no limit.')),
+  monthly_limit: z.nullable(count('The current monthly limit of the business. Null if there is no limit.')),
   final: z
     .boolean()
     .check(
@@ -329,13 +327,13 @@ const databaseName = {
   letter: text('The database letter in the credentials of its owners.'),
   binding: text('The name of the database in the configuration.'),
 };
-const waiting = (of: string) => z.nullable(count(of)).check(z.describe(`${of} Null: more than 10,000.`));
+const waiting = (of: string) => z.nullable(count(of)).check(z.describe(`${of} Null if there are more than 10,000.`));
 const databaseState = object('Database', 'A database with its size and backlog.', {
   ...databaseName,
   bytes: count('Size of the database in bytes.'),
   uses_yesterday: z
     .nullable(count('Uses yesterday.'))
-    .check(z.describe('Uses yesterday, UTC. Null: the database contains more than 10,000 businesses.')),
+    .check(z.describe('Uses yesterday, UTC. Null if the database contains more than 10,000 businesses.')),
   backlog: z.object({
     ids: waiting('Ids of uses to purge.'),
     alerts: waiting('Alerts not sent yet.'),
@@ -356,7 +354,7 @@ export const session = object('Session', 'A console session.', {
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
   return_url: z
     .nullable(z.string())
-    .check(z.describe('The URL to which the console links back, as set in the console link. Null: none.')),
+    .check(z.describe('The URL to which the console links back, as set in the console link. Null if there is none.')),
 });
 export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
@@ -371,8 +369,8 @@ export type ConsoleLink = z.infer<typeof consoleLink>;
 export const health = object('Health', 'The service and its databases respond.', {
   status: z.literal(true),
   runs: object('Runs', 'The scheduled runs.', {
-    alerts: z.nullable(time('the alerts run last ended (null: never)')),
-    purge: z.nullable(time('the purge last ended (null: never)')),
+    alerts: z.nullable(time('the alerts run last ended (null if it never ran)')),
+    purge: z.nullable(time('the purge last ended (null if it never ran)')),
   }),
 });
 export type Health = z.infer<typeof health>;

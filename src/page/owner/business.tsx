@@ -36,7 +36,8 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
 
-  // On a switch of tabs, focuses the title of the tab or of the part in the URL. When the view opens, the business's title keeps the focus.
+  // When the owner switches tabs, focuses the title of the tab, or of the part that the URL names. When the view opens, the business's
+  // title keeps the focus.
   useEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;

@@ -58,7 +58,7 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
 
 type ListProps = Omit<Props, 'query'> & {
   filter: ChangeFilter;
-  /** Clears the filter. Null: no filter is set. */
+  /** Clears the filter. Null if no filter is set. */
   clear: (() => void) | null;
 };
 

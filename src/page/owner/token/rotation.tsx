@@ -22,7 +22,7 @@ import {
   validAt,
 } from './former-tokens.ts';
 
-/** `keep`: how long the old token keeps working, in the request's notation. Null: it stops immediately. */
+/** `keep`: how long the old token keeps working, in the request's notation. Null if it stops immediately. */
 const CHOICES = [
   { keep: '24h', label: 'Keep the old token for 24 hours', action: 'and keep the old one for 24 hours' },
   { keep: '7d', label: 'Keep the old token for 7 days', action: 'and keep the old one for 7 days' },

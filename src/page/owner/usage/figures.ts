@@ -6,11 +6,11 @@ import { type Day, sum } from '../../scale.ts';
 export type Compared = { used: number; before: number; days: Range };
 export type Figures = {
   wholeDays: number;
-  /** Uses per whole day. Null: no day is over. */
+  /** Uses per whole day. Null if no day is over. */
   mean: number | null;
   /** The first day with the most uses, or null if there are no uses. */
   peak: Day | null;
-  /** Null: there is no comparison, or no day is over. */
+  /** Null if there is no comparison, or no day is over. */
   compared: Compared | null;
 };
 
