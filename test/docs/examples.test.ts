@@ -145,13 +145,13 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
       days: Array.from({ length: n }, (_, i) => ({ date: dayFromNow(-1 - i), count: 1 })),
       replace: true,
     }),
-  'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
-  'businesses in a page of usage totals': (n) => call('GET', `/usage?limit=${n}`, operator),
-  'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
-  'characters in a search text for changes': (n) =>
+  'businesses per page of the list': (n) => call('GET', `/business?limit=${n}`, key),
+  'businesses per page of usage totals': (n) => call('GET', `/usage?limit=${n}`, operator),
+  'changes per page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
+  'characters in the `search` text of changes': (n) =>
     call('GET', `/business/${$.SHOP}/changes?search=${'x'.repeat(n)}`, key),
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
-  'alerts in a page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
+  'alerts per page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
   'characters in a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
   'characters in a business URL': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
