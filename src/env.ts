@@ -14,7 +14,7 @@ export type RateLimiter = 'ADDRESS_LIMIT' | 'CREDENTIAL_LIMIT' | 'REFUSED_ORIGIN
 export type Bindings = {
   /** The first database. The others are DB_1 to DB_61 (core/database.ts). */
   DB: D1Database;
-  /** The Worker that receives alerts. If absent, ALERT_URL receives them. */
+  /** The Worker that receives alerts. If absent, alerts are sent to ALERT_URL. */
   ALERTS?: Fetcher;
   /** The URL that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;

@@ -955,7 +955,7 @@ describe('the steps of a change', () => {
     ]);
   });
 
-  // In another order, the stored values may be wrong. Each step must still run, because it depends only on the decision.
+  // If the steps run in another order, stored values can be wrong, but every step still runs, because it depends only on the decision.
   test.each(CHANGES)(
     '$action on $before: $steps all run in any order, because each depends only on the decision',
     { tags: 'slow' },

@@ -185,7 +185,7 @@ test('a CSV page of an invoice run contains the same months, escapes formulas, a
 
 test('an invoice run with an inexact count is rejected, and the message names the business', async () => {
   const business = await newLimitedBusiness({ billing_day: 18 });
-  // Uses dates before the two years below, because those runs list all businesses and would also be rejected.
+  // Uses dates before the two years below: runs in those years list all businesses, so they would be rejected too.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be a different date: business ${business.id} has more than 9007199254740991 uses in that month`;
   const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);

@@ -53,7 +53,7 @@ async function businessIn(home: Home) {
 }
 
 let limit = 0;
-/** Stores alerts of one business, each for a different limit. Returns them in a message's format. */
+/** Stores alerts of one business, each for a different limit. Returns them in the format of a message. */
 async function newAlerts(count: number, at = NOW, home_ = home) {
   const { id: business_id, user_id } = await businessIn(home_);
   const first = limit + 1;

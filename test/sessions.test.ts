@@ -264,7 +264,7 @@ describe('a session', () => {
 });
 
 describe('a running session', () => {
-  test('ends immediately when its session key ends it, and its API key keeps working', async () => {
+  test('ends immediately when a request with its session key ends it, while its API key keeps working', async () => {
     const business = await newBusiness();
     const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
     const { cost, ...answer } = await end(session);

@@ -126,7 +126,7 @@ test('reading a business in full returns exactly the fields of the row types', a
   await expectFields(businessInFull, read, {}, {});
 });
 
-test('rotating and stopping tokens return exactly the fields of the row types', async () => {
+test('rotating a token and stopping former tokens return exactly the fields of their row types', async () => {
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
   const rotated = { decided: BUSINESS, recorded: null, kept: null, applied: null, dropped: null };
   const business = await newBusiness();

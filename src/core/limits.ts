@@ -34,7 +34,7 @@ export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS
  * overage.
  */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
-/** A refusing limit with the first and last day of its period. */
+/** A limit that would be exceeded, with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
 /** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly limit, which ends later. */

@@ -98,7 +98,7 @@ export function limitReached(
   return new ServiceError('limit_reached', 429, { status: false, message, ...(errors && { errors }) }, headers);
 }
 
-/** A limit refuses a list of uses. `index` identifies the first use that exceeds the limit. */
+/** A list of uses exceeds a limit. `index` identifies the first use that exceeds it. */
 export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
   limitReached(refusing, wait, {
     when,

@@ -34,7 +34,7 @@ export async function identifiedUses(
   return { uses: await Promise.all(identified), listed: uses.length };
 }
 
-/** Returns the uses to lower. Throws if an id is repeated: its quantity would be ambiguous. */
+/** Returns the uses to be lowered. Throws if an id is repeated, because its quantity would be ambiguous. */
 export async function loweredUses(
   c: ContextOf<Guarded>,
   { uses }: z.output<typeof loweringBody>,

@@ -36,7 +36,7 @@ async function newBusiness(target: Target, more?: object) {
   const record = async (call?: Call) => (await send(`POST /business/usage/${data.id}`, call)).outcome;
   async function uses(): Promise<number> {
     const { used } = await ok<{ used: { count: number }[] }>(`GET /business/usage/${data.id}`);
-    return used.reduce((sum, { count }) => sum + count, 0); // all days: the test can run past midnight
+    return used.reduce((sum, { count }) => sum + count, 0); // all days, because the test can run past midnight
   }
   return { ...data, path: `/business/${data.id}`, record, uses };
 }

@@ -22,7 +22,7 @@ export const ROWS: [name: string, Call, floor: string][] = [
   ['404', CALLS.notFound, 'not found'],
   ['401, malformed bearer', CALLS.malformed, 'malformed'],
 ];
-/** Rows for the Worker's own CPU time. Each repeats a call within one request, without sockets, on replayed database results. */
+/** Benchmarks of the Worker's own CPU time. Each repeats a call within one request, without sockets, and replays database results. */
 export const OWN_ROWS: typeof ROWS = [
   [`own time: ${REPORT}`, CALLS.report, 'bare report'],
   ['own time: record a use, from a page', CALLS.record, 'bare record'],

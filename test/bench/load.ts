@@ -17,7 +17,7 @@ export type Slice = { perSecond: number; latencies: number[] };
 /** Seconds, a number of sequential requests for slow calls, or the repetitions in one request to a `repeated` contender. */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
-/** Sends load to `url` for a span. Each connection cycles through the calls. */
+/** Generates load against `url` for a fixed time. Each connection cycles through the calls. */
 export async function load(url: string, calls: Call | Call[], span: Span = { seconds: 0.25 }): Promise<Slice> {
   const [call] = [calls].flat() as [Call];
   if ('repeats' in span) return repeat(url, call, span.repeats);

@@ -25,7 +25,7 @@ export type ListMemory = {
   top: number;
   /** The URL's hash, with the search and the sort order. */
   href: string;
-  /** If true, the search is focused when the list appears. */
+  /** If true, the search field is focused when the list appears. */
   isSearching: boolean;
 };
 
