@@ -11,7 +11,7 @@ import { alerts, businesses, type Database, messages } from './schema.ts';
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute between the starts of two runs. */
 const LEASE_MS = 30_000;
-/** The statements that leaseNextMessage and endMessage run. leaseNextMessage runs END_STATEMENTS more if `ended` is not null. */
+/** How many statements leaseNextMessage and endMessage run. leaseNextMessage runs END_STATEMENTS more if `ended` is not null. */
 export const LEASE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 

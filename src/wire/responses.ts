@@ -354,7 +354,7 @@ export const session = object('Session', 'A console session.', {
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
   return_url: z
     .nullable(z.string())
-    .check(z.describe('The URL to which the console links back, as set in the console link. Null if there is none.')),
+    .check(z.describe('The URL of the back link in the console, as set in the console link. Null if none was set.')),
 });
 export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });

@@ -16,7 +16,7 @@ const HIDDEN_ACTION = 'delete_business';
 type Props = {
   filter: Filter;
   isFiltered: boolean;
-  /** Called with true when the list starts to lag behind the typed input, and with false when it has caught up. */
+  /** Called with true when the input is not applied to the list yet, and with false once it is. */
   setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };

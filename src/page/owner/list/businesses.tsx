@@ -51,7 +51,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
   useDocumentTitle('Businesses');
   useFocusFallback(view, () => total.current);
-  // If there is only one business, opens it before the list is painted. If the owner returns to the list, the hash is not empty.
+  // If there is only one business, opens it before the list is painted, unless the hash shows that the owner returned to the list.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
