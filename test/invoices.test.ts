@@ -102,7 +102,7 @@ describe('an invoice run lists', () => {
     const business = await newLimitedBusiness({ billing_day: 12 });
     const other = await newLimitedBusiness({ billing_day: 12 }, { user_id: business.user_id });
     const last = await newLimitedBusiness({ billing_day: 13 }, { user_id: business.user_id });
-    await setCount(last.id, '2026-03-11', 5);
+    for (let day = '2026-02-20'; day <= '2026-03-11'; day = addDays(day, 1)) await setCount(last.id, day, 5);
     await newLimitedBusiness({ billing_day: 12 });
     const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
     expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
@@ -110,7 +110,7 @@ describe('an invoice run lists', () => {
     expect(answer.cost.round_trips).toBe(2);
     const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
     expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
-    // A page examines at most `limit` businesses, including those whose month did not end on that day.
+    // A page examines at most `limit` businesses, including those whose month did not end on that day, but reads no counts of the latter.
     const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
     expect(third.body.data).toEqual({ usage: [], next: last.id });
     expect(third.cost.rows_read).toBeLessThanOrEqual(10);
