@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import type { Bindings, Log } from './env.ts';
 import { runScheduled } from './schedule.ts';
 
-/** Hints for fixing setup errors, by error pattern. They appear only in the log: callers never see the cause of an error. */
+/** Hints for fixing setup errors, by error pattern. They appear only in the log, because callers never see the cause of an error. */
 const HINTS: [RegExp, (database: string) => string][] = [
   [
     /no such (table|column)|has no column named/,

@@ -2,8 +2,8 @@
 // loaded on demand.
 
 /**
- * Returns whether strangers can own names below a domain: it is a public suffix of a registry (co.uk) or a company (github.io), or the
- * parent of one (amazonaws.com is the parent of s3.amazonaws.com).
+ * Returns whether strangers can own names below a domain. This is the case if the domain is a public suffix of a registry (co.uk) or a
+ * company (github.io), or the parent of such a suffix (amazonaws.com is the parent of s3.amazonaws.com).
  */
 export async function isShared(domain: string): Promise<boolean> {
   const [{ getPublicSuffix }, { SUFFIX_PARENTS }] = await Promise.all([import('tldts'), import('./suffix-parents.ts')]);

@@ -13,8 +13,8 @@ const RUNS = { alerts: runAlerts, purge: purgeAll };
 const RECORD_MS = 5000;
 
 /**
- * Starts the run for a cron expression. An unknown expression starts all runs and logs an error: changing an expression must never stop a
- * run. Runs use `scheduledTime`, the time at which they were due, even if they start late.
+ * Starts the run for a cron expression. An unknown expression starts all runs and logs an error, because changing an expression must never
+ * stop a run. Runs use `scheduledTime`, the time at which they were due, even if they start late.
  */
 export async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,

@@ -1,6 +1,6 @@
 // Names with public suffixes below them. npm run generate writes this file from the list in tldts.
 
-/** In each line, a suffix, then the labels that precede it. */
+/** Each line contains a suffix, followed by the labels that can precede it. */
 const NAMES = `.af-south-1.amazonaws.com aws-cloud9 cloud9 dualstack
 .amazonaws.com af-south-1 airflow ap-east-1 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1 ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-7 ca-central-1 ca-west-1 eu-central-1 eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1 me-central-1 me-south-1 rds s3-global sa-east-1 us-east-2 us-gov-east-1 us-gov-west-1 us-west-1 us-west-2
 .amazonaws.com.cn airflow cn-north-1 cn-northwest-1 eb

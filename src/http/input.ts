@@ -66,7 +66,9 @@ const NAME_LENGTH = 64;
 /** Shortens a name for an error message. */
 const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
-/** Returns the error for the first unknown parameter, or null. Allows `_=<digits>` on reads: old clients add it to bypass caches. */
+/**
+ * Returns the error for the first unknown parameter, or null. Allows `_=<digits>` on reads, because old clients add it to bypass caches.
+ */
 export function unknownParameter(
   { url, method }: HonoRequest,
   { name, schema, operatorOnly = [] }: Query,
@@ -78,7 +80,7 @@ export function unknownParameter(
   // Fast path: nearly every query contains only known, unencoded names.
   if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
   const isRead = method === 'GET' || method === 'HEAD';
-  // Uses the order of the query: the parsed object lists names such as `7` first.
+  // Iterates in the order of the query, because the parsed object lists names such as `7` first.
   for (const [sent, value] of new URLSearchParams(`?${query}`)) {
     // URLSearchParams drops one leading question mark. A second one is part of a name.
     if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
@@ -105,7 +107,7 @@ export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, nex
   await next();
 };
 
-/** Rejects every body: the sender of a `DELETE` with a body may mean to remove less than the path names. */
+/** Rejects every body, because the sender of a `DELETE` with a body may mean to remove less than the path names. */
 export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
   if (/[^\t\n\r ]/.test(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
 }

@@ -8,7 +8,7 @@ import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
-/** Reads a page of businesses. For the operator, it comes from the database to which the id `after + 1` belongs. */
+/** Reads a page of businesses. If the caller is the operator, the page comes from the database to which the id `after + 1` belongs. */
 export async function readPage<Row extends Verdict>(
   c: ContextOf<Guarded>,
   after: number,
@@ -22,8 +22,8 @@ export async function readPage<Row extends Verdict>(
 }
 
 /**
- * Returns the `after` of the next page, or null on the last page. After a page that is not full, the operator's list continues in the next
- * database, unless the list covers only one (`isInOne`).
+ * Returns the `after` of the next page, or null on the last page. When a page is not full, the operator's list continues in the next
+ * database, unless the list covers only one database (`isInOne`).
  */
 export function nextAfter(
   c: ContextOf<Guarded>,

@@ -38,9 +38,9 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 }
 
 /**
- * Throws if a credential is over its limit. Tokens are public, so they count per origin: refused pages must not use up a registered page's
- * limit. Operator keys count per `subject` (a business or a user), so a loop of calls for one subject does not block the others. Call this
- * after limitAddress, so an address over its limit cannot use up a credential's limit.
+ * Throws if a credential is over its limit. Tokens are public, so their requests are counted per origin. Otherwise, refused pages could use
+ * up a registered page's limit. Requests with an operator key are counted per `subject` (a business or a user), so a loop of calls for one
+ * subject does not block the others. Call this after limitAddress, so an address over its limit cannot use up a credential's limit.
  */
 export async function limitCredential(
   c: ContextOf<Env>,
@@ -65,7 +65,7 @@ export async function mayStoreRefusal(c: ContextOf<Env>, business_id: number, or
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address: one client controls a whole /64 (RFC 6177 §2). */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because one client controls a whole /64 (RFC 6177 §2). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

@@ -29,7 +29,7 @@ const PREFLIGHT = {
   Vary: 'Access-Control-Request-Headers',
 };
 
-/** Returns a handler that allows every preflight: the request that follows is checked instead. */
+/** Returns a handler that allows every preflight, because the request that follows is checked instead. */
 export function preflightFor(methods: string[]): () => Response {
   const headers = { ...PREFLIGHT, 'Access-Control-Allow-Methods': methods.join(',') };
   return () => new Response(null, { status: 204, headers });

@@ -9,7 +9,7 @@ import { json } from './response.ts';
 /** Uses TrieRouter. `Hono` would also bundle a router that rejects `/usage/:business_id` alongside `/:business_id/access`. */
 export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
 
-/** Ignores a trailing slash, except for DELETE and PATCH: `/access/` with its id missing must not mean the whole list. */
+/** Ignores a trailing slash, except for DELETE and PATCH, where `/access/` with a missing id must not mean the whole list. */
 function pathOf(request: Request): string {
   const path = getPath(request);
   return path.length > 1 && path.endsWith('/') && !['DELETE', 'PATCH'].includes(request.method)
@@ -23,7 +23,7 @@ const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
-/** Adds a 405 response for each path's other methods. (Hono returns 404.) */
+/** Adds a 405 response for the methods that a path does not support. By default, Hono returns 404. */
 export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
   const all = newRoutes().route('/', routes);
   for (const path of new Set(routes.routes.map((route) => route.path))) {

@@ -86,8 +86,8 @@ const TOKEN =
   'A public business token, for web pages. It gives access to its own business from the registered domains.';
 
 /**
- * Returns the override for a description. In a `closed` description, undescribed fields are errors. Otherwise, later versions may add
- * fields to a response.
+ * Returns the override for a description. In a `closed` description, undescribed fields are errors. Otherwise, responses may contain them,
+ * because later versions may add fields.
  */
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
@@ -96,7 +96,7 @@ const overrideOf = (closed: boolean): ZodOpenApiOverride =>
     if (closed && jsonSchema.type === 'object') jsonSchema.additionalProperties ??= false;
     else if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     if (def.type !== 'pipe') return;
-    // Both sides of a pipe apply: the routes check the length of a list before its entries.
+    // Both sides of a pipe apply, because the routes check the length of a list before they check its entries.
     Object.assign(jsonSchema, createSchema(def.out, { io, opts: { override } }).schema);
   };
 

@@ -24,7 +24,7 @@ function curl(path: string, method: string, { security, parameters = [], request
   const takesSession = security.some((credential) => 'sessionKey' in credential);
   const takesKey = security.some((credential) => 'apiKey' in credential);
   const examples = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
-  /** True if a body can replace the credential. With a credential, the body is empty. */
+  /** True if a body can be sent instead of a credential. When a credential is sent, the body is empty. */
   const isOptional = security.some((credential) => Object.keys(credential).length === 0);
   const bodies = isOptional ? [{ value: {} }, ...examples] : examples;
   return bodies.map(({ value }) => {

@@ -24,7 +24,7 @@ export type Description = {
   operationId: string;
   summary: string;
   description: string;
-  /** By name, for parameters whose meaning differs from the default. */
+  /** Descriptions of the parameters whose meaning differs from the default, by name. */
   parameters?: Record<string, ParameterDescription>;
   /** The request body. `component` names the route's schema. `schema` is for bodies that the handler parses itself. */
   body?: {

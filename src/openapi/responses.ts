@@ -69,7 +69,10 @@ export function ok<S extends z.ZodMiniType>(description: string, data: S, exampl
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
 
-/** Adds a CSV file to a success response, for callers that prefer it. `others` describes more headers, such as the link of a paged file. */
+/**
+ * Adds a CSV file to a success response, for callers that prefer it. `others` describes additional headers, such as the Link header of a
+ * paged file.
+ */
 export const orCsv = (
   { headers, content, ...response }: ReturnType<typeof ok>,
   examples: Record<string, string>,

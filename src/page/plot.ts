@@ -16,11 +16,11 @@ export type Drawn = {
   bars: readonly Bar[];
   /** Returns the index of the bar at a horizontal position. */
   indexAt: (x: number) => number;
-  /** Marks a bar, or clears the mark for -1. Returns the center of the bar's top edge. */
+  /** Marks a bar, or clears the mark if the index is -1. Returns the center of the bar's top edge. */
   mark: (index: number) => { x: number; y: number };
 };
 
-/** `before` is empty without a comparison. `textWidth` measures a label. */
+/** `before` is empty if there is no comparison. `textWidth` measures a label. */
 type Options = {
   used: readonly Day[];
   before: readonly Day[];
@@ -67,7 +67,7 @@ export function plot(options: Options, words: Words): Drawn {
 
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
-  let free = width; // the space to the left of the labels placed so far, which are placed from last to first
+  let free = width; // labels are placed from last to first, and this is the space left of those placed so far
   const names = ticks.at.toReversed().flatMap((index) => {
     const date = starts[index] as string;
     const year = index === ticks.at[0] || date.slice(5, 7) === '01';

@@ -6,7 +6,7 @@ export const RESPONSE_TIMEOUT_MS = 30_000;
 /** `service`: it returned an error. `attributes`: an attribute is missing or invalid. `csp`: the page's policy blocks the request. */
 type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
-/** `message` is for developers. If the service responded, it is the service's message. `status` is 0 without a response. */
+/** `message` is for developers. If the service responded, it is the service's message. `status` is 0 if there was no response. */
 export type Failed = { status: number; message: string; reason: Reason };
 export const reportFailure = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 

@@ -24,8 +24,8 @@ const span = (days: readonly Day[]): Span => ({
 export type Compare = 'previous' | 'year';
 
 /**
- * Shifts a range back by a multiple of seven days, which preserves the weekdays. For `previous`, the shift is the smallest without an
- * overlap. For `year`, it is 364 days.
+ * Shifts a range back by a multiple of seven days, which preserves the weekdays. `previous` uses the smallest shift that avoids an overlap.
+ * `year` uses 364 days.
  */
 export function comparedWith(range: Range, compare: Compare): Range {
   const earlier = compare === 'year' ? -364 : -7 * Math.ceil(daysIn(range) / 7);

@@ -123,7 +123,7 @@ export class UsageChart extends HTMLElement {
     if (value === '' || value === 'true') return 'previous';
     return value === 'previous' || value === 'year' ? value : null;
   }
-  /** Reflects a string unchanged: frameworks pass "false" as text, and "" for an attribute without a value. */
+  /** Reflects a string unchanged, because frameworks pass "false" as text, and "" for an attribute without a value. */
   set compare(value: Compare | 'off' | boolean | null) {
     reflect(this, 'compare', value === false ? null : value);
   }
@@ -157,7 +157,7 @@ export class UsageChart extends HTMLElement {
   }
 
   async #load(signal: AbortSignal): Promise<void> {
-    await null; // waits for the end of the task: the last call has aborted the others
+    await null; // waits for the end of the task, by which time the last call has aborted the others
     if (signal.aborted) return;
     const data = this.#data;
     const base = originOf(this.baseUrl || SERVICE);
@@ -250,7 +250,7 @@ export class UsageChart extends HTMLElement {
     this.#scheduleDraw();
   }
 
-  /** Draws in the next frame, once for all changes before it. */
+  /** Draws in the next frame, once for all changes made before that frame. */
   #scheduleDraw(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -273,7 +273,7 @@ export class UsageChart extends HTMLElement {
     this.#message.textContent = state === 'empty' || state === 'loading' ? words.word(state) : '';
     if (this.#failed) this.#showFailure(this.#failed, words);
     const plot = this.#plot;
-    plot.role = loaded && 'slider'; // arrow keys move between values, and screen readers pass the keys on
+    plot.role = loaded && 'slider'; // arrow keys move between values, and screen readers pass these keys on to a slider
     plot.tabIndex = loaded ? 0 : -1;
     plot.ariaLabel = loaded && [this.label, words.range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
   }
@@ -339,7 +339,7 @@ export class UsageChart extends HTMLElement {
     event.preventDefault();
   }
 
-  /** Marks a bar and shows its tooltip, or clears the mark for -1. */
+  /** Marks a bar and shows its tooltip, or clears the mark if the index is -1. */
   #mark(index: number): void {
     const drawn = this.#drawn;
     const bar = drawn?.bars[index];

@@ -28,7 +28,7 @@ const tables: Record<string, Table> = {};
 
 const primarySubtag = (language: string) => language.toLowerCase().split('-')[0] as string;
 
-/** Loads a language's words. They are JSON, so a page that pins the module's hash still runs only pinned code. */
+/** Loads a language's words. The words are JSON rather than code, so a page that pins the module's hash still runs only pinned code. */
 export async function loadWords(language: string, base: string): Promise<void> {
   const primary = primarySubtag(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;

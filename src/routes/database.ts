@@ -13,7 +13,7 @@ import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import type { Databases } from '../wire/responses.ts';
 
-/** Returns a database's state, or an `error` if it fails. Only operators call this, so any failure is the database's. */
+/** Returns a database's state, or an `error` if it fails. Only operators call this, so the database must be the cause of any failure. */
 async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases['databases'][number]> {
   const database = { number, letter: ALPHABET.charAt(number), binding: `${bindingOf(number)}` };
   const day = addDays(dayOf(c.get('call').now), -1);

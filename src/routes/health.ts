@@ -10,7 +10,7 @@ import type { Health } from '../wire/responses.ts';
 const REUSE_MS = 5000;
 /** An older result would hide a database that hangs. */
 const MAX_AGE_MS = 2 * REUSE_MS;
-/** Requests poll for the result: one request cannot await another request's promise. */
+/** Requests poll for the result, because one request cannot await another request's promise. */
 const POLL_MS = 50;
 
 /** Creates the route. An app's requests in one isolate share a cached result. */
@@ -19,7 +19,7 @@ export function health() {
   let answeredAt = Number.NEGATIVE_INFINITY;
   let latest: Awaited<ReturnType<typeof probe>> | undefined;
 
-  /** Has one request query the databases. The others use the previous result, or wait if it is missing or too old. */
+  /** Lets one request query the databases. The other requests use the previous result, or wait if that result is missing or too old. */
   async function latestResult(c: ContextOf<Env>) {
     for (;;) {
       const now = c.get('clock')().getTime();

@@ -6,7 +6,7 @@ import { newRoutes } from '../http/router.ts';
 const MAX_AGE_SECONDS = 3600;
 
 export const openapi = newRoutes().get('/openapi.json', publicAccess, async (c) => {
-  // Uses the file's canonical path: the request may spell it differently.
+  // Uses the file's canonical path, because the request may spell it differently.
   const file = await c.env.ASSETS.fetch(new Request(new URL('/api/v1/openapi.json', c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);

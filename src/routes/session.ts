@@ -18,7 +18,10 @@ import type { EndedSession, Session } from '../wire/responses.ts';
 /** Longer bodies contain more than a code and are not parsed. */
 const MAX_CODE_CHARACTERS = 1000;
 
-/** Returns the code in a body. Null (401) if the body is anything else or a query is sent, so attackers learn only whether a code works. */
+/**
+ * Returns the code in a body. Returns null, which results in a 401, if the body is anything else or if the request has a query. Attackers
+ * therefore learn only whether a code works.
+ */
 function codeIn(req: HonoRequest, body: string): Credential | null {
   if (body.length > MAX_CODE_CHARACTERS || unknownParameter(req, NO_QUERY) !== null) return null;
   const { data } = checkJson(parseBoundedJson(body), codeBody);

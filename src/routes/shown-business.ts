@@ -9,7 +9,7 @@ import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits, ListedBusiness } from '../wire/responses.ts';
 
-/** Masks the token for read-only keys: a token can record uses. */
+/** Masks the token for read-only keys, because a token can record uses. */
 const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
   read_only ? `bua_pk_…${token.slice(-4)}` : token;
 

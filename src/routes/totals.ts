@@ -27,13 +27,16 @@ const pageOf = ({ limit, after }: Query) => ({
   after: Number(after ?? 0),
 });
 
-/** Builds the Link header for the next page (RFC 8288). `asked` includes the days, so all pages cover the same range even past midnight. */
+/**
+ * Builds the Link header for the next page (RFC 8288). `asked` includes the days, so all pages cover the same range even if some are read
+ * after midnight.
+ */
 function linkHeader(c: ContextOf<Guarded>, asked: Asked) {
   const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
   return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
 
-/** Returns a page as CSV. `asked` is the query of the next page without `after`. */
+/** Returns a page as CSV. `asked` contains the query parameters of the next page, except `after`. */
 function csvPage<Row extends Record<string, string | number | boolean | null>>(
   c: ContextOf<Guarded>,
   { usage, next }: { usage: Row[]; next: number | null },
@@ -105,7 +108,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
     user_id === undefined
       ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
       : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
-  // Allows a minute after midnight: a batch that began just before midnight may still be running.
+  // Allows a minute after midnight, because a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = exactCounts(row.months, 'ended', (beyond) => `must be a different date: ${beyond} in that month`);
   const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));

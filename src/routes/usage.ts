@@ -57,7 +57,9 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   return { before: row, counted: counted[0] };
 }
 
-/** After the response, stores alerts for the thresholds that this use reached. The next sweep stores any alert that is lost. */
+/**
+ * After the response has been sent, stores alerts for the thresholds that this use reached. If an alert is lost, the next sweep stores it.
+ */
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');

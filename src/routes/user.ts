@@ -1,4 +1,4 @@
-// /api/v1/user: the operator's endpoints for one user: API keys, console links, changes, export and erasure.
+// /api/v1/user: the operator's endpoints for one user, which cover API keys, console links, changes, export and erasure.
 import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
 import { formatExportCursor, type PagePosition, parseExportCursor } from '../core/export.ts';

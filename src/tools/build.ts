@@ -14,10 +14,13 @@ const DEPLOYED = 'dist/assets';
 
 /** The environment variable that passes the demo page's folder from `npm run dev` to wrangler's build. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
-/** The file with the demo business's id and token. It does not exist during the first build: only the running service can create them. */
+/**
+ * The file with the demo business's id and token. The file does not exist during the first build, because only the running service can
+ * create the business and its token.
+ */
 export const demoFileIn = (folder: string): string => resolve(ROOT, folder, 'demo.json');
 
-/** Writes a file atomically if its content changed. A server that watches the folder never reads a partial file. */
+/** Writes a file if its content changed. The write is atomic, so a server that watches the folder never reads a partial file. */
 function write(path: string, content: string | Uint8Array): void {
   const bytes = Buffer.from(content);
   try {
@@ -39,7 +42,10 @@ function liveIn(folder: string): string {
   return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
 }
 
-/** Shrinks the chart's style sheet by a fifth: esbuild does not minify strings. Also removes spaces that esbuild leaves in custom properties. */
+/**
+ * Minifies the chart's style sheet, because esbuild does not minify strings. This makes it a fifth smaller. Also removes spaces that
+ * esbuild leaves in custom properties.
+ */
 const minifiedStyle: esbuild.Plugin = {
   name: 'minified style',
   setup: ({ onLoad }) =>

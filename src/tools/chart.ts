@@ -1,5 +1,5 @@
-// The chart's files under /v1. On this path, the attributes, events, parts and custom properties keep their meaning. The bytes can change,
-// because a deployment may fix the chart.
+// The chart's files under /v1. The attributes, events, parts and custom properties keep their meaning under this path. The bytes can
+// change, because a deployment may fix the chart.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,7 +21,10 @@ export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array
   };
 }
 
-/** Returns the path and hash for pages that pin these bytes. A new hash has a new query, so browsers never check old bytes against it. */
+/**
+ * Returns the path and hash for pages that pin these bytes. A new hash also changes the query in the path, so browsers never check old
+ * bytes against the new hash.
+ */
 export function pin(code: Uint8Array): { path: string; integrity: string } {
   const hash = createHash('sha384').update(code).digest('base64');
   const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);

@@ -5,7 +5,7 @@ import { deploy, type Run } from './deployment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Only the upload (`ask`) can read from the terminal: the earlier steps must not prompt. */
+/** Only the upload (`ask`) can read from the terminal, because the earlier steps must not prompt. */
 const STDIO = {
   read: ['ignore', 'pipe', 'pipe'],
   show: ['ignore', 'inherit', 'inherit'],

@@ -9,7 +9,7 @@ import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
 
-/** Runs wrangler. Captures its output (`read`), shows it (`show`), or also allows prompts (`ask`). */
+/** Runs wrangler. `read` captures its output, `show` shows it, and `ask` shows it and also allows prompts. */
 export type Run = (
   args: string[],
   mode: 'read' | 'show' | 'ask',
@@ -95,7 +95,10 @@ export function deploy(
 type Read = <T>(label: string, args: string[]) => T;
 type Listed = { name: string; uuid: string };
 
-/** Reads the state of each database that has an id. Throws if one is unusable. `migrations` lists allowed migrations. Null allows all. */
+/**
+ * Reads the state of each database that has an id. Throws if one is unusable. `migrations` lists the allowed migrations, or is null if all
+ * are allowed.
+ */
 function readStates(databases: ConfiguredDatabase[], read: Read, migrations: string[] | null): Map<number, State> {
   const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
@@ -252,7 +255,10 @@ function stateSql(tables: string[]): string {
     (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
 }
 
-/** Returns why a database cannot be used for its binding or with this version, or null. `known` lists the allowed migrations. */
+/**
+ * Returns the reason why a database cannot be used for its binding or with this version, or null if it can. `known` lists the allowed
+ * migrations.
+ */
 function problemWith(
   database: ConfiguredDatabase,
   tables: string[],

@@ -7,7 +7,7 @@ import { readConfiguration } from './configuration.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Returns the bindings of at least `count` databases, and the configuration file: undefined means wrangler.toml. */
+/** Returns the bindings of at least `count` databases, and the configuration file, which is undefined for wrangler.toml. */
 export function configWith(count: number) {
   const { file, databases } = readConfiguration();
   const bindings = databases.map(({ binding }) => binding);

@@ -19,16 +19,16 @@ const SLOT = 'OPERATOR_KEY_4';
 const ROOM_BYTES = 1024 * 1024;
 /** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;
-/** The time before a warning is printed. A start takes less, even on a slow machine. */
+/** How long to wait before printing a warning. Starting takes less time than this, even on a slow machine. */
 const START_WAIT_MS = 60_000;
 
 const { port, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
-// Checked first: a second server on the same port would replace the first server's key.
+// Checked first, because a second server on the same port would replace the first server's key.
 const problem = await portProblem(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded after the checks: loading takes more than a second, and errors should appear immediately.
+// Loaded after the checks, because loading takes more than a second, and errors should appear immediately.
 const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
   import('./dev-config.ts'),
   import('./build.ts'),
@@ -136,7 +136,9 @@ async function preparedDemo() {
   }
 }
 
-/** Returns the databases to serve and the configuration file. Exits with 1 and a one-line error if it or the data folder is unusable. */
+/**
+ * Returns the databases to serve and the configuration file. Exits with 1 and a one-line error if the file or the data folder is unusable.
+ */
 function prepared() {
   try {
     const configured = configWith(count);

@@ -5,13 +5,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { SCHEDULES } from '../core/schedule.ts';
 import type { Call, Service } from './service.ts';
 
-/** The name of the businesses that a run creates. `verify` deletes all of its users' businesses with this name. */
+/** The name of the businesses that a run creates. `verify` deletes every business with this name that belongs to one of its users. */
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
 /** The time limit for data that is stored after the response. */
 const STORED_WITHIN_MS = 20_000;
-/** The purge starts every two minutes and can take 30 seconds. The health check's result is usually less than 5 seconds old, at most 10. */
+/**
+ * The purge starts every two minutes and can take 30 seconds. The health check's result is usually less than 5 seconds old, and never more
+ * than 10 seconds old.
+ */
 const [RUNS_WITHIN_MS, SEEN_WITHIN_MS, POLL_MS] = [170_000, 12_000, 2000];
 const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
 const MAX_MS = 20_000; // slower requests may not reach the limit of 1,000 in ten seconds

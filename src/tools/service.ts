@@ -8,7 +8,7 @@ const TIMEOUT_MS = 15_000;
 /** The maximum number of response characters in an error. */
 const MAX_SHOWN = 300;
 
-/** `key` defaults to the operator key. Null sends no key. A string body is sent unchanged, any other body as JSON. */
+/** `key` defaults to the operator key. Null sends no key. A string body is sent unchanged. Any other body is sent as JSON. */
 export type Call = { key?: string | null; body?: unknown; headers?: OutgoingHttpHeaders };
 /** `outcome` is the status and the Error-Code, if any, such as `401 unauthenticated`. `data` is the `data` of a JSON body. */
 export type Answer<T> = { outcome: string; headers: IncomingHttpHeaders; text: string; data: T };

@@ -41,7 +41,7 @@ const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED}
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
 process.exitCode = counts.FAILED + counts.SKIPPED === 0 && !stopped.aborted ? 0 : 1;
 
-/** Checks one promise and prints the result. Ignores failures after a stop: the stop can cause them. */
+/** Checks one promise and prints the result. Ignores failures after a stop, because the stop may have caused them. */
 async function checkPromise(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
@@ -101,7 +101,7 @@ async function ownedBy({ user_id }: Target): Promise<Business[]> {
   return businesses.filter(({ name }) => name === NAME);
 }
 
-/** Deletes a business. Ignores errors: another run may have deleted it. */
+/** Deletes a business. Ignores errors, because another run may have deleted it already. */
 function remove({ id }: Business): Promise<unknown> {
   return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
 }

@@ -43,19 +43,19 @@ const choices = new Intl.ListFormat('en', { type: 'disjunction' });
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}, which accepts ${names.format(known) || 'none'}`;
 
-/** Returns an object schema that rejects unknown members: typos must not be ignored. `rule` is the error for other types. */
+/** Returns an object schema that rejects unknown members, because typos must not be ignored. `rule` is the error for other types. */
 function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
   const unknown = unknownRule('member', 'this object', Object.keys(shape));
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
 }
 
-/** JSON Schema for our own check functions. zod's checks would add 0.8 KiB to the Worker (gzipped). */
+/** The JSON Schemas of our own check functions. We do not use zod's checks, because they would add 0.8 KiB to the gzipped Worker. */
 export const JSON_SCHEMAS = new Map<unknown, object>();
 function described<S extends z.ZodMiniType>(schema: S, words: object): S {
   JSON_SCHEMAS.set(schema, words);
   return schema;
 }
-/** `abort` skips rules that combine several numbers if one of them is invalid. */
+/** If a number is invalid, `abort` skips the rules that combine it with other numbers. */
 const wholeNumber = (minimum: number, maximum: number, rule: string) =>
   described(
     z.number(rule).check(
@@ -93,7 +93,10 @@ const idParameter = (rule: string) =>
     }),
   );
 
-/** Returns the query of a list with at most `most` entries per page: `limit`, and `cursor`, the id at which the previous page ended. */
+/**
+ * Returns the query of a list with at most `most` entries per page. It has a `limit` and the parameter that `cursor` names, which is the id
+ * at which the previous page ended.
+ */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;

@@ -108,7 +108,7 @@ const businessFields = {
   country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
   token: text('Token of the business. It is public: web pages contain it.'),
-  // Not an enum: rows from other sources can contain other text.
+  // Not an enum, because rows from other sources can contain other text.
   status: text('Usually `active`, `suspended` or `closed`. The token works only while the status is `active`.'),
   created_at: time('it was created'),
   updated_at: time('the business or its list of domains was last changed'),

@@ -13,7 +13,10 @@ type FieldErrors = Record<string, string[]>;
 /** The service's maximum page size. */
 const PER_PAGE = 50;
 
-/** A failed call. `status` is 0 without a complete response (the change may have been made), and -1 for an error in the page itself. */
+/**
+ * A failed call. `status` is 0 if no complete response arrived, in which case the change may have been made. It is -1 for an error in the
+ * page itself.
+ */
 export class Failure extends Error {
   readonly status: number;
   /** From `Retry-After`. */
@@ -78,7 +81,7 @@ export const signInWithCode = (code: string): Promise<StoredSession> =>
 async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<StoredSession> {
   const answer = await requireOk(call);
   const { session_key: key, expires_at, read_only: readOnly, return_url: returnUrl } = await readData(answer);
-  // Converts the expiry to this computer's clock, which can be hours off: after a reload, the service's clock is unknown.
+  // Converts the expiry to this computer's clock, even though that clock can be hours off. The service's clock is unknown after a reload.
   return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail, returnUrl };
 }
 

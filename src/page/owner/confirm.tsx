@@ -14,7 +14,7 @@ type Props = RenderableProps<{
   action: string;
   doing: string;
   work: () => Promise<void>;
-  /** Called when `work` fails: the change may have been made anyway. */
+  /** Called when `work` fails, because the change may have been made anyway. */
   onFailure?: () => void;
   onClose: (succeeded: boolean) => void;
   /** Returns the element to focus if the button that opened the dialog is gone. */
@@ -52,7 +52,7 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
     const focused = document.activeElement;
     if (focused === document.body || dialog.current?.contains(focused)) next()?.focus();
   }
-  // Without this, a second Escape would close the dialog: browsers let a page cancel only the first.
+  // Without this, a second Escape would close the dialog, because browsers let a page cancel only the first one.
   function press(event: KeyboardEvent): void {
     if (event.key === 'Escape') cancel(event);
   }

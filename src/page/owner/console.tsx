@@ -47,8 +47,8 @@ export function Console() {
   const memory = useRef(newMemory());
   const attempts = useRef(0);
   /**
-   * The return URL of the browser tab's last session: the header still links to it after that session has ended. The header validates the
-   * URL again, so nothing in sessionStorage can become a script.
+   * The return URL of the last session in this browser tab. The header still links to it after that session has ended. The header validates
+   * the URL again, so nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
   /** The code of a link that has not been opened yet. A ref, not component state, so clearing it removes the code from memory. */
@@ -69,7 +69,7 @@ export function Console() {
     if (stored === null) return { is: 'signed out', notice: '', byLink: false };
     return isUnexpired(stored) ? signedIn(stored) : signedOut(stored, expiredWords(stored));
   }
-  /** Requires confirmation before a link replaces a running session: any site can send an owner to another user's link. */
+  /** Requires confirmation before a link replaces a running session, because any site can send an owner to another user's link. */
   function arrive(code: string): Confirming | { is: 'opening' } {
     pendingCode.current = code;
     const stored = readSession();

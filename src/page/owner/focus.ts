@@ -1,4 +1,5 @@
-// Keeps the focus from moving to <body> when the focused element disappears: keyboard navigation would restart at the top of the page.
+// Keeps the focus from moving to <body> when the focused element disappears. Otherwise, keyboard navigation would restart at the top of the
+// page.
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 

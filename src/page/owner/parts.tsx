@@ -49,7 +49,10 @@ type NoticeProps = RenderableProps<{
   action?: { label: string; press: () => void; busy?: boolean } | undefined;
 }>;
 
-/** Must always be rendered, without children if there is no message: screen readers announce changes only in existing live regions. */
+/**
+ * Must always be rendered, even without a message, in which case it has no children. Screen readers announce changes only in existing live
+ * regions.
+ */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;
   return (
@@ -93,7 +96,10 @@ export function Button({ class: name = '', busy = false, label, submits = false,
 
 const ARMED_AFTER_MS = 500;
 
-/** Returns false for half a second after mounting and after `action` changes: presses in that time were meant for something else. */
+/**
+ * Returns false for half a second after mounting and after `action` changes, because presses during that time were meant for something
+ * else.
+ */
 export function useArmed(action = ''): boolean {
   const [armedFor, setArmedFor] = useState<string | null>(null);
   useEffect(() => {

@@ -3,15 +3,15 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './api.ts';
 import { now } from './clock.ts';
 
-/** Wraps an error that is not a Failure: it comes from the page itself. */
+/** Wraps an error that is not a Failure, which means that it comes from the page itself. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something went wrong on this page: ${error}`);
 
 type IsWanted = () => boolean;
 
 /**
- * Returns a function to call before each request. That function returns a check, which returns true while the request is the latest and
- * the component is mounted.
+ * Returns a function to call before each request. Each call returns a check for that request. The check returns true while the request is
+ * the latest one and the component is mounted.
  */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);

@@ -34,7 +34,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
 }
 
 type Props = {
-  /** The time when the oldest part of the view was read, in milliseconds since 1970, or null while a part has not been read. */
+  /** The time when the oldest part of the view was read, in milliseconds since 1970, or null until every part has been read. */
   readAt: number | null;
   isBusy: boolean;
   refresh: () => void;

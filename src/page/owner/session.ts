@@ -11,7 +11,7 @@ export type Session = { api: Api; stored: StoredSession };
 /** State that outlives a view. Each session begins with a new `Memory`. */
 export type Memory = {
   list: ListMemory;
-  /** The last opened business, as listed: shown until the business itself has been read. */
+  /** The last opened business, as it appeared in the list. It is shown until the business itself has been read. */
   opened: ListedBusiness | null;
   /** The dismissed origins, by business. */
   dismissed: Map<number, ReadonlySet<string>>;

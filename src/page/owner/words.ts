@@ -30,7 +30,7 @@ export function failureWords(failure: Failure): string {
   return refusalWords(failure);
 }
 
-/** Like `failureWords`, for a change. Without a response or after a 500, the change may have been made anyway. */
+/** Like `failureWords`, for a change. If there was no response or the status is 500, the change may have been made anyway. */
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);

@@ -2,13 +2,13 @@
 
 export type Day = { date: string; count: number };
 export type Period = { from: string; to: string; total: number; used: Day[] };
-/** The `load` event's `detail`. With `compare`, a second event adds `before`. */
+/** The `load` event's `detail`. If `compare` is set, a second event adds `before`. */
 export type Loaded = Period & { before?: Period };
 /** Data for the chart to draw without sending a request. Day i of `before` is compared with day i of `used`. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 /** The compared period: the shown range moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
 export type Compare = 'previous' | 'year';
-/** The `error` event's `detail`. `status` is 0 without a response. `message` is for developers. */
+/** The `error` event's `detail`. `status` is 0 if there was no response. `message` is for developers. */
 export type Failed = {
   status: number;
   message: string;

@@ -11,7 +11,7 @@ export type FilterField = (typeof FILTER_FIELDS)[number];
 /** `from` and `to` are inclusive. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
-/** `sent` is the request's query. No request is sent while there are problems. */
+/** `sent` is the request's query. No request is sent while the filter has problems. */
 export type Filter = {
   values: Record<FilterField, string>;
   sent: ChangeFilter;
@@ -41,7 +41,10 @@ export function filterOf(query: URLSearchParams): Filter {
   return { values, sent, problems };
 }
 
-/** Consecutive changes, newest first. `next` is the cursor: all changes from this id upward have been read. It is null at the end. */
+/**
+ * Consecutive changes, newest first. `next` is the cursor. All changes with this id or a higher one have been read. It is null at the end
+ * of the list.
+ */
 export type Read = { changes: Change[]; next: number | null };
 
 /** `older` starts where `newer` ends. */

@@ -40,7 +40,7 @@ const ROLES: Record<string, string> = {
 };
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-/** Checks own properties only: a field from a newer version can have any name, such as `constructor`. */
+/** Checks own properties only, because a field from a newer version can have any name, such as `constructor`. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
@@ -93,7 +93,7 @@ function valuesWords(field: string, value: unknown): string[] {
   return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
 }
 
-/** A changed field. `before` or `after` is null if the field is missing there. Only lists have more than one entry. */
+/** A changed field. `before` or `after` is null if the field is missing on that side of the change. Only lists have more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
 type Described = { title: string; lines: Line[] };
 

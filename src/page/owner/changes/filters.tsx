@@ -10,13 +10,13 @@ import { setQuery } from '../route.ts';
 import { ACTIONS } from './actions.ts';
 import { FILTER_FIELDS, type Filter, type FilterField } from './change-pages.ts';
 
-/** Not offered as a filter: a deleted business has no console. */
+/** Not offered as a filter, because a deleted business has no console. */
 const HIDDEN_ACTION = 'delete_business';
 
 type Props = {
   filter: Filter;
   isFiltered: boolean;
-  /** Called with true when the input is not applied to the list yet, and with false once it is. */
+  /** Called with true while the input has not been applied to the list yet, and with false once it has. */
   setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };

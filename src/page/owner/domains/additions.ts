@@ -42,7 +42,7 @@ function wildcardOver(site: string, registered: readonly string[]): string | nul
 }
 
 export type Additions = {
-  /** Any of these blocks the request. */
+  /** If there are any, the request is not sent. */
   wrong: Wrong[];
   /** The reason why this number of sites cannot be added, or null. */
   tooMany: string | null;

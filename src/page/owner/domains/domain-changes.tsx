@@ -62,7 +62,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
     if (confirming === null) return;
     const sites = entries.map(({ site }) => site);
     touch(sites);
-    // On a retry after a lost response, the list can be empty: Undo keeps the first attempt's sites.
+    // The list can be empty on a retry after a lost response. In that case, Undo keeps the sites of the first attempt.
     if (sites.length > 0) setCleared({ source: confirming, sites });
     onChanged(await api.removeSites(id));
     finish(confirming, EVERYWHERE);

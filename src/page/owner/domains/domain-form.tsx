@@ -88,7 +88,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     clearFailure();
     reveal(null);
   }
-  /** Replaces line breaks with spaces: a one-line field drops them, which would join two names. */
+  /** Replaces line breaks with spaces. Otherwise, a one-line field would drop them and join two names. */
   function paste(event: ClipboardEvent): void {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     const input = field.current;

@@ -22,7 +22,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   const { refused, dismissed, setDismissed, readOnly } = props;
   const { data, failure, busy, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
-  /** The site that was added in this view for each origin. */
+  /** The sites that were added in this view, keyed by origin. */
   const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
   const root = useRef<HTMLDivElement>(null);
   /** The label of the button to focus when the pressed one disappears. */
@@ -31,7 +31,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   const listed = data ?? [];
   const stableRows = useStableRows(listed, ({ origin }) => origin);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
-  // A stale list can lack an origin that passed when the list was read and is refused now.
+  // A stale list can be missing an origin that was allowed when the list was read but is refused now.
   const isStale = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
   const rows = [...stableRows.values()].filter(({ origin }) => {
@@ -56,7 +56,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
     nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
     setDismissed(new Set());
   }
-  /** Fixes the row heights, because a row that shrinks when its origin passes would move the next row under the pointer. */
+  /** Fixes the row heights. Otherwise, a row would shrink once its origin is allowed, and move the next row under the pointer. */
   function keepHeights(): void {
     for (const row of root.current?.querySelectorAll('li') ?? [])
       row.style.minHeight = `${row.getBoundingClientRect().height}px`;

@@ -10,8 +10,9 @@ export function useStableRows<T>(listed: readonly T[], keyOf: (row: T) => string
 }
 
 /**
- * Keeps the last pressed button in `root` (in a list, its row, which outlives the button) at the same vertical position in the window until
- * the next pointer, key, wheel or touch input. Returns a function that releases it. Call that function before scrolling deliberately.
+ * Keeps the last pressed button in `root` at the same vertical position in the window until the next pointer, key, wheel or touch input. If
+ * the button is in a list, keeps its row in place instead, because the row outlives the button. Returns a function that ends this. Call
+ * that function before scrolling deliberately.
  */
 export function useScrollAnchor(root: RefObject<HTMLElement | null>): () => void {
   const anchor = useRef<{ element: Element; top: number }>(null);

@@ -4,7 +4,7 @@ import { decodeLabel } from '../punycode.ts';
 
 /** The Latin letters of living languages, without lookalikes such as ɑ, ı and ǃ. */
 const LATIN = /^[a-z0-9\u00df-\u0130\u0132-\u0137\u0139-\u017e\u01a1\u01b0\u0219\u021b\u1e00-\u1eff-]+$/;
-/** Words made of only these Cyrillic or Greek letters look Latin. */
+/** A word that consists only of these Cyrillic or Greek letters looks Latin. */
 const LIKE_LATIN = [/^[асԁеһіјӏорԛѕԝхуъьҽпгѵѡ0-9-]+$/, /^[αγικνορτυχω0-9-]+$/];
 /** Scripts allowed in one label: single scripts, then combinations that one language uses. */
 const SCRIPTS = [

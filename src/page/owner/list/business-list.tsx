@@ -20,13 +20,13 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
-/** Growth of at least this factor is shown as a factor, such as ×10: a four-digit percentage would be too wide. */
+/** Growth of at least this factor is shown as a factor, such as ×10, because a four-digit percentage would be too wide. */
 const MIN_FACTOR = 10;
 
 type Props = {
   businesses: readonly ListedBusiness[];
   order: Order;
-  /** The messages above the list, which move every row when they change. */
+  /** The messages above the list. When they change, every row moves. */
   above: string;
   onOpen: (business: ListedBusiness) => void;
 };
@@ -49,7 +49,8 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
   }, [businesses, above]);
 
   function press(event: MouseEvent, business: ListedBusiness): void {
-    // Ignores a click on a row that has just moved: it was meant for another row. A key press (detail 0) always opens the focused link.
+    // Ignores a click on a row that has just moved, because the click was meant for another row. A key press (detail 0) always opens the
+    // focused link.
     const since = positions.current?.get(business.id)?.since ?? Number.NEGATIVE_INFINITY;
     if (event.detail > 0 && performance.now() - since < SETTLED_AFTER_MS) event.preventDefault();
     else if (!event.ctrlKey && !event.metaKey && !event.shiftKey) onOpen(business);

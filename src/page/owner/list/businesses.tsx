@@ -41,7 +41,7 @@ export function BusinessesView({ session, query, memory }: Props) {
   const matches = useMemo(() => searchBusinesses(all, wanted), [all, wanted]);
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
-  /** The search state in which Enter had no effect. */
+  /** The state of the search when Enter last had no effect. */
   const [entered, setEntered] = useState('');
   const matching = `${extent} ${matches.length} ${wanted}`;
   const view = useRef<HTMLDivElement>(null);

@@ -15,7 +15,7 @@ export function SignIn({ notice, signIn }: Props) {
   const { busy, failure, run } = useMutation();
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Sign in');
-  // Does not focus the field if a session has just ended: the owner may be typing something else.
+  // Does not focus the field if a session has just ended, because the owner may be typing something else.
   useEffect(() => (paragraph.current ?? field.current)?.focus(), []);
 
   async function submit(event: Event): Promise<void> {

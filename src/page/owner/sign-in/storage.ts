@@ -13,7 +13,7 @@ export type StoredSession = {
 
 const ITEM = 'session';
 
-/** The fallback for browsers that block sessionStorage: lost on reload. */
+/** The fallback for browsers that block sessionStorage. It is lost on reload. */
 let inMemory: StoredSession | null = null;
 
 function tryStorage<T>(use: (storage: Storage) => T): T | null {

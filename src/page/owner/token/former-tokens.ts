@@ -19,7 +19,7 @@ export const validAt = (now: number, former: readonly FormerToken[]): FormerToke
 export const afterReplacement = (former: readonly FormerToken[], old: FormerToken | null): FormerToken[] =>
   old === null ? [] : [...former, old].slice(-MAX_FORMER_TOKENS);
 
-/** Returns the time until the displayed times must be refreshed: until the next expiry, but at most a minute. */
+/** Returns the time until the displayed times must be refreshed. This is the time until the next expiry, but at most a minute. */
 export const refreshDelayMs = (now: number, former: readonly FormerToken[]): number =>
   Math.min(MINUTE_MS, ...validAt(now, former).map(({ expires_at }) => Date.parse(expires_at) - now));
 

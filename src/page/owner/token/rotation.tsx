@@ -45,7 +45,7 @@ function useWorking(former: readonly FormerToken[]): { time: number; working: Fo
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
   const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  /** The token at the time of a replacement whose request failed. The service may have replaced it anyway. */
+  /** The token that was in use when a request to replace it failed. The service may have replaced it anyway. */
   const [tried, setTried] = useState<string | null>(null);
   const { time, working } = useWorking(business.former_tokens);
   const root = useRef<HTMLDivElement>(null);
@@ -65,7 +65,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       setTried(business.token);
       throw error;
     });
-    // An estimate, shown until the business is fetched again: the service measures `keep` from when it replaces the token.
+    // An estimate, because the service measures `keep` from when it replaces the token. It is shown until the business is fetched again.
     const expiresAfter = (time: string) =>
       formatTimestamp(new Date(Date.parse(rotated.updated_at) + parseDuration(time)));
     const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: expiresAfter(keep) };
@@ -160,7 +160,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
   );
 }
 
-/** Used if a replacement whose request failed turns out to have succeeded. */
+/** Used if the token turns out to have been replaced even though the request failed. */
 const replacedWords = ({ token }: Business): string => `The token has been replaced. The new one is ${tailOf(token)}.`;
 
 type QuestionProps = {

@@ -1,4 +1,4 @@
-// The figures of a report. Means and changes count only whole days, those before `today` (UTC).
+// The figures of a report. Means and changes count only whole days, which are the days before `today` (UTC).
 import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
 
@@ -6,11 +6,11 @@ import { type Day, sum } from '../../scale.ts';
 export type Compared = { used: number; before: number; days: Range };
 export type Figures = {
   wholeDays: number;
-  /** Uses per whole day. Null if no day is over. */
+  /** Uses per whole day. Null if none of the days is over yet. */
   mean: number | null;
   /** The first day with the most uses, or null if there are no uses. */
   peak: Day | null;
-  /** Null if there is no comparison, or no day is over. */
+  /** Null if there is no comparison, or if none of the days is over yet. */
   compared: Compared | null;
 };
 

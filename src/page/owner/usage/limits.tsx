@@ -1,4 +1,4 @@
-// Shows the used and remaining part of each limit, and the month's forecast. Shows nothing without limits.
+// Shows the used and remaining part of each limit, and the month's forecast. Shows nothing if there are no limits.
 import type { Limits as LimitsData } from '../../../wire/responses.ts';
 import { number } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';

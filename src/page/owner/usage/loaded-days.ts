@@ -2,7 +2,7 @@
 import { daysIn, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 
-/** Consecutive days. `at` is the time when they were read, in milliseconds since 1970, or null if they are from the list. */
+/** Consecutive days. `at` is the time when they were read, in milliseconds since 1970, or null if they come from the list of businesses. */
 export type LoadedDays = { days: readonly Day[]; at: number | null };
 
 /** Returns the days of `range`, or null unless all of them are loaded. */

@@ -19,6 +19,6 @@ export function paceOf({ limit, used, ends }: Month, days: readonly Day[], now: 
   if (now >= ends) return null;
   if (used >= limit) return { is: 'reached' };
   const mean = sum(days) / PACE_DAYS;
-  const at = now + ((limit - used) / mean) * DAY_MS; // infinite without uses
+  const at = now + ((limit - used) / mean) * DAY_MS; // infinite if there are no uses
   return at < ends ? { is: 'reaching', at } : { is: 'below', expected: used + (mean * (ends - now)) / DAY_MS };
 }

@@ -97,7 +97,7 @@ function Dates({ range, reset, fault }: DatesProps) {
   const shownProblem = problem ?? fault;
   const { schedule, flush, cancel } = useDebounce(apply);
 
-  // The fields are uncontrolled: setting the value of a half-typed date would empty the field.
+  // The fields are uncontrolled, because setting the value of a half-typed date would empty the field.
   useLayoutEffect(() => {
     if (isOwnChange.current) {
       isOwnChange.current = false;

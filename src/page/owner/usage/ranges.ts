@@ -2,7 +2,7 @@
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import { type Compare, comparedWith } from '../../scale.ts';
 
-/** The arrows move a range by this number of calendar months or, if null, by its length. */
+/** The arrows move a range by this number of calendar months, or by the range's length if this is null. */
 type Months = 1 | 3 | 12;
 type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
 
@@ -40,7 +40,7 @@ export const CHOICES = {
   'this-quarter': current('This quarter', 3),
   'last-quarter': last('Last quarter', 3),
   'this-year': current('This year', 12),
-  // Whole months only: the current one would look like a drop.
+  // Whole months only, because the current month would look like a drop.
   'last-12-months': {
     label: 'Last 12 months',
     months: 12,
@@ -54,7 +54,7 @@ export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES
 
 /** `choice` is null if the user entered the days, or if the arrows led to days that match no preset. */
 export type Shown = { choice: ChoiceName | null; range: Range };
-/** The reason why a range cannot be reported. `earliest` is the earliest possible first day. */
+/** The reason why a range cannot be reported. `earliest` is the earliest first day that would be allowed. */
 export type RangeProblem =
   | { is: 'not a day'; end: keyof Range }
   | { is: 'reversed' }
@@ -101,7 +101,10 @@ function monthsOf({ choice, range }: Shown, today: string): Months | null {
   return lengths.find(isUnit) ?? (isYear ? 12 : null);
 }
 
-/** Names a range after the preset with the same days and `months`, if any, so moving back and then forward returns to that preset. */
+/**
+ * Names a range after the preset with the same days and `months`, if there is one. Moving back and then forward therefore returns to that
+ * preset.
+ */
 function named(range: Range, months: Months | null, today: string): Shown {
   const matches = (name: ChoiceName) => CHOICES[name].months === months && isSame(rangeOfChoice(name, today), range);
   return { choice: CHOICE_NAMES.find(matches) ?? null, range };
@@ -141,7 +144,9 @@ export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Compar
 export const comparisonIn = (query: URLSearchParams): Comparison =>
   COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
 
-/** Returns the days to compare with. Returns null without a comparison, or if the report would be too long or start before 1970. */
+/**
+ * Returns the days to compare with. Returns null if there is no comparison, or if the report would be too long or would start before 1970.
+ */
 export function comparedDays(range: Range, comparison: Comparison): Range | null {
   if (comparison === 'off') return null;
   const before = comparedWith(range, comparison);

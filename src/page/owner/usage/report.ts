@@ -11,7 +11,7 @@ import { paceDays } from './pace.ts';
 const FRESH_MS = 60_000;
 
 type ReportData = LoadedDays & { revision: number | null };
-/** While `busy`, `data` can contain other days. */
+/** While `busy` is true, `data` can contain days other than the ones to show. */
 export type Report = Query<ReportData>;
 
 /** `listed`: the days from the list, shown until the report has been read. */

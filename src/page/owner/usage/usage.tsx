@@ -104,7 +104,7 @@ function monthOf(limits: LimitsData): Month | null {
 type ChartProps = {
   report: Report;
   name: string;
-  /** Null until the days have been read. Until then, the chart keeps its previous drawing, dimmed. */
+  /** Null until the days have been read. Until then, the chart shows its previous drawing, dimmed. */
   data: Data | null;
   compare: Comparison;
 };
