@@ -8,7 +8,7 @@ import type { Bindings } from '../src/env.ts';
 import { granted, refused } from './answers.ts';
 import { BASE, type Business, databases, newApp, newBusiness, TODAY } from './support.ts';
 
-/** An origin that no other test file uses, so other files' late writes are not counted here. */
+/** An origin that no other test file uses, so that late writes from those files are not counted here. */
 const EVIL = 'https://stalled.example';
 const restricted = () => newBusiness({ sites: ['https://shop.example'] });
 const stored = ({ db, id }: Business) =>
@@ -17,7 +17,10 @@ const stored = ({ db, id }: Business) =>
     .from(refusedOrigins)
     .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
 
-/** Holds writes after the response until `release`, or makes them fail. Statements without the permission SQL are such writes. */
+/**
+ * Holds the writes that follow a response until `release` is called, or makes them fail. Any statement without the permission SQL is
+ * treated as such a write.
+ */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// Alerts, stored after a response or by a sweep when uses reach a limit's threshold, and the list of alerts.
+// Alerts and the list of alerts. An alert is stored when uses reach a threshold of a limit, either after a response or by a sweep.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
@@ -61,7 +61,9 @@ async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** Stores a business's missing alerts, as sweeps and requests with a list of uses do. `hour` is in the format 2026-03-15T12. */
+/**
+ * Stores a business's missing alerts, as a sweep does, and as a request with a list of uses does. `hour` is in the format 2026-03-15T12.
+ */
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
@@ -435,7 +437,7 @@ describe('a sweep stores the alerts that responses would have stored', () => {
 });
 
 describe('the scheduled sweep', () => {
-  /** Copies a business to these ids. Each copy has one use today. */
+  /** Creates a copy of a business under each of these ids. Each copy has one use today. */
   async function copies({ home, id }: Business, ids: number[]) {
     const columns =
       'user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at, daily_limit, limits_at';
@@ -451,7 +453,7 @@ describe('the scheduled sweep', () => {
         .bind(JSON.stringify(ids)),
     ]);
   }
-  /** Runs a sweep at this minute of NOW's hour. Returns the number of alerts stored for each slice. */
+  /** Runs a sweep at this minute of the hour in NOW. Returns the number of alerts stored for each slice. */
   async function turnsIn({ home }: Business, minute: number) {
     await home.db.delete(alerts);
     await sweep(home.db, new Date(NOW.getTime() + minute * 60_000));
@@ -603,7 +605,7 @@ test('a sweep runs one statement, uses indexes only, and reads the days of two m
     );
     expect(scans).toEqual([]);
     expect(plan.filter((line) => line.startsWith('SEARCH')).sort()).toEqual([...found, ...searches].sort());
-    // The 31 + 28 days of March and February, two single days, and a few other rows.
+    // The reads cover the 31 days of March and the 28 days of February, two single days, and a few other rows.
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(90);
   }
@@ -728,7 +730,7 @@ describe('the list of alerts', () => {
     }
   });
 
-  /** Stores one message for each id. It contains the alerts after the previous id, up to and including this id. */
+  /** Stores one message for each id. Each message contains the alerts after the previous id, up to and including its own. */
   async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
     const rows = lastIds.map((last_id) => ({
       ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },

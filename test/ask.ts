@@ -11,10 +11,10 @@ import type { BusinessRow, Database } from '../src/db/schema.ts';
 import { readVerdict } from '../src/db/statement.ts';
 import { rotateToken as replaceToken } from '../src/db/tokens.ts';
 
-/** A database and its number, which is part of the ids and credentials created there. */
+/** A database and its number. The ids and credentials created in the database contain this number. */
 type Numbered = { number: number; db: Database };
 
-/** Returns the `ask` that a route receives. Without a business id, the call concerns no business. */
+/** Returns the `ask` that a route receives. If the business id is omitted, the call does not concern a business. */
 export const asking =
   ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {
@@ -43,7 +43,7 @@ export const boundTo = (
   askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
 });
 
-/** Returns the number of a user's database, and assigns one to a new user. */
+/** Returns the number of a user's database. A new user is assigned a database first. */
 export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
   const { home } = await claimHome(databases, user_id, { wanted });
   if (home === null) throw new Error('a claim gave no home');

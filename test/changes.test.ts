@@ -274,7 +274,7 @@ describe('the list of changes', () => {
     const most = await list(business, '?limit=100');
     expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
     expect(most.ids).toHaveLength(100);
-    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // fewer than for changes that keys made
+    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // fewer rows than for changes made with keys
     const one = await list(business, '?limit=1');
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
@@ -542,7 +542,7 @@ describe('the filtered list of changes', () => {
         { ids: [], next: 3 },
         { ids: [2], next: null },
       ]);
-      // Reads at most six lengths, with three rows each, and five texts, with one row each.
+      // Reads the lengths of at most six changes, at three rows each, and the texts of at most five, at one row each.
       for (const { cost } of read) expect(cost.rows_read).toBeLessThanOrEqual(3 * 6 + 5 + 11);
       await business.home.d1.prepare('update changes set after = ? where id = 11').bind('{"name":"x"}').run();
       expect(await page(business, '?search=here')).toEqual({ ids: [9], next: 7 });
@@ -753,7 +753,7 @@ describe('the name of the key that made a change', () => {
       await fill(`key ${id} (…abcd)`);
       const named = await list(business, '?limit=99', as);
       expect(named.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      // The 100th row only shows whether there is another page.
+      // The 100th row is read only to determine whether there is another page.
       expect(named.cost.rows_read - rows_read).toBeLessThanOrEqual(100);
       expect(named.cost.rows_read - rows_read).toBeGreaterThan(0);
       await clear();
@@ -955,7 +955,7 @@ describe('the steps of a change', () => {
     ]);
   });
 
-  // If the steps run in another order, stored values can be wrong, but every step still runs, because it depends only on the decision.
+  // If the steps run in another order, some stored values may be wrong. Every step still runs, because each depends only on the decision.
   test.each(CHANGES)(
     '$action on $before: $steps all run in any order, because each depends only on the decision',
     { tags: 'slow' },

@@ -1,5 +1,5 @@
 // A change of permissions affects every batch that reaches the database after it, even if its request was already running. The tests hold
-// batches before or after they run in the database, until the change is made.
+// each batch, either before or after it runs in the database, until the change has been made.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';

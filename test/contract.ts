@@ -38,11 +38,11 @@ for (const { method, path } of createApp(() => new Date(0), console).api.routes)
   if (method !== 'ALL') paths[template] = { [method.toLowerCase()]: UNDESCRIBED, ...paths[template] };
 }
 
-/** Returns a pattern for a path template. `usage` is never a business id. */
+/** Returns a pattern for a path template. The pattern never matches `usage` as a business id. */
 const patternOf = (template: string) =>
   new RegExp(`^${template.replace('/business/{', '/business/(?!usage(?:/|$)){').replace(/\{\w+\}/g, '[^/]+')}$`);
 const parametersIn = (template: string) => template.split('{').length;
-/** Templates with fewer parameters first, because `refused` is not an `{access_id}`. */
+/** Sorts templates with fewer parameters first, so that `refused` does not match as an `{access_id}`. */
 const templates = Object.entries(paths)
   .sort(([one], [other]) => parametersIn(one) - parametersIn(other))
   .map(([template, operations]) => ({ operations, pattern: patternOf(template) }));

@@ -181,7 +181,7 @@ describe('a refused call', () => {
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       await addFormerToken(business);
-      // Changes an unrelated row after each statement of the batch, so changes() is 1 for the next statement.
+      // Changes an unrelated row after each statement of the batch, so that changes() returns 1 in the next statement.
       const noisy = databases((d1) => {
         const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
         return withBatch(d1, async (_, statements) => {
@@ -292,7 +292,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
       await call('POST', owner.access, { as: owner.key, body: { sites } });
     }
     await fill([owner], 400);
-    // Stores rows that follow the owner's, because an index lookup reads one row past the match.
+    // Stores rows that come after the owner's rows in each index, because an index lookup reads one row past the match.
     const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
     await addFormerToken(next);
     await fill([next], 1);
@@ -366,7 +366,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
       insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
-    // Stores rows that follow those of the listed businesses, because an index lookup reads one row past the match.
+    // Stores rows that come after those of the listed businesses in the index, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
     for (const business of made) await remember(business);
     expect((await read()) - without).toBeLessThanOrEqual(made.length * (refused + 1));
@@ -422,7 +422,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
 
   test('stopping f former tokens reads the sites and at most 6f + 22 more rows, and writes at most f + 3', async () => {
     for (const [limit, rows] of [
-      [1, 15 + 2], // as many more as when reading the business (today is the 15th)
+      [1, 15 + 2], // the limits add as many rows as they do when reading the business (today is the 15th)
       [null, 0],
     ] as const) {
       const limits = { daily_limit: limit, monthly_limit: limit };
@@ -507,7 +507,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   });
 });
 
-// These tests run last, because other tests read all tables and these store 100,000 rows.
+// These tests run last because they store 100,000 rows, and other tests read all tables.
 test('a page of totals for m businesses over n days reads at most m(n + 2) + 2 rows, whatever else is stored', {
   tags: 'slow',
 }, async () => {

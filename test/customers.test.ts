@@ -378,7 +378,7 @@ describe('an Idempotency-Key for creating a business', () => {
         { id: made },
       ]);
     }
-    // Claims create nothing, so they are safe to retry. The outcome of the last batch is unknown.
+    // A claim creates nothing, so it is safe to retry. If the result of the batch after the claims is lost, the outcome is unknown.
     expect(await post(lost(lastClaim), { user_id: newUser(), ...FIELDS }, {})).toBe(503);
     expect(await post(lost(lastClaim + 1), { user_id: newUser(), ...FIELDS }, {})).toBe(500);
   });
@@ -564,7 +564,7 @@ describe('changing a business', () => {
 describe('deleting a business', () => {
   const remove = ({ id, name }: { id: number; name: string }) =>
     send('DELETE', `/business/${id}?name=${encodeURIComponent(name)}`);
-  /** Returns the rows of all tables in all databases: with `isOwn` only the business's rows, otherwise only the others. */
+  /** Returns the rows of all tables in all databases: only the rows of the business if `isOwn` is true, otherwise only all other rows. */
   const tablesWith = async (id: number, isOwn: boolean) => {
     const all = homes.map(async ({ d1 }) => {
       const names = (await d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);

@@ -82,7 +82,7 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
     await addFormerToken(business);
     const request = await requestOf(route, business);
     const before = await dumpAll();
-    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // sets back the Worker's clock, but not the database's
+    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // sets the Worker's clock back, but not that of the database
     const late = through((batch) => batch());
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
     expect(await dumpAll()).toBe(before);
@@ -101,7 +101,7 @@ eachOf(describe, FAILING)('a call to $name', (route) => {
   });
 });
 
-/** Assigns NEW_BUSINESS's owner a home, because a new owner needs more batches. */
+/** Assigns a home to the owner of NEW_BUSINESS in advance, because requests for a new owner need more batches. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 /** Like the route `revoke a key`, but for an existing key. */
 const REVOCATION = {

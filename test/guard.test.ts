@@ -199,7 +199,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
   test('accepts every origin for a business without sites', async () => {
     for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
       const business = await newBusiness();
-      const isShutOut = route.name === 'add sites'; // the list does not cover the page that sends it
+      const isShutOut = route.name === 'add sites'; // the added site does not cover the page that sends the request
       expect((await ask(route, business, { as: business.key, origin })).status).toBe(isShutOut ? 422 : granted);
     }
   });
@@ -401,7 +401,7 @@ describe('responses and writes follow the rules', () => {
     const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
     const told: string[] = [];
     const right: string[] = [];
-    /** Records the use before adding the site, because a page with access could register itself. */
+    /** Records the use before adding the site, because a page with access could otherwise register itself first. */
     for (const [resource, body] of [
       ['usage', undefined],
       ['access', { sites: ['https://new.example'] }],

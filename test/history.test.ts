@@ -1,4 +1,4 @@
-// PUT /api/v1/business/{business_id}/history: imports daily counts from another system, either all of them or none.
+// PUT /api/v1/business/{business_id}/history: imports daily counts from another system. An import stores either all of the counts or none.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
@@ -42,7 +42,7 @@ test('an import of five years is stored in one round trip as one change, and rep
   const business = await newBusiness();
   const days = history(1830);
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
-  // The import writes one more row for each of the last 40 days, whose uses could otherwise still be lowered.
+  // The import writes one more row for each of the last 40 days, because uses on those days could otherwise still be lowered.
   for (const written of [1830 + 40 + 4, 0, 0]) {
     const answer = await put(business, { days });
     expect(answerOf(answer)).toEqual(granted(total));

@@ -38,7 +38,7 @@ function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** Builds the code of another checkout, or of a commit with this checkout's packages. */
+/** Builds the code of another checkout or of a commit. A commit is built with the packages of this checkout. */
 export function codeOf(checkoutOrCommit = ROOT): string {
   using directory = newDirectory();
   if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();

@@ -32,7 +32,7 @@ export type Size = {
   keys: number;
   /** Uses of the requested business in the ledger. */
   uses: number;
-  /** Events of the requested business in the last 31 days, for the implementation that counts events. */
+  /** Events of the requested business in the last 31 days, read by the implementation that computes usage by counting events. */
   events: number;
   /** The number of the database, which is part of business ids and tokens. */
   database?: number;

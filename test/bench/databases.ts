@@ -1,4 +1,4 @@
-// Compares three databases with one: the same owners and the same load, in one workerd.
+// Compares three databases with a single one. Both have the same owners, receive the same load, and run in the same workerd.
 import { IDS_PER_DATABASE } from '../../src/core/database.ts';
 import { RANGE_DAYS, recordOf, reportOf } from './calls.ts';
 import { BUSINESS, prefixOf, type Size, SMALL } from './data.ts';
@@ -35,7 +35,7 @@ export const threeBesideOne = (text: string): Scene => ({
   ],
 });
 
-/** The rows in which three databases are slower than one by more than the noise between rounds. */
+/** The rows in which three databases are slower than one by more than can be explained by noise between rounds. */
 export const slower = (rows: Outcome[]): string[] =>
   rows
     .filter(({ ratio }) => ratio.high < 1)

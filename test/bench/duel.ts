@@ -1,5 +1,5 @@
-// Measures in rounds. Each round runs two contenders back to back, so other load on the machine affects both. Measures several starts of
-// workerd, because the same Worker can be 10 % faster or slower in another process.
+// Measures in rounds. Each round runs two contenders back to back, so other load on the machine affects both. Repeats the measurement with
+// several starts of workerd, because the same Worker can be 10 % faster or slower in another process.
 import { dayAgo } from './calls.ts';
 import { fill, type Size } from './data.ts';
 import { type Call, load, type Slice, type Span } from './load.ts';
@@ -15,7 +15,7 @@ export type Scene = {
   duels: Duel[];
 };
 
-/** A contender's measurements. Contains the database cost of a call if a `counted` contender measured it. */
+/** A contender's measurements. They include the database cost of a call if the contender is `counted`. */
 type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
 export type Outcome = {
   table: string;
@@ -26,7 +26,7 @@ export type Outcome = {
   ratio: Spread;
 };
 
-/** `rounds` is the number per start. Only rows whose name contains `only` run. */
+/** `rounds` is the number of rounds per start of workerd. Only rows whose name contains `only` run. */
 export type Effort = { only: string; starts: number; rounds: number };
 export type Progress = (text: string) => void;
 

@@ -22,7 +22,10 @@ export const ROWS: [name: string, Call, floor: string][] = [
   ['404', CALLS.notFound, 'not found'],
   ['401, malformed bearer', CALLS.malformed, 'malformed'],
 ];
-/** Benchmarks of the Worker's own CPU time. Each repeats a call within one request, without sockets, and replays database results. */
+/**
+ * Benchmarks of the Worker's own CPU time. Each benchmark repeats a call within one request, so that no sockets are involved, and replays
+ * recorded database results.
+ */
 export const OWN_ROWS: typeof ROWS = [
   [`own time: ${REPORT}`, CALLS.report, 'bare report'],
   ['own time: record a use, from a page', CALLS.record, 'bare record'],
@@ -50,7 +53,7 @@ export async function floors(code: string): Promise<Scene> {
   };
 }
 
-/** Workers that return the same responses without a database, and bare routes to compare with the service's own time. */
+/** Workers that return the same responses without a database, and bare routes as the baseline for the service's own CPU time. */
 async function constantsOf(service: Contender): Promise<Contender[]> {
   const bare = { code: { text: bundled('bare.js') }, around: 'repeated' } as const;
   const constants = [

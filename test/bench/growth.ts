@@ -38,7 +38,7 @@ export function growth(code: string): Scene {
           duel('growth', `${operation}: ${name}`, call, [nameOf(index), 'small']),
         ),
       ),
-      // Only the report's cost grows, with the number of stored days in its range.
+      // Only the cost of the report grows. It depends on the number of stored days in the report's range.
       ...[1, 366].map((days): Duel => {
         const name = `report: ${days} day${days === 1 ? '' : 's'} instead of ${RANGE_DAYS}`;
         const contender = nameOf(Object.keys(GROWN).indexOf('all of these'));

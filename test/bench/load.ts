@@ -14,7 +14,10 @@ export type Call = {
 
 export type Slice = { perSecond: number; latencies: number[] };
 
-/** Seconds, a number of sequential requests for slow calls, or the repetitions in one request to a `repeated` contender. */
+/**
+ * How long to measure: for a number of seconds, for a number of sequential requests if the call is slow, or for a number of repetitions
+ * within one request if the contender is `repeated`.
+ */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
 /** Generates load against `url` for a fixed time. Each connection cycles through the calls. */

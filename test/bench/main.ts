@@ -1,4 +1,4 @@
-// npm run bench: compares the service with floors that do the least possible, in one run on one machine.
+// npm run bench: compares the service with floors, which do the least possible work, in the same run on the same machine.
 import { parseArgs } from 'node:util';
 import { against } from './against.ts';
 import { build, codeOf } from './bundle.ts';

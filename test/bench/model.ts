@@ -11,13 +11,16 @@ import { open } from './stage.ts';
 import { median, type Spread, spreadOf } from './stats.ts';
 
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
-/** Milliseconds that a deployed database needs for a use (docs/performance.md, "What one database holds"). */
+/** The time that a deployed database needs to record a use, in milliseconds (docs/performance.md, "What one database holds"). */
 const USE_MS = 5;
 /** How many times slower a stand-in is than a deployed database. */
 const SCALE = 10;
 /** Concurrent requests per database. */
 const IN_FLIGHT = 16;
-/** The number of owners, who each have one business. Divisible by every number of databases, so all databases store equally many. */
+/**
+ * The number of owners, who each have one business. It is divisible by every number of databases in the model, so that each database stores
+ * the same number of owners.
+ */
 const OWNERS = 1024;
 /** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;
@@ -79,7 +82,8 @@ const nameOf = (databases: number, skewed: boolean) =>
 function ownersOf(databases: number, skewed: boolean): Owner[] {
   const digest = (owner: number) => createHash('sha256').update(`${owner}`).digest('hex');
   const indexes = Array.from({ length: OWNERS }, (_, index) => index);
-  // Zipf: the second owner sends half as many uses as the first, the third a third. Rank and database are independent.
+  // A Zipf distribution: the second owner sends half as many uses as the first, the third owner sends a third as many, and so on. An
+  // owner's rank does not depend on the owner's database.
   const ranked = indexes.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
   return indexes.map((index) => {
     const database = index % databases;

@@ -1,5 +1,5 @@
 // Starts all Workers in one workerd, each on its own socket, so they receive the load directly. They run without rate limits, or with
-// stubs of them if measured as deployed.
+// stubbed rate limiters if they are measured as deployed.
 import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,10 @@ export type Contender = {
   services?: Record<string, string>;
   /** Whether `repeated` runs the Worker with rate limits that are never reached, and serializes its log lines. */
   isDeployed?: boolean;
-  /** `counted`: responses report their cost. `repeated`: repeats a call without the database. `modelled`: databases are stand-ins. */
+  /**
+   * How the Worker is wrapped. `counted`: its responses report their cost. `repeated`: it repeats a call without querying the database.
+   * `modelled`: its databases are stand-ins.
+   */
   around?: 'counted' | 'repeated' | 'modelled';
 };
 export type Stage = Awaited<ReturnType<typeof open>>;

@@ -1,5 +1,5 @@
-// <usage-chart> on other sites' pages: in every state, language, direction and width, and in React and Vue.
-// test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts test its pure functions.
+// <usage-chart> on other sites' pages: in every state, language, text direction and width, and in React and Vue. Its pure functions are
+// tested in test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -42,7 +42,10 @@ afterAll(() => {
 });
 
 let page: Page;
-/** The page's GET requests to the service: query strings of reports, and paths of everything else except the module. */
+/**
+ * The page's GET requests to the service: the query string of each report, and the path of every other request except the one for the
+ * module.
+ */
 const requests: string[] = [];
 const { complaints, newPage } = visitsOfFile();
 const forget = (what: RegExp) => {
@@ -359,7 +362,7 @@ describe('data set by a script', () => {
     expect(await range()).toBe('Mar 1 – 2, 2026 Feb 22 – 23, 2026: 3');
     expect(await inChart('return chart.data.used.length;')).toBe(2);
     await setData(TODAY, [5], addDays(TODAY, -7), [500]);
-    expect(await part('change').count()).toBe(0); // no day is over
+    expect(await part('change').count()).toBe(0); // no day of the range is over yet
     expect(await page.locator('usage-chart path.before').count()).toBe(1);
     expect(requests).toEqual([]);
     await inChart('chart.data = null;');
@@ -428,7 +431,7 @@ describe('the chart’s image', () => {
     await inFrame('');
     const [images, tables] = (await page.evaluate('[images, tables]')) as [number[], number];
     expect(new Set(images).size).toBe(images.length);
-    expect(images.length).toBeLessThanOrEqual(3); // one for the words, and up to two for the size
+    expect(images.length).toBeLessThanOrEqual(3); // one because the words change, and up to two because the size changes
     expect(tables).toBe(2);
   });
 

@@ -10,7 +10,7 @@ const SHELL = '/usr/bin/chromium-headless-shell';
 const WHOLES = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
 const installed = (paths: string[]) => paths.find((path) => existsSync(path));
 
-/** Prefers the headless shell: the same engine opens a page in two thirds of the time. */
+/** Prefers the headless shell, which has the same engine but opens a page in two thirds of the time. */
 const CHROMIUM = process.env.CHROMIUM ?? installed([SHELL, ...WHOLES]) ?? SHELL;
 /** The full browser, because the shell has no back-forward cache. */
 const WHOLE = installed(CHROMIUM.endsWith('headless-shell') ? WHOLES : [CHROMIUM]);
@@ -75,7 +75,7 @@ export function visitsOfFile(forgiven?: RegExp) {
   /** Closes the profile. Runs after each test. */
   async function leave(): Promise<void> {
     const remaining = complaints.splice(0).filter((text) => !forgiven?.test(text));
-    // A handler may still wait for a response, which the closed profile never receives.
+    // A route handler may still be waiting for a response that will never arrive once the profile is closed.
     await Promise.all(open?.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })) ?? []);
     await open?.close();
     open = undefined;

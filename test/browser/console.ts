@@ -79,7 +79,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     return { api_key, revoke: () => operate('DELETE', `user/${made.users.owner}/keys/${id}`) };
   }
 
-  /** Creates a session, in the format that a tab stores. */
+  /** Creates a session and returns it in the format in which a tab stores it. */
   async function newSession(key: string): Promise<StoredSession> {
     type Session = { session_key: string; expires_at: string; read_only: boolean };
     const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
@@ -103,8 +103,8 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
 
   /**
-   * Opens the console signed in: the tab has a session from `key`, as after a reload. Tests advance the page's clock instead of waiting,
-   * see `armed`.
+   * Opens the console in a tab that is already signed in with a session from `key`, as it would be after a reload. Tests advance the page's
+   * clock instead of waiting (see `armed`).
    */
   async function enter(
     hash = '',
@@ -139,7 +139,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** The axe rules that depend on colors. The others have the same result in every theme: no theme hides or shows an element. */
+/** The axe rules that depend on colors. The other rules have the same result in every theme, because no theme hides or shows an element. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** Returns an expression for the violations, including text with low contrast that axe leaves undecided. */

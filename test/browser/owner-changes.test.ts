@@ -14,7 +14,7 @@ const titles = () => page.locator('.entry b').allInnerTexts();
 const kind = () => page.getByLabel('Type');
 const search = () => page.getByLabel('Domain or text');
 const hash = () => page.evaluate<string>('location.hash');
-/** Returns the text of the focused element. For an entry, only its title. */
+/** Returns the text of the focused element. If the element is an entry, returns only its title. */
 const focused = () =>
   page.evaluate<string>(`(document.activeElement.querySelector('b') ?? document.activeElement).innerText`);
 /** Returns a list that receives the query string of each later request for changes. */

@@ -1,5 +1,5 @@
-// The dialog that confirms actions that cannot be undone (confirm.tsx). Double clicks, held keys, and slow or failed responses change
-// nothing that was not confirmed. owner-presses.test.ts tests each button that opens it.
+// The dialog that confirms actions that cannot be undone (confirm.tsx). Double clicks, held keys, and slow or failed responses must not
+// change anything that was not confirmed. owner-presses.test.ts tests each button that opens the dialog.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';

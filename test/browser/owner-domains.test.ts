@@ -34,7 +34,7 @@ async function enter(text: string, into = field()): Promise<void> {
 }
 const verdict = () => page.locator('.verdict');
 const undo = (site: string) => button(`Undo: add ${site} again`);
-/** Returns the focused element's label, otherwise its ID, otherwise its text. */
+/** Returns the label of the focused element. Falls back to its ID, then to its text. */
 const focused = () =>
   page.evaluate<string>(
     'document.activeElement.getAttribute("aria-label") || document.activeElement.id || document.activeElement.textContent',
@@ -218,7 +218,7 @@ describe('adding domains', () => {
     await open(A);
     const held = await hold('POST');
     const problem = page.locator('#site-problem');
-    // Screen readers announce changes only in a live region that existed before.
+    // Screen readers announce a change only if the live region existed before it.
     const region = await problem.and(page.getByRole('alert', { includeHidden: true })).elementHandle();
     await enter('b.example, ftp://shop.example sh');
     await problem.getByText('Nothing was added:').waitFor();

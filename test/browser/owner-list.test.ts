@@ -62,7 +62,7 @@ async function visitServed(
   await button('Sign out').waitFor();
   return served;
 }
-/** Delays the responses to URLs that match `isHeld` until `release`, and then responds with `how`. */
+/** Holds the responses to URLs that match `isHeld` until `release` is called, and then responds as `how` does. */
 function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) => route.fulfill({ json })) {
   const released = Promise.withResolvers<void>();
   const answer: Answer = async (route, json) => {
@@ -416,7 +416,10 @@ describe('a long list of businesses', () => {
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
-  /** Refreshes with the clock paused, and clicks where a row was. Expects nothing to open until the row that appears there is armed. */
+  /**
+   * Refreshes with the clock paused, and clicks where a row was. Expects the click to open nothing until the row that now appears there is
+   * armed.
+   */
   async function pressWhere(name: string, isThere: () => Promise<void>): Promise<void> {
     const { x = 0, y = 0 } = (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
     await page.clock.pauseAt(Date.now() + 60_000);

@@ -1,6 +1,6 @@
-// Repeated presses of the console's buttons: at the same point, by a held key, and while the response is late or lost. No press acts twice,
-// and the page keeps the focus. The buttons share their code (parts.tsx, confirm.tsx, query.ts), so most of this is tested on one of them.
-// Late and lost responses are tested on each.
+// Repeated presses of the console's buttons: clicks at the same point, a held key, and presses while the response is late or lost. No press
+// acts twice, and the focus stays on the page. The buttons share their code (parts.tsx, confirm.tsx, query.ts), so most of this is tested
+// on one of them. Late and lost responses are tested on each.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';
@@ -234,7 +234,7 @@ describe.each([
   test('acts once when clicked again at the same point, and is undone by a click after half a second', async () => {
     const [business, writes] = await reach(action);
     const at = await centerOf(action.button);
-    await page.clock.pauseAt(Date.now() + 60_000); // half a second could pass between the clicks on a slow machine
+    await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine, half a second could pass between the clicks
     await clickAt(at);
     const undo = button(back);
     await eventually(async () => {

@@ -17,7 +17,7 @@ const until = (check: () => Promise<void>) => vi.waitFor(check, 20_000);
 type History = [daysAgo: number, uses: number][];
 const HISTORY: History = Array.from({ length: 34 }, (_, index) => [index, 10 + ((index * 7) % 13)]);
 
-/** Creates a business with this history. All its days are recent enough for uses to be recorded. */
+/** Creates a business with this history. All days in the history are recent enough for uses to be recorded on them. */
 async function used(history = HISTORY) {
   const business = await world.spare();
   const uses = history.map(([ago, quantity]) => {
@@ -443,7 +443,7 @@ describe('the limit meters', () => {
     expect(meters[1]).toMatch(/Resets on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
     expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven full days, /);
     await settled();
-    // The last quarter does not include the seven days of the pace, so the view requests them separately.
+    // The last quarter does not include the seven days from which the pace is calculated, so the view requests those days separately.
     expect(requested.length).toBe(2);
     expect(requested).toContain(`${addDays(today(), -7)} ${addDays(today(), -1)}`);
     await days().selectOption('Last 28 days');

@@ -77,7 +77,7 @@ async function makeOwners(first: LocalDatabase) {
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
 
-  await homeOf(boundTo([first], NOW), OWNER); // as creating a key or link does
+  await homeOf(boundTo([first], NOW), OWNER); // assigns a home, as creating a key or link does
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
   for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
   await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);

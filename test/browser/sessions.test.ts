@@ -1,4 +1,5 @@
-// Console sessions at /owner: started with a key or a link, across reloads and tabs, until they end, and what the browser stores.
+// Console sessions at /owner: how they start with a key or a link, how they continue across reloads and tabs, how they end, and what the
+// browser stores.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Request, Route } from 'playwright-core';
@@ -16,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const { armed, hold } = stepsOn(() => page);
 const button = (name: string | RegExp, of = page) => of.getByRole('button', { name, exact: true });
 const expectText = (words: string, of = page) => of.getByText(words, { exact: true }).waitFor();
-/** Waits for the business and its chart: leaving before the chart is drawn logs an error. */
+/** Waits for the business and its chart, because leaving the page before the chart is drawn logs an error. */
 async function tulip(of = page): Promise<void> {
   await of.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
   await of.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
@@ -54,7 +55,7 @@ const statusOf = async (key: string | undefined) =>
 /** Returns the response to the next request that ends a session. */
 const ending = () => page.waitForResponse((answer) => answer.request().method() === 'DELETE');
 
-/** Returns the status of signing in with a link's code. A valid code is used up. */
+/** Returns the status of signing in with a link's code. If the code is valid, this uses it up. */
 async function statusOfCode(code: string): Promise<number> {
   return (await fetch(`${world.url}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) })).status;
 }

@@ -1,5 +1,5 @@
-// For all of Unicode, the site stored for a host is the origin that Chromium sends from that host. The rules run in workerd, as deployed,
-// because the URL parsers of workerd, Chromium and Node use tables of different Unicode versions.
+// Checks for all of Unicode that the site stored for a host is the origin that Chromium sends from that host. The rules run in workerd, as
+// deployed, because the URL parsers of workerd, Chromium and Node use tables of different Unicode versions.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -20,8 +20,8 @@ const WORKER = `import { canonicalSite } from './src/core/site.ts';
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.ceil((to - from + 1) / step) }, (_, index) => String.fromCodePoint(from + index * step));
 
-// Excludes *, a site's wildcard. In every version of Unicode, planes 4 to 13 are unassigned, and planes 15 and 16 are for private use.
-// Tables cannot differ there, so samples are enough.
+// Excludes *, which is the wildcard in a site. In every version of Unicode, planes 4 to 13 are unassigned, and planes 15 and 16 are for
+// private use. Tables cannot differ there, so samples are enough.
 const SCALARS = [
   ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
   ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
@@ -40,7 +40,7 @@ const HOSTS: Record<string, () => string[]> = {
   // Mapped or rejected characters, between letters and at the start of a label.
   'in a label': () => SCALARS.map((c) => `a${c}b.example`),
   'as a label': () => SCALARS.map((c) => `${c}.example`),
-  // The character after a letter that combines with marks, and after itself.
+  // The character after a letter that can combine with marks, and after another copy of itself.
   'after a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
   // A label must not mix directions, and a right-to-left label constrains the others. U+0870 and U+10D4A are recent letters.
   'right to left': () =>
@@ -48,7 +48,8 @@ const HOSTS: Record<string, () => string[]> = {
       ...[`\u05d0${c}.example`, `\u05d0${c}\u05d0.example`, `\u0628${c}1.example`, `\u0870${c}.example`],
       ...[`\u{10d4a}1${c}.example`, `${c}.\u05d0.example`, `a${c}.\u05d0.example`, `1${c}.example`, `${c}-.example`],
     ]),
-  // The same text, decomposed or partly composed: a Hangul syllable is two or three letters, or a syllable and a third letter.
+  // The same text, decomposed or partly composed. A Hangul syllable decomposes into two or three letters. If it has three, it can also be
+  // written as a syllable of the first two, followed by the third letter.
   decomposed: () => COMPOSED.map((c) => `${c.normalize('NFD')}.example`),
   'partly composed': () =>
     HANGUL.map((c) => `${c.normalize('NFD').replace(/^../u, (two) => two.normalize('NFC'))}.example`),
@@ -70,7 +71,7 @@ async function sitesOf(url: string, texts: string[]): Promise<(string | null)[]>
   return (await answer.json()) as (string | null)[];
 }
 
-/** Passes one string each way, because passing the items of a list takes longer than parsing a string. */
+/** Passes a single string in each direction, because passing the items of a list takes longer than parsing one string. */
 async function originsOf(texts: string[]): Promise<(string | null)[]> {
   const parse = (lines: string) => JSON.stringify(lines.split('\n').map((line) => URL.parse(line)?.origin ?? null));
   return JSON.parse(await page.evaluate(parse, texts.join('\n')));
@@ -116,8 +117,8 @@ test('every stored site equals the origin that Chromium sends', () => {
 });
 
 /**
- * workerd's table has fewer of these letters, and it checks each label's direction separately. A site that only workerd accepts never
- * matches a request.
+ * workerd's table contains fewer of these letters, and workerd checks the direction of each label separately. A site that only workerd
+ * accepts never matches a request.
  */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 

@@ -1,6 +1,6 @@
-// Every view of the console in every state: accessible, no wider than its window, and with large enough touch targets. Each test loads
-// its page once for all sizes and themes. PICTURES=1 also takes a screenshot of each (dist/screenshots) and retakes the documentation's
-// pictures (docs/images).
+// Every view of the console in every state: each must be accessible, no wider than its window, and have touch targets that are large
+// enough. Each test loads its page once for all sizes and themes. PICTURES=1 also takes a screenshot of each (dist/screenshots) and retakes
+// the documentation's pictures (docs/images).
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
@@ -15,7 +15,7 @@ import {
 } from './console.ts';
 import { awaitTab, failWith, holdFrames, loseResponse, stepsOn } from './steps.ts';
 
-// The chart also logs that its report failed.
+// In addition to Chromium's messages, the chart logs that its report failed.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
 let page: Page;
 const { button, dialog, done, armed } = stepsOn(() => page);
@@ -63,7 +63,7 @@ async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
     await debug.send('Emulation.setTouchEmulationEnabled', { enabled: width === 320 });
     await page.emulateMedia(MEDIA[scheme]);
     await page.setViewportSize({ width, height: 900 });
-    // Skips axe in forced colors, because it would read the style sheet's colors.
+    // Skips axe when colors are forced, because it would check the colors in the style sheet instead of the forced ones.
     if (looks === TWO_LOOKS || scheme === 'light') await expectAccessible(page);
     else if (scheme === 'dark') await expectContrast(page);
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);

@@ -14,7 +14,7 @@ const USER = 7;
 // Resolves names under .example to this machine, so tests can visit subdomains.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** A response as a page's script receives it: readable, or a failure without a visible cause. */
+/** A response as a page's script receives it. It is either readable or a failure whose cause the script cannot see. */
 export type Received = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>

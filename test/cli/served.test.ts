@@ -15,7 +15,7 @@ import { threeDatabases } from './support.ts';
 
 /** The usages in the documented table of commands. */
 const ROWS = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => codesIn(cell)[0] ?? '');
-/** The command with its required options only, then with each optional one. */
+/** Returns the command with only its required options, and then once with each optional one. */
 const commandsIn = (row: string): string[] => {
   const needed = row.replace(/ \[[^\]]*\]/g, '');
   const options = [...row.matchAll(/\[([^\]]*)\]/g)].map(([, option]) => `${needed} ${option}`);
@@ -73,7 +73,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
   const allowed = (row: string) => !/^operator-key/.test(row);
   test.each(ROWS.flatMap(commandsIn))('%s succeeds unless it names an unbound database', async (command) => {
     const argv = await argvOf(command);
-    const isAlone = count === 1 && !command.includes(' --'); // others run in this process, because starting a process takes a second
+    const isAlone = count === 1 && !command.includes(' --'); // others run in this process: starting one takes a second
     const { code, stdout, stderr } = await (isAlone ? runAdmin : inProcess)(env, ...argv);
     const isUnbound = count === 1 && command.includes('--database');
     expect({ code, stderr }).toEqual({

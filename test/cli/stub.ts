@@ -23,7 +23,10 @@ export const cutOff: Answer = (response) => {
   response.writeHead(200, { 'Content-Length': '100' }).write('{"status":tr', () => response.destroy());
 };
 
-/** Starts a stub. Returns its host, the requests sent to it, and the environment that points commands at it. The last answer repeats. */
+/**
+ * Starts a stub. Returns its host, the requests sent to it, and the environment that points commands at it. After the last answer has been
+ * sent, it is repeated for all further requests.
+ */
 export async function stub(...answers: Answer[]) {
   const sent: Sent[] = [];
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// The migration that creates homes for existing owners, and does not change claimed homes.
+// The migration that creates homes for existing owners without changing homes that are already claimed.
 import { applyD1Migrations } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
 import { env, resetDatabases } from '../support.ts';

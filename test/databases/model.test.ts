@@ -1,5 +1,5 @@
-// Compares three databases with a model on one database: random requests and changes by the operator get the same responses from both,
-// after ids and credentials are translated. The test prints its seed, and FUZZ_SEED repeats a run.
+// Compares three databases with a model on one database: random requests and changes by the operator must get the same responses from both
+// once ids and credentials are translated. The test prints its seed. To repeat a run, set FUZZ_SEED to its seed.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
@@ -94,7 +94,10 @@ type Kind = 'business' | 'key' | 'entry' | 'credential';
 class Known {
   readonly pairs: Record<Kind, Pair<number | string>[]> = { business: [], key: [], entry: [], credential: [] };
 
-  /** Translates a response from the three databases into the one database's ids and credentials. Learns new pairs of the kinds in `learned`. */
+  /**
+   * Translates a response from the side with three databases by replacing its ids and credentials with those of the side with one. Learns
+   * new pairs of the kinds in `learned`.
+   */
   translate(one: unknown, three: unknown, learned: readonly Kind[]): unknown {
     if (typeof three !== 'object' || three === null) return three;
     const its = Object(one) as Record<string, never>;
@@ -136,7 +139,7 @@ const { user_id: _, ...FIELDS } = NEW_BUSINESS;
 /** Returns an imported token, which is the same on both sides. */
 const tokenOf = (user_id: number, which: string | number) => `of-another-system-${user_id}-${which}`.padEnd(24, '.');
 let user = 0;
-/** The number of responses by status, and under the exception in `compare`. */
+/** The number of responses for each status, and the number to which the exception in `compare` applied. */
 const met: Record<string, number> = {};
 
 /** Runs a world on both sides. */
@@ -333,8 +336,8 @@ class Run {
     const home = as && this.imported.get(as.three);
     const named = databaseOfId(Number(id.three));
     if (home !== undefined && home !== (named in homes ? named : 0)) {
-      // The exception: an imported token has no database letter, so it is unknown if the path names another database, or if the path names
-      // no database and the token is not in DB.
+      // The exception: an imported token contains no database letter. The service therefore does not find it if the path names another
+      // database, or if the path names no database and the token is not stored in DB.
       met.exception = (met.exception ?? 0) + 1;
       expect(three.answer, said).toMatchObject(UNAUTHENTICATED);
       expect(one.answer.refusal, said).toMatch(/^(unauthenticated|unknown_business|token_not_allowed)$/);

@@ -1,5 +1,5 @@
-// Random steps of a world: requests, and changes by the operator. A number that identifies a business, owner, key, credential or entry is
-// an index modulo their current count.
+// Random steps of a world: requests, and changes by the operator. Businesses, owners, keys, credentials and entries are identified by a
+// number, which is used as an index modulo their current count.
 import fc from 'fast-check';
 import { BASE } from '../support.ts';
 

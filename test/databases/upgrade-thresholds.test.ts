@@ -1,5 +1,5 @@
-// The migration that replaces the alerts table to allow thresholds other than 80 and 100 percent. Ids must continue, because a message
-// stores the last sent id, so an alert with a reused id would not be sent.
+// The migration that replaces the alerts table to allow thresholds other than 80 and 100 percent. Ids must continue from the old table.
+// Each message stores the id of the last alert that it contains, so an alert with a reused id would not be sent.
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';

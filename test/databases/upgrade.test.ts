@@ -1,5 +1,5 @@
-// Upgrades a deployment whose rows were written after the first three migrations, before the service supported several databases. The
-// later migrations suffice, with one database or several.
+// Upgrades a deployment whose rows were written after the first three migrations, before the service supported several databases. Applying
+// the later migrations is enough to upgrade it, whether it then uses one database or several.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';

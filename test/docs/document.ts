@@ -80,7 +80,9 @@ const VARIES: Record<string, unknown> = {
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
 
-/** Matchers for values that vary, by printed text: the last four characters of a secret, and days and counts in CSV. */
+/**
+ * Matchers for values that vary, chosen by the printed text. They match the last four characters of a secret, and days and counts in CSV.
+ */
 const VARIANTS: [RegExp, unknown][] = [
   [/^….{4}$/, expect.stringMatching(/^…[0-9A-Za-z]{4}$/)],
   [/^\d{4}-\d\d-\d\d$/, VARIES.date],

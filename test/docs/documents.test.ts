@@ -85,7 +85,7 @@ test('the commands in docs/restoring.md save the claims in DB or rebuild them fr
   );
   expect(`${save}${putBack}${take}`).not.toMatch(/d1 export|--file/);
 
-  // Replaces wrangler with a script that runs the SQL on the file $DATABASE.
+  // Replaces wrangler with a script that runs the SQL on the database file named by $DATABASE.
   const folder = mkdtempSync(join(tmpdir(), 'claims-'));
   const execute = `const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.env.DATABASE);

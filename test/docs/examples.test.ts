@@ -126,7 +126,7 @@ const record = (uses: object[]) => call('POST', usage(), key, { uses });
 const recordAt = (minutes: number) =>
   record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
 const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
-/** No valid body reaches these limits. At the limit, a body is refused only because of its unknown member. */
+/** No valid body reaches these limits. A body exactly at the limit is therefore refused, but only because it has an unknown member. */
 const EXTRA = { status: 422, body: { message: 'extra is not a member of this object, which accepts uses' } };
 const AT_MOST: Record<string, object> = {
   'levels of nesting in a body': EXTRA,
@@ -159,7 +159,7 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'days that a replaced token may keep working': (n) => call('POST', rotation, key, { keep_old: `${n}d` }),
   'bytes in a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
   'levels of nesting in a body': (n) => withExtra(JSON.parse('['.repeat(n - 1) + ']'.repeat(n - 1))),
-  // The rest of the body counts as 4.
+  // The rest of the body counts as 4 members and elements.
   'members and elements in a body; an empty object or list counts as one': (n) => withExtra(Array(n - 4).fill(0)),
   async 'sites of a business'(n) {
     await registerOnly(...many(100));
@@ -230,7 +230,8 @@ test('the error tables in docs/api.md match the refusals that a single request c
   const rows = [...plain, ...others];
   const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
   for (const response of seen) expect(rows).toContainEqual(response);
-  // A single request cannot cause the other refusals. test/http.test.ts tests 400, test/operations.test.ts the rest. An example covers 429.
+  // A single request cannot cause the other refusals. test/http.test.ts tests 400, an example covers 429, and test/operations.test.ts tests
+  // the rest.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
     expect(seen).toContainEqual(row);
 });

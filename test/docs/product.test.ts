@@ -285,7 +285,7 @@ test('a customer signs up, requests work, changes settings and opens the console
   const visit = async (as: string, origin = ACME) => (await call(as, 'GET', '/business/usage/1', { origin })).status;
   expect([await visit(token), await visit(token, 'https://evil.example')]).toEqual([200, 403]);
 
-  // The hot path uses the record key. It records uses in advance and lowers them afterwards, to 0 if the work fails.
+  // The hot path uses the record key. It records uses before the work and lowers the quantity afterwards, to 0 if the work fails.
   requests.length = 0;
   expect(await work(7, 50)).toMatchObject(DONE);
   const post = `POST /business/usage/1 ${record.operator_key.slice(-4)}`;
@@ -428,7 +428,7 @@ test('a failed payment stops work, and only the payment provider can report paym
     for (const value of ['', 'v1,', 'msg_1', `${Math.floor(Date.now() / 1000)}`])
       expect(await pay({ user_id: 30 }, failed, { headers: { [header]: `${value}0` } })).toBe(401);
   expect(await pay({ user_id: 30 }, failed, { body: 'x'.repeat(100_001) })).toBe(422);
-  // Customers cannot claim a payment themselves.
+  // Customers cannot report a payment themselves.
   for (const path of ['/payment', '/webhooks/payment'])
     expect((await send(30, 'POST', path, { paid: true, user_id: 30 })).status).toBeGreaterThan(400);
   expect(sql('select * from payments')).toEqual([]);
@@ -536,7 +536,7 @@ test('the nightly job bills each month once and settles it when its count is fin
   expect(billed(more)[0]).toMatchObject({ units: 2_445, amount: 4_890, kinds: 'month,true_up' });
   expect(billed(less)[0]).toMatchObject({ units: 1, amount: 2, kinds: 'month,true_up' });
 
-  // The second month ends in a charge for one customer and a credit for another. The job misses the nights in between.
+  // The second month ends in a charge for one customer and a credit for another. The job does not run on the nights in between.
   await night(third);
   expect(billed(less)[1]).toMatchObject({ starts_on: second, units: 1_000 });
   await count(more, { [dayAfter(third, -1)]: 2_500 });

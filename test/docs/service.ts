@@ -29,7 +29,7 @@ export async function startService(...options: string[]) {
   if (variables.SHOP === undefined) throw new Error(`npm run dev did not start:\n${output}`);
 
   let calls = 0;
-  const nextAddress = () => `192.0.2.${calls++ % 8}`; // one address would exceed its rate limit
+  const nextAddress = () => `192.0.2.${calls++ % 8}`; // requests from a single address would exceed its rate limit
 
   async function call(method: string, path: string, headers: Headers = {}, body?: unknown) {
     const response = await fetch(variables.API + path, {

@@ -1,5 +1,6 @@
 // Checks in workerd that a request without a valid credential costs at most twice the CPU time of the most expensive valid body. The search
-// prints its seed. FUZZ_SEED repeats it, although measurements also determine which requests it tries. FUZZ_SECONDS extends it.
+// prints its seed. FUZZ_SEED repeats a search, but not exactly, because measurements also determine which requests it tries. FUZZ_SECONDS
+// extends it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,7 +138,7 @@ async function costOf(sent: Sent): Promise<number> {
   return now - before;
 }
 
-/** The cost relative to the baseline. Alternates the two requests, so load and garbage collection affect both. */
+/** The cost relative to the baseline. The two requests alternate, so that load and garbage collection affect both equally. */
 async function ratioOf(sent: Sent): Promise<number> {
   const own: number[] = [];
   const valid: number[] = [];

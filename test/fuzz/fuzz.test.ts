@@ -204,7 +204,7 @@ async function fuzz(faultsIn100: number) {
   // Loads the list of public suffixes in advance: in the test runner, loading takes longer than a request's timeout.
   await isShared('example.com');
   const statuses: Record<number, number> = {};
-  // The model: the number of uses without an id, and the ids, which count once per business and kind of credential.
+  // The model: the number of uses without an id, and the set of ids. Each id counts once per business and kind of credential.
   let plain = 0;
   const ids = new Set<string>();
   let faults = 0;
@@ -276,14 +276,14 @@ async function fuzz(faultsIn100: number) {
     }
     if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
   }
-  // Sums all businesses, because the operator can also reach the previous test's businesses.
+  // Sums the uses of all businesses, because operator requests can also reach businesses from the previous test.
   const total = async () => {
     const [row] = await open.db.select({ total: sql<number>`coalesce(sum(count), 0)` }).from(dailyUsage);
     return row?.total ?? 0;
   };
 
   const atFirst = await total();
-  // With faults, runs sequentially: the sums before and after a batch whose result is lost show what it wrote.
+  // With faults, requests run sequentially, so that the sums before and after a batch whose result is lost show what it wrote.
   const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = inTime(requests(everybody), seed);
   await Promise.all(

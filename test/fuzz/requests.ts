@@ -93,7 +93,10 @@ const HEADERS = [
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
-/** Builds a JSON value from `count` entries. `text` returns an entry, escaped unless the value is `text`. */
+/**
+ * Builds a JSON value from `count` entries. The `text` function returns the text of an entry, which is escaped unless the kind of value is
+ * `text`.
+ */
 const VALUES: Record<string, (count: number, text: (index: number) => string) => string> = {
   text: (_, text) => text(0),
   string: (_, text) => `"${text(0)}"`,

@@ -25,7 +25,7 @@ type Business = { token: string; usage: string; access: string };
 let key: string;
 let own: string;
 let wire: Wire;
-/** `every` contains the sites of all lists, so an origin that it refuses is refused by each list. */
+/** `every` contains the sites of all other lists, so an origin that `every` refuses is refused by each of them. */
 let lists: Record<List | 'every', Business>;
 
 const REPORT = { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } };
