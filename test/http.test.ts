@@ -175,7 +175,7 @@ describe('a delayed body', () => {
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();
       expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
-      await waitOnExecutionContext(context); // otherwise work after the response would write to the next file's databases
+      await waitOnExecutionContext(context); // otherwise, later work would write to the databases of the next test file
     }
   });
 

@@ -1,5 +1,5 @@
-// Strict input: an operation rejects unknown parameters and members at any depth, a body with DELETE, and values of the wrong type. The
-// cases are generated from the routes and the schemas in the OpenAPI description.
+// Strict input: an operation rejects unknown parameters, unknown members at any depth, a body in a DELETE request, and values of the wrong
+// type. The cases are generated from the routes and the schemas in the OpenAPI description.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Operation as Name, POLICY } from '../src/core/policy.ts';
 import { openapi } from '../src/openapi/document.ts';
@@ -71,7 +71,7 @@ const tried = new Set<Name>();
 afterAll(() => expect([...tried].sort()).toEqual(Object.keys(POLICY).sort()));
 
 describe.each(ROUTES)('a call to $name', (route) => {
-  // Only the operator can use `user_id` in the list of businesses.
+  // Only the operator can use the `user_id` parameter when listing businesses.
   const isKnown = (name: string) => name !== 'user_id' || route.name !== 'list businesses';
   const known = queryOf(route).flatMap(({ name }) => (isKnown(name) ? [name] : []));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
@@ -257,7 +257,7 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
 );
 
 test('the cases cover every operation that accepts a body', () => {
-  // Excludes starting a session with a code, which needs no credential. test/sessions.test.ts covers it.
+  // Excludes the operation that starts a session with a code, because it needs no credential. test/sessions.test.ts covers it.
   const taking = ROUTES.filter(
     (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
   );

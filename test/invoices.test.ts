@@ -185,7 +185,7 @@ test('a CSV page of an invoice run contains the same months, escapes formulas, a
 
 test('an invoice run with an inexact count is rejected, and the message names the business', async () => {
   const business = await newLimitedBusiness({ billing_day: 18 });
-  // Uses dates before the two years below: runs in those years list all businesses, so they would be rejected too.
+  // The dates are before the two years used below, because the runs in those years list all businesses and would therefore be rejected too.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be a different date: business ${business.id} has more than 9007199254740991 uses in that month`;
   const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);
@@ -290,7 +290,7 @@ describe('with random changes of billing days,', () => {
       }
     }
     expect(changed).toBeGreaterThan(3000);
-    // Past months have not changed: runs in 2028 return the same months.
+    // Past months do not change, so runs in 2028 return the same months.
     for (const day of days(FIRST, LAST).filter((_, index) => index % 9 === 0)) {
       const again = (await run(day, noonOf('2028-06-01'))).filter(({ business_id }) => lines.has(business_id));
       const then = [...lines.values()].flat().filter(({ ends_on }) => ends_on === day);
@@ -314,7 +314,8 @@ describe('with random changes of billing days,', () => {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
           const path = `/api/v1/business/${business.id}`;
           const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
-          // Sometimes uses all that remains. In the worst case, one month is used up late and the next one early.
+          // Sometimes uses everything that remains of the limit. In the worst case, one month's limit is used up late in the month and the
+          // next month's limit early.
           const quantity = chance() < 0.3 ? limits.remaining : 0;
           if (quantity > 0) {
             const answer = await call('POST', business.usage, {

@@ -260,7 +260,7 @@ test('a narrow key never gains access, regardless of the sequence of events', { 
       const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
       const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
       const every = [mine, sibling, strange];
-      /** Each key's calls that must be refused, either with `refusal` or because the business is unknown. */
+      /** The calls that must be refused for each key, either with `refusal` or because the business is unknown to the key. */
       const tries = [
         ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
         ...[reader, narrow[1]].map((one) => ({ as: one?.key, routes: writing, of: every, refusal: READ_ONLY })),

@@ -27,7 +27,7 @@ const ROWS = body.split('\n').map((line) => {
 const ends_at = '2026-03-16T00:00:00.000000Z';
 const withKey = (role: Parameters<typeof newKey>[1]) => async (business: Business, scope: Scope) =>
   (await newKey(business, { ...role, ...scope })).key;
-/** Creates the credential of each table column for a business's owner. */
+/** For the owner of a business, creates the credential that each column of the table describes. */
 const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<string>> = {
   'Operator `full`': async () => OPERATOR.full,
   'Operator `record`': async () => OPERATOR.record,
@@ -46,7 +46,7 @@ async function newWorld() {
   return [own, await newBusiness({ user_id: own.user_id }), await newBusiness({ user_id: others })] as const;
 }
 type World = Awaited<ReturnType<typeof newWorld>>;
-/** The table's words, indexed by the number of accessible businesses. */
+/** The words that the table uses, indexed by the number of businesses that the credential can access. */
 const REACHES = ['no', 'one', 'user', 'all'];
 
 const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal }: AnyRoute) =>

@@ -39,9 +39,9 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
 };
 
 describe('concurrent uses', () => {
-  /** Sends 1,000 uses. Every second use has an id. Every second pair is sent on the second day in `days`. */
+  /** Sends 1,000 uses. Every second use has an id. The uses alternate in pairs between the two days in `days`. */
   async function thousand(business: Business, days: [Date, Date]) {
-    await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so the uses do not
+    await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so that the uses do not have to
     const sent = Array.from({ length: 1000 }, (_, index) => {
       const at = days[index % 4 < 2 ? 0 : 1];
       return index % 2 === 0 ? { at } : { at, id: `order-${index}` };
@@ -313,7 +313,10 @@ test('the limits are returned in the list of businesses, but not with the list o
 
 describe('a use takes one round trip', () => {
   const origin = 'https://shop.example';
-  /** Returns the rows read and written by a use from a page, from a server, from each with an id, and by a retry. */
+  /**
+   * Returns the rows read and written by each of five requests: a use from a page, a use from a server, the same two with an id, and a
+   * retry of the last one.
+   */
   async function costsOf(limits: Limits) {
     const business = await newLimitedBusiness(limits, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
@@ -329,7 +332,10 @@ describe('a use takes one round trip', () => {
   }
   const ROWS = [6, 6, 9, 9, 9];
   const WRITTEN = [1, 1, 3, 3, 0];
-  /** Returns the expected costs with `rows` more per use. A retry reads the limits once, so it adds half of them. */
+  /**
+   * Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once, so it reads half as many
+   * additional rows.
+   */
   const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
 
   test('and reads no extra rows without a limit', async () => {

@@ -1,5 +1,6 @@
-// Compares the responses to every credential × operation × business × origin with an oracle that implements docs/api.md ("Credentials",
-// "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests come from routes.ts.
+// Compares the response to every combination of credential, operation, business and origin with an oracle that implements docs/api.md
+// ("Credentials", "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service, and takes only the requests
+// from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
 import { BASE, call, dumpAll, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
@@ -24,7 +25,10 @@ type From = keyof typeof ORIGINS;
 const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 type Role = 'full' | 'read' | 'record';
-/** A valid credential, the businesses it can access, and the businesses whose paths are routed to a database without the credential. */
+/**
+ * A valid credential, the businesses that it can access, and the businesses whose paths are routed to a database that does not contain the
+ * credential.
+ */
 type Caller = { kind: 'key' | 'session' | 'token' | 'operator'; role: Role; knows: Target[]; unfoundAt?: Target[] };
 const key = (role: Role, knows = OWN): Caller => ({ kind: 'key', role, knows });
 const session = (role: Role, knows = OWN): Caller => ({ kind: 'session', role, knows });
@@ -41,7 +45,7 @@ type Rule = {
   does: string;
   names: 'usage' | 'business' | null;
   roles: Role[];
-  /** `token`: a business token may perform it. `records`: it records uses, which requires an active business. */
+  /** `token`: a business token may perform the operation. `records`: the operation records uses, which requires an active business. */
   token?: true;
   records?: true;
   only?: 'operator' | 'key' | 'session';
@@ -139,7 +143,7 @@ async function world() {
   const [shop, suspended, deleted] = [await newBusiness(own), await newBusiness(own), await newBusiness(own)];
   const foreign = await newBusiness({ sites: SITES });
   const malformed = { id: '01', user_id, name: 'x' };
-  /** Businesses whose paths are not routed to the imported token's database. A path without a valid id is routed to DB. */
+  /** Businesses whose paths are not routed to the database of the imported token. A path without a valid id is routed to DB. */
   const elsewhere: Target[] = [...(home.number === 0 ? [] : (['malformed', 'none'] as const))];
   if (foreign.home !== home) elsewhere.push('foreign');
 

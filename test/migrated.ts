@@ -1,6 +1,6 @@
 // Before each test file in workerd: creates empty databases with the tables from migrations/, and starts ids in each database's range. All
-// migrations run in one batch, because separate batches would take longer than many test files do.
-// After each test: checks that docs/operating.md documents every logged line.
+// migrations run in one batch, because running them in separate batches would take longer than many test files do. After each test: checks
+// that docs/operating.md documents every logged line.
 import { afterEach, expect } from 'vitest';
 import { raiseIds } from '../src/db/ids.ts';
 import { readVerdict } from '../src/db/statement.ts';

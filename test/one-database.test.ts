@@ -1,4 +1,5 @@
-// A deployment with one database, the default: DB stores everything, and the service neither queries nor offers another database.
+// A deployment with one database, the default: DB stores everything, and the service neither queries any other database nor offers one as a
+// choice.
 import { createScheduledController } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';

@@ -174,7 +174,7 @@ describe('the rate limits', () => {
     };
     const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
     expect(new Set(await inBatches(addresses, (address) => visit(address)))).toEqual(new Set([200]));
-    // Even if a new period begins in between, at least one of 2,001 requests is the 1,001st of its period.
+    // Even if a new period begins while the requests are sent, at least one of the 2,001 requests is the 1,001st in its period.
     const flood = await inBatches(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });

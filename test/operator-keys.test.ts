@@ -35,7 +35,7 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
-/** Creates the home of NEW_BUSINESS's owner in advance, because an owner's first creation costs more round trips. */
+/** Creates the home of NEW_BUSINESS's owner in advance, because creating an owner's first business costs more round trips. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
 describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, may, ...route }) => {

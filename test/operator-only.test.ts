@@ -63,7 +63,7 @@ async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) 
     context,
   );
   const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
-  await waitOnExecutionContext(context); // otherwise a late write would reach the next file's database
+  await waitOnExecutionContext(context); // otherwise, a late write would reach the database of the next test file
   return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
 }
 async function expectUnavailable(request: Request) {
@@ -130,7 +130,7 @@ test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])(
       ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
       ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
       ...{ 'a token from an unregistered page': 403, 'an inactive business’s token': 401 },
-      // 422 if the path is routed to the token's database, because the path names another business. Otherwise 401.
+      // The status is 422 if the path is routed to the token's database, because the path names another business. Otherwise, it is 401.
       ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
       'an unbound database’s key': 401,
       ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'an API key in another header': 401 },

@@ -17,7 +17,8 @@ import { call, newBusiness, setCount } from './support.ts';
 /** Whether the service admits an origin, computed without a database. */
 const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
 
-// The oracle scans the registered sites and parses sites and origins by hand. It neither uses `URL` nor derives candidates.
+// The oracle scans the registered sites and parses sites and origins by hand. It does not use `URL`, and it does not derive candidate sites
+// from an origin.
 type Parts = { scheme: string; host: string; port: string | null };
 
 function partsOf(text: string): Parts | null {
@@ -65,7 +66,7 @@ test('the hostile tables list only canonical sites', () => {
 
 describe('an origin', () => {
   const REPORT = granted({ used: [{ date: '2026-01-01', count: 0 }] });
-  /** `every` combines the sites of all lists: if it refuses an origin, so does each list. */
+  /** `every` combines the sites of all lists, so if it refuses an origin, every single list refuses it too. */
   let businesses: Record<List | 'every', Awaited<ReturnType<typeof newBusiness>>>;
   beforeAll(async () => {
     const made = lists.map(async ([list, sites]) => [list, await newBusiness({ sites: [...sites] })]);
@@ -182,7 +183,7 @@ test('the service and the oracle agree on 100,000 mutations of registered sites'
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
-  // Each outcome is frequent: the mutations stay close to the boundary between admitted and refused.
+  // Each outcome is frequent, because the mutated origins stay close to the boundary between admitted and refused.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 
@@ -263,7 +264,7 @@ describe('the cost of checking an origin', () => {
     one = await crowded(['https://example.com']);
     few = await crowded(FEW);
     many = await crowded(MANY);
-    await crowded([]); // a query that read past another business's days would read this business's days
+    await crowded([]); // a query that reads too far, past the days of another business, would reach the days of this one
   });
 
   /** Returns the status of a usage report for an origin, and the number of rows read, not counting the report's days. */

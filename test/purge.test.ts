@@ -19,7 +19,7 @@ beforeEach(async () => {
   }
 });
 
-/** Runs the purge `days` days after TODAY. `turn` is the index of the run on that day, with one run every two minutes. */
+/** Runs the purge `days` days after TODAY. `turn` is the index of the run within that day. There is one run every two minutes. */
 const run = (days: number, turn = 0, bindings: object = env) =>
   purgeAll(bindings, {
     cost: noCost(),
@@ -153,7 +153,7 @@ test('refused origins not seen for 90 days are deleted within a day, whatever th
     await recordRefusal(d1, id, 'https://old.example', NOW);
     await recordRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
-  // Runs the purge for a day, and sends its statements in a few batches.
+  // Runs the purge for a whole day, but collects its statements and sends them in a few batches.
   const statements: D1PreparedStatement[] = [];
   const collecting = {
     prepare: (sql: string) => ({
@@ -193,7 +193,8 @@ test('a business’s last change is retained, so the ids of its changes do not r
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
   expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // Change 3 has expired and is no longer the last. Only the first run of a day that purges changes checks such old changes.
+  // Change 3 has expired and is no longer the last. On each day, only the first of the runs that purge changes checks changes that are this
+  // old.
   await run(501, 4);
   expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);
@@ -222,7 +223,8 @@ test('a refused origin is deleted on the 91st day and not earlier, when it is no
   expect(await stored()).toEqual(Object.keys(seen));
   expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
   expect(await shown('2026-06-14T00:00:00.000Z')).toEqual(['https://next.example']);
-  // The bound is a day, which sorts before any timestamp on that day. A row equal to the bound is retained, because reads include it.
+  // The bound is a date without a time, which sorts before every timestamp on that day. A row equal to the bound is retained, because reads
+  // include it.
   await insert.bind(id, 'https://day.example', '2026-03-16').run();
   await run(91);
   expect(await stored()).toEqual(['https://next.example', 'https://day.example']);

@@ -129,7 +129,8 @@ describe('the list of refused origins', () => {
     expect(await originsOf(business)).toEqual(['https://other.example']);
     await call('DELETE', business.access, { as: business.key });
     expect(await originsOf(business)).toEqual([]);
-    // Without sites, every origin is admitted. After a site is registered, the list contains the other origins again.
+    // Without sites, every origin is admitted, so the list is empty. After a site is registered, the list again contains the origins that
+    // the site does not cover.
     await addSite(business.id, SHOP);
     expect(await originsOf(business)).toHaveLength(4);
   });
@@ -167,7 +168,10 @@ describe('the list of refused origins', () => {
   });
 });
 
-/** The maximum per origin, mostly for two scans of the 50 origins, which find the origin to evict. */
+/**
+ * The maximum number of rows read to store one origin. Most of them are read by the two scans of the 50 origins that find the origin to
+ * evict.
+ */
 const ROWS_READ = 160;
 
 describe('the limit of 50 stored refused origins per business', () => {
@@ -227,7 +231,7 @@ describe('the limit of 50 stored refused origins per business', () => {
     expect(await stored(other)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  /** Stores origins in order, in few batches. Returns the most rows read and the most rows written for one origin. */
+  /** Stores origins in order, in few batches. Returns the highest number of rows read, and of rows written, for any one origin. */
   async function rememberAll(business: Business, origins: string[]) {
     const { d1 } = business.home;
     const most = { rows_read: 0, rows_written: 0 };

@@ -15,8 +15,10 @@ export type Route = {
   headers?: Record<string, string>;
   /** Invalid input, which is refused with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
-  /** The round trips of a granted call. 1 by default. Operations on a user look up the user's home first. `each` queries every database
-   * and reports databases that fail instead of failing. */
+  /**
+   * The number of round trips of a granted call. 1 by default. Operations on a user first look up the user's home. With `each`, the call
+   * queries every database, and if a database fails, the call reports it and does not fail itself.
+   */
   round_trips?: 2 | 5 | 'each';
   /** The refusal of an API key, or null if it is allowed. */
   keyRefusal: string | null;
@@ -26,7 +28,7 @@ export type Route = {
   operatorRefusal?: string;
   /** The refusal of a session key, if it is not allowed. */
   sessionRefusal?: string;
-  /** Whether a call changes or records something, which a read-only key cannot do. */
+  /** Whether a call changes or records something, which a read-only key is not allowed to do. */
   writes: boolean;
   /** Whether a record-only key may call the route. */
   allowsRecordKey: boolean;

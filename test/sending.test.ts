@@ -589,7 +589,7 @@ describe('a sweep', () => {
       expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
     );
     expect(sent).toHaveLength(ids.length);
-    // The run that stores an alert sends it.
+    // Each alert is sent by the run that stored it.
     expect(receiver.sent.map(({ text }) => JSON.parse(text).timestamp)).toEqual(sent.map(({ at }) => at));
   });
 
@@ -663,7 +663,7 @@ describe('if the receiver is down', () => {
     const receiver = newReceiver(answers(503));
     const made: Alert[] = [];
     let lines = 0;
-    // Runs every ten minutes instead of every minute, because a day of runs would take seconds.
+    // The runs are ten minutes apart instead of one, because simulating every run of a day would take seconds.
     for (let ms = 0; ms < DAY_MS; ms += 10 * MINUTE_MS) {
       made.push(...(await newAlerts(ms === 0 ? 1 : 2, later(ms))));
       lines += (await run(receiver, later(ms))).length;
@@ -716,7 +716,7 @@ describe('if the receiver is down', () => {
 });
 
 describe('an invocation that sends alerts', () => {
-  /** Binds one database under `count` names, and counts statements. */
+  /** Binds one database under `count` names, and counts the statements that it executes. */
   function under(count: number, cost: { statements: number; asked: Set<string> }) {
     type Bound = { bound: D1PreparedStatement };
     const asked = <R>(count: number, results: R) => {

@@ -1,5 +1,5 @@
-// Tests the original specification verbatim, on one database: both operations, with only `Accept`, `Authorization` and a JSON body, and the
-// specified errors.
+// Tests the original specification verbatim, on one database. Covers both operations, with no headers except `Accept` and `Authorization`
+// and with a JSON body, and the specified errors.
 import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
@@ -19,7 +19,7 @@ async function send(method: string, path: string, key: string | null, body?: obj
 const IMPORTED = '0123456789abcdef01234567';
 const CREDENTIALS = ['an API key', 'a token', 'an imported token'] as const;
 let user = 3_000_000;
-/** Creates a business in DB. `sent` is its credential of this kind. */
+/** Creates a business in DB. `sent` is the business's credential of the given kind. */
 async function owned(kind: (typeof CREDENTIALS)[number]) {
   user += homes.length;
   const business = await newBusiness({

@@ -1,5 +1,6 @@
-// Each statement's rows have exactly the fields of its type. The type comes from the Drizzle selection, and a row's fields come from its
-// column names. tsc compares each list of fields here with the type, and the test compares it with the row.
+// The rows of each statement have exactly the fields of the statement's type. The type is derived from the Drizzle selection, and the
+// fields of a row from its column names. tsc compares each list of fields in this file with the type, and the test compares the same list
+// with a row.
 import { expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';

@@ -1,4 +1,5 @@
-// Sums of counts are exact up to 2^53 - 1, like JSON numbers. Larger totals are refused. Larger sums shown with a monthly limit are capped.
+// Sums of counts are exact up to 2^53 - 1, like JSON numbers. A report whose total would be larger is refused. A larger sum that is shown
+// with a monthly limit is capped.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
@@ -25,7 +26,7 @@ describe('a report on all businesses', () => {
     ['1990-01-01', 9, BILLION],
     ['1991-01-01', 11, BILLION],
     ['1992-01-01', 1, MAX_COUNT],
-    ['1993-01-01', 1830, MAX_COUNT], // SQLite's sum() overflows
+    ['1993-01-01', 1830, MAX_COUNT], // makes SQLite's sum() overflow
   ] as const;
   let made: Business[];
   beforeAll(async () => {

@@ -31,8 +31,8 @@ export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
 /**
- * The only routes that `npm test` covers in tests that otherwise run for every route: one each that reads, records and changes, and one for
- * the operator only.
+ * The only routes that `npm test` covers in tests that otherwise run for every route: one route that reads, one that records, one that
+ * changes, and one that only the operator can call.
  */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
@@ -55,7 +55,7 @@ export const OPERATOR_SECRETS = {
   OPERATOR_KEY_2: formatSecret('record', await sha256Hex(OPERATOR.record)),
 };
 
-/** The month that contains `day`, if months begin on `billing_day`. Computed day by day, unlike in the service. */
+/** The month that contains `day`, if months begin on `billing_day`. Unlike the service, this function computes it day by day. */
 export function monthAround(day: string, billing_day: number) {
   const begins = (day: string) => Number(day.slice(8)) === billing_day;
   let [starts_on, next] = [day, addDays(day, 1)];
@@ -99,7 +99,7 @@ export async function claimToken(databases: BoundDatabases, user_id: number, tok
   return home;
 }
 
-/** The Worker's database bindings, each passed through `wrap`. */
+/** The Worker's database bindings, with each database passed through `wrap`. */
 export const databases = (wrap = (d1: D1Database) => d1) =>
   Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
 
@@ -113,7 +113,7 @@ export const withBatch = (
     prepare,
     batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements), statements),
   }) as unknown as D1Database;
-/** Databases whose batches fail with this message before or after they run. With `only`, just that database fails. */
+/** Databases whose batches fail with this message before or after they run. If `only` is given, no other database fails. */
 export const failingWith = (message: string, when: 'before' | 'after' = 'before', only?: Home) =>
   databases((d1) => {
     const failing = withBatch(d1, async (batch) => {
@@ -122,7 +122,7 @@ export const failingWith = (message: string, when: 'before' | 'after' = 'before'
     });
     return only === undefined || only.d1 === d1 ? failing : d1;
   });
-/** Databases whose batches fail at an additional last statement. */
+/** Databases that append a failing statement to each batch. */
 export const failingHalfway = () =>
   databases((d1) => {
     const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
@@ -157,7 +157,7 @@ export function newApp(at: Date = NOW) {
     log: (line) => lines.push(logged(line)),
     error: (line) => errors.push(logged(line)),
   });
-  /** Sends a request with these bindings. Without `given`, also waits for the work after the response. */
+  /** Sends a request with these bindings. If `given` is omitted, also waits for the work that runs after the response. */
   async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
     const context = given ?? createExecutionContext();
     const answer = await app.fetch(request, bindings as Bindings, context);
@@ -196,7 +196,7 @@ export type CallOptions = {
   bindings?: object | undefined;
 };
 
-/** Runs `work` concurrently for 100 items at a time. With thousands, workerd is several times slower. */
+/** Runs `work` concurrently for 100 items at a time. With thousands of items at a time, workerd is several times slower. */
 export async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < all.length; start += 100) {
@@ -389,7 +389,10 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name <> 'refused_origins'`;
-/** Selects, for each table, a statement that joins its rows into a few strings of up to 2 MB. In D1, this is much faster than returning the rows individually. */
+/**
+ * For each table, selects the text of a statement that joins the table's rows into a few strings of up to 2 MB. In D1, this is much faster
+ * than returning the rows individually.
+ */
 const DUMPS = `
   select 'select group_concat(row, char(10)) as rows from (
       select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
@@ -400,7 +403,10 @@ const DUMPS = `
   group by tables.name`;
 let statements: Promise<string[]> | undefined;
 
-/** Dumps all stored data, except writes after responses and the times of home claims. A refused request must not change the dump. */
+/**
+ * Dumps all stored data, except what is written after responses and the times at which homes were claimed. A refused request must not
+ * change the dump.
+ */
 export async function dumpAll(): Promise<string> {
   statements ??= env.DB.prepare(DUMPS)
     .all<{ dump: string }>()

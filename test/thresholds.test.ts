@@ -1,4 +1,4 @@
-// alert_at: the percentages of a business's limits that cause alerts (docs/api.md, "Limits" and "Alerts").
+// alert_at: the percentages of a business's limits that trigger alerts (docs/api.md, "Limits" and "Alerts").
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

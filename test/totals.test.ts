@@ -210,7 +210,7 @@ describe('with ten thousand businesses', { tags: 'slow' }, () => {
             printf('token-of-${number}-%030d', i), case i % 10 when 0 then 'closed' else 'active' end, ${stamp}, ${stamp} from n`,
         )
         .run();
-      // 60 days with gaps, before, in and after the range. Some businesses have no uses.
+      // 60 days with gaps. Some are before the range, some in it, and some after it. Some businesses have no uses.
       const days = `insert into daily_usage (business_id, day, count) ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
         from businesses, n where user_id >= 1000000 and id % 11 > 0 and (id + i) % 3 > 0 and id between ? and ? + 499`;
       const first = number * 1e9 + 1;

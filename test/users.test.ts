@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 /** The time of erasures, more than a minute after the last creation. */
 const LATER = later(HOUR_MS);
 
-/** The documented table, with one entry per column. */
+/** The table in the documentation, with one entry per database column. */
 const [, table = ''] = /\n(\| `businesses` \| `id`, .*?)\n\n/s.exec(operating) ?? [];
 const DECISIONS = table.split('\n').flatMap((line) => {
   const [name = '', columns = '', , , exported = ''] = line.slice('| '.length, -' |'.length).split(' | ');
@@ -66,8 +66,8 @@ async function exported(user_id: number, at = NOW) {
 const { user_id: _, ...OTHERS } = NEW_BUSINESS;
 
 /**
- * Creates a user with rows in every table: two businesses, one of which another user transferred to the user, one business that was
- * transferred to another user, and one deleted business.
+ * Creates a user with rows in every table. The user has two businesses, one of which was transferred from another user. A third business
+ * was transferred to another user, and a fourth was deleted.
  */
 async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const [home, other] = [homes[number] as Home, user_id + 111];
@@ -220,7 +220,10 @@ describe('the pages of an export', () => {
   const N = 1150;
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
   const stamp = `'${formatTimestamp(NOW)}'`;
-  /** Creates more than a page of rows of each type, for two businesses if a section of the export covers several. */
+  /**
+   * Creates more than a page of rows of each type. If a section of the export covers several businesses, creates the rows for two
+   * businesses.
+   */
   async function newMany(user_id: number) {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
     const last = await done('POST', '/business', { ...OTHERS, user_id });
@@ -269,7 +272,7 @@ describe('the pages of an export', () => {
     expect(Object.fromEntries(byType.map(([type, of = []]) => [type, of.length]))).toEqual({
       ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
       ...{ billing_change: 2 * N, imported_day: 2 * N },
-      change: 2 + 2 * 149 + 149 + 149 + 149, // 2: the creations of two businesses
+      change: 2 + 2 * 149 + 149 + 149 + 149, // the first 2 are the creations of the two businesses
     });
     expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
     // A page that begins a section also reads the sections that follow.
@@ -436,7 +439,7 @@ describe('an erasure', () => {
   test('does not delete a key that was created in the last minute', async () => {
     const user_id = 770_077_150;
     await done('POST', `/user/${user_id}/keys`);
-    // Simulates a key created after the request reads the home, but before its erasing batch.
+    // Simulates a key that is created after the request has read the home but before its erasing batch runs.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
     const before = await dumpAll();
     expect((await erase(user_id, later(59_000))).status).toBe(422);

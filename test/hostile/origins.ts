@@ -15,7 +15,7 @@ export const LISTS = {
 
 export type List = keyof typeof LISTS;
 
-/** An origin, and the lists that admit it (200). Every other list refuses it (403). */
+/** An origin, and the lists that admit it with a 200. Every other list refuses it with a 403. */
 export type Row = readonly [origin: string, ...admittedBy: List[]];
 
 /** Origins that browsers send. A service that refuses every origin fails these rows. */
@@ -44,7 +44,7 @@ export const GENUINE_ORIGINS: readonly Row[] = [
   ['http://[::1]:1', 'loopback'],
 ];
 
-/** Expands each string to a row. Every list refuses an origin whose row names no list. */
+/** Expands each string to a row. If a row names no list, every list refuses its origin. */
 const rowsOf = (groups: Record<string, readonly (string | Row)[]>): Record<string, readonly Row[]> =>
   Object.fromEntries(
     Object.entries(groups).map(([attack, rows]) => [
@@ -267,8 +267,8 @@ export const OWN = 'own';
 const UNREADABLE = '\ufffd';
 
 /**
- * Header lines that only a raw client sends, one byte per character, and the response to the `literals` business's token: the status
- * and, in a refusal, the origin that the service received, if any.
+ * Header lines that only a raw client can send, with one byte per character, and the response to a request with the token of the `literals`
+ * business. The response is given as its status and, if the service refuses the request, the origin that the service received, if any.
  */
 export const RAW_HEADERS: Record<
   string,

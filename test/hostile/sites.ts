@@ -26,7 +26,7 @@ const COMBINING = [0x345, 0x35d, 0x35c, 0x315, 0x300, 0x316, 0x321, 0x334].map((
 /** `length` distinct CJK letters, none of which decomposes. */
 const letters = (length: number) => Array.from({ length }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
 
-/** A host of `length` characters, in labels of up to 63. */
+/** A host of `length` characters, in labels of up to 63 characters. */
 const hostOf = (length: number) =>
   `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(length - 3 * 64)}`;
 
@@ -35,7 +35,7 @@ const all = (told: string, ...sites: string[]) => sites.map((site) => [site, tol
 
 export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, told: string])[]> = {
   'that browsers and the service interpret differently': [
-    ['https://e\u0345\u0300.example', DISGUISED], // browsers read e and ὶ, but a parser that composes first reads è and ι
+    ['https://e\u0345\u0300.example', DISGUISED], // browsers read e and ὶ, but a parser that composes the text first reads è and ι
     ['https://\u1fb3.example', DISGUISED],
     ['https://a>\u0338b.example', INVALID],
     ['https://\u0897a.example', INVALID],
@@ -253,7 +253,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
   'that is oversized': [
     [`https://example.com/${'a'.repeat(2029)}`, LONG],
     [`https://${'a'.repeat(16_384)}.com`, LONG],
-    [`x${' '.repeat(900_000)}x`, LONG], // also slow for a pattern that trims spaces
+    [`x${' '.repeat(900_000)}x`, LONG], // these are also slow to match with a pattern that trims spaces
     [`https://example.com${'\u0000'.repeat(2048)}`, LONG],
   ],
   'that is not a string': [

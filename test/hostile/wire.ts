@@ -1,4 +1,4 @@
-// An HTTP client that sends request headers byte for byte. fetch and node:http normalize or reject them.
+// An HTTP client that sends request headers byte for byte. fetch and node:http would normalize or reject some of these headers.
 import { connect, type Socket } from 'node:net';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -8,7 +8,7 @@ export type Answer = { status: number; headers: Headers; text: string };
 /** The UTF-8 bytes of a string, as one character per byte. */
 export const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** A keep-alive connection to a local port, for one request at a time. Reconnects after the server closes it. */
+/** A keep-alive connection to a local port that handles one request at a time. Reconnects after the server closes it. */
 export class Wire {
   readonly #port: number;
   #sent = 0;

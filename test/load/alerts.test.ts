@@ -1,4 +1,5 @@
-// Kills the service and breaks the receiver: each alert still arrives in one message, and requests do not wait for alerts.
+// Kills the service and breaks the receiver, and checks that each alert still arrives in exactly one message and that requests do not wait
+// for alerts.
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -18,13 +19,16 @@ const LIMIT = 10;
 const MEASURED_USES = 40;
 const MAX_RATIO = 2;
 const RUN_MS = 20_000;
-/** The minutes within which sweeps cover every business. */
+/** The number of minutes within which the sweeps cover every business. */
 const MINUTES = 15;
 const LOST_ON_PURPOSE = 5;
 
 /** The receiver's behavior. `slow` delays the response, and `silent` never sends it. */
 type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 429;
-/** The step after which the service is killed: a response to a use, the last use before a run (`row`), or a step of sending a message. */
+/**
+ * The step after which the service is killed. It is a response to a use (`response`), the last use before a run (`row`), or one of the
+ * steps of sending a message.
+ */
 type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
 const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
   { receiver: 'down', killedAt: 'response' },
@@ -141,7 +145,7 @@ async function overlappingRuns(): Promise<void> {
   await Promise.all([run(), run()]);
 }
 
-/** Runs a statement in all databases and returns its rows. Requires that no service runs, because D1 locks its databases. */
+/** Runs a statement in all databases and returns its rows. No service may be running, because D1 locks its databases. */
 function rowsIn(state: string, statement: string): Record<string, unknown>[] {
   const files = globSync(join(state, 'v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'));
   return files.flatMap((file) => {
@@ -233,7 +237,7 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
     }
     await runs;
     held.length = 0;
-    // Each run tries a different database, because the first run leases the first database's message.
+    // The two runs send messages of different databases, because the first run holds the lease on the first database's message.
     if (fault !== 'down') expect(received.length).toBeGreaterThanOrEqual(before + 2);
     await setBehaviour('takes');
     reached = (point) => point === killedAt && kill();
@@ -254,11 +258,12 @@ test('each of 1,000 alerts arrives in one message, even if the service is killed
     console.log(
       `killed at step ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts without a message, ${open.length} unfinished messages`,
     );
-    // Leases use the real clock. This statement expires them, because scheduled runs are further apart than a lease lasts.
+    // Leases use the real clock, but this test does not wait between runs. Scheduled runs are further apart than a lease lasts, so this
+    // statement expires all leases.
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 
-  // The kills lose a random number of alerts. This statement deletes more alerts before they are in a message.
+  // The kills lose a random number of alerts. This statement deletes some more alerts that are not yet in a message.
   const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
   const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
   expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);

@@ -1,4 +1,4 @@
-// Acknowledged uses are counted, even if the service is killed under load.
+// Every use that the service has acknowledged is counted, even if the service is killed under load.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { createBusiness } from '../ask.ts';

@@ -1,4 +1,4 @@
-// Throughput scales with the number of databases: the Worker does not serialize their work.
+// Throughput scales with the number of databases, because the Worker does not serialize their work.
 import { expect, test } from 'vitest';
 import { codeOf } from '../bench/bundle.ts';
 import { model } from '../bench/model.ts';

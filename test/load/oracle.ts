@@ -27,7 +27,7 @@ export type Settings = {
 export type Answer = { status: number; body: object; retry_after: string | null };
 export type Listed = { id: string; day: string; quantity: number; isDated: boolean };
 type Limited = { period: Period; limit: number; days: string[]; used: number };
-/** Whether the write after a response succeeds. */
+/** Whether the write that follows a response succeeds. */
 export type Write = 'arrives' | 'is lost';
 
 /** The highest threshold that is reached, or 0. */
@@ -54,7 +54,7 @@ export class Oracle {
   private changedOn: string;
   /** The first day of a calendar month before all events. The initial billing day is 1. */
   private readonly first: string;
-  /** Requested billing days, by the first day of the month in which each takes effect. The change lengthens that month. */
+  /** Requested billing days, by the first day of the month in which each takes effect. A change of the billing day lengthens that month. */
   private readonly wanted = new Map<string, number>();
 
   constructor(now: number) {
@@ -105,7 +105,7 @@ export class Oracle {
     );
   }
 
-  /** Boundary quantities: each uses up a limit, with or without the overage, or reaches one of its thresholds. */
+  /** Quantities at a boundary. Each one either uses up a limit, with or without the overage, or reaches one of the limit's thresholds. */
   edges(now: number): number[] {
     return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
       limit - used,
@@ -123,7 +123,7 @@ export class Oracle {
     return least;
   }
 
-  /** A business's `limits` as a response contains them. */
+  /** A business's `limits`, in the form in which responses contain them. */
   limits(now: number): object | null {
     const { daily_limit, monthly_limit, overage, alert_at } = this.settings;
     const remaining = this.remaining(now);
@@ -145,7 +145,7 @@ export class Oracle {
     };
   }
 
-  /** The error message of a limit that refuses a quantity. */
+  /** The error message for a quantity that a limit refuses. */
   private refusal({ period, limit, days, used }: Limited, overage: number, now: number): string {
     const isNow = days.includes(dayAt(now));
     const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;
@@ -190,7 +190,7 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** Returns the refusal of a key's list, checked use by use, or null. */
+  /** Checks a list sent with a key, use by use. Returns the refusal, or null if the list is accepted. */
   private refusesList(uses: Listed[], now: number): Answer | null {
     const { overage } = this.settings;
     if (overage === null) return null;
@@ -225,7 +225,10 @@ export class Oracle {
     };
   }
 
-  /** Records a list. A key's list is all or nothing. An operator's list counts even beyond a limit. */
+  /**
+   * Records a list. A list sent with a key is recorded in full or not at all. A list sent by the operator is counted even if it exceeds a
+   * limit.
+   */
   list(uses: Listed[], now: number, write: Write, by: 'server' | 'operator'): Answer {
     const refusal = by === 'operator' ? null : this.refusesList(uses, now);
     if (refusal !== null) return refusal;
@@ -263,9 +266,9 @@ export class Oracle {
   }
 
   /**
-   * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. Unless
-   * `inFull`, requires a use of today or yesterday that was imported, or recorded in the last two hours, and includes a previous period
-   * only if it ended yesterday.
+   * Stores the alerts of the current day and month. Also stores those of the previous day and month if the limits have not changed since
+   * that period ended. Unless `inFull` is true, the sweep skips a business unless it has a use today or yesterday that was imported or was
+   * recorded in the last two hours, and it includes a previous period only if that period ended yesterday.
    */
   sweep(now: number, inFull = true): void {
     const today = dayAt(now);
@@ -284,7 +287,9 @@ export class Oracle {
     }
   }
 
-  /** Stores one alert per period, limit value and threshold, and none below a stored threshold. */
+  /**
+   * Stores at most one alert per period, limit value and threshold. Stores no alert whose threshold is below one that is already stored.
+   */
   private alert(
     {
       period,

@@ -20,12 +20,12 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 const BUSINESSES = 12;
 const STEPS_IN_ROUND = 5;
-/** The minimum number of rounds per start day, even on a slow machine. */
+/** The minimum number of rounds for each start day, which applies even on a slow machine. */
 const MIN_ROUNDS = 5;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
 /** Values for `alert_at`. */
 const THRESHOLDS = [[80, 100], [1, 50, 99], [100], [33, 66, 100, 150, 1000], [120, 500]];
-/** The days on which the simulated clock starts. They share FUZZ_SECONDS. 2100 is not a leap year. */
+/** The days on which the simulated clock starts. FUZZ_SECONDS is divided among them. 2100 is not a leap year. */
 const STARTS = ['2027-12-27', '2028-02-20', '2031-01-30', '2032-02-26', '2100-02-15'];
 
 type Home = Omit<(typeof homes)[number], 'name'> & { name: string };
@@ -111,7 +111,7 @@ class Lane {
     this.bindings = { ...OPERATOR_SECRETS, ...connected } as unknown as Bindings;
   }
 
-  /** Runs a database call over a connection with this fault. */
+  /** Runs a database call over a connection that has the given fault. */
   private async over<T>(fault: Fault, run: () => Promise<T>): Promise<T> {
     if (fault === 'before it ran') throw new Error(LOST);
     const result = await run();
@@ -156,8 +156,8 @@ class Lane {
   }
 
   /**
-   * Sends a request over a connection that may break. Calls `expected`, which updates the oracle, each time the batch runs. Retries
-   * repeatable requests.
+   * Sends a request over a connection that may break. Calls `expected`, which updates the oracle, each time the batch runs. If the request
+   * is repeatable, retries it.
    */
   private async exchange(sent: Sent, isRepeatable: boolean, expected: (write: Write) => Answer): Promise<void> {
     const { random, tally } = this;
@@ -187,7 +187,7 @@ class Lane {
     if (answer.status === 429) this.tally.refused += 1;
   }
 
-  /** A random quantity that often reaches a limit or threshold exactly, or differs by one. */
+  /** A random quantity that often reaches a limit or a threshold exactly, or is off by one. */
   private quantity(): number {
     const { random } = this;
     const edge = random.of([...this.oracle.edges(this.now), 1]) + random.from(-1, 1);
@@ -222,7 +222,7 @@ class Lane {
     );
   }
 
-  /** Sends the same use several times concurrently. The responses equal those of sequential uses, in any order. */
+  /** Sends the same use several times concurrently. The responses must equal those to sequential uses, in any order. */
   private async burst(): Promise<void> {
     const { business, oracle, random, tally } = this;
     const quantity = random.happens(50) ? 1 : this.quantity();
@@ -350,7 +350,7 @@ async function newLane(sides: readonly Home[], index: number, start: number, ran
   return new Lane({ id, token, key: api_key, home }, sides, random, tally, start);
 }
 
-/** Compares the stored counts, and the alerts stored since the last call, with the oracles. */
+/** Compares the stored counts, and the alerts that were stored since the last call, with those of the oracles. */
 class Stored {
   private readonly lastAlert = new Map<string, number>();
   private readonly seen = new Map<Lane, number>();
@@ -452,7 +452,7 @@ test.each([
       }
     }
     await stored.expectCounts(lanes);
-    // Removes the limits, so the next start's sweeps skip these businesses.
+    // Removes the limits, so that the sweeps for the next start day skip these businesses.
     for (const { d1 } of sides) await d1.exec('update businesses set daily_limit = null, monthly_limit = null');
   }
   console.log(`${name}: ${JSON.stringify(tally)}, ${((Date.now() - began) / 1000).toFixed(0)} s`);

@@ -1,4 +1,4 @@
-// The static assets: the chart, which any site can load, and the pages, without the demo of local development.
+// The static assets: the chart, which any site can load, and the pages, without the demo that is used in local development.
 // @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ describe('the chart', () => {
       `<script type="module" src="${service.url}${path}" integrity="${integrity}" crossorigin></script>`,
     );
     const other = chartTag(service.url, Buffer.from('other'));
-    expect(other).not.toContain(path); // different bytes have a different URL
+    expect(other).not.toContain(path); // if the bytes differ, so does the URL
   });
 
   test('is embedded by the tag that docs/embedding.md shows', () => {

@@ -1,4 +1,4 @@
-// Builds the assets before the tests and, in watch mode, before each run. The build runs in its own process: in this one, vite would
+// Builds the assets before the tests and, in watch mode, before each run. The build runs in a separate process. In this process, vite would
 // first transform the build's modules, including the data of all browsers, which takes 20 seconds.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The supported browsers: README.md names them, and the build rejects features that they lack.
+// The supported browsers. README.md names them, and the build rejects features that they lack.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

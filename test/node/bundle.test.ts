@@ -1,4 +1,4 @@
-// The promised size of the Worker: 82 KiB gzipped, without the list of suffixes.
+// The promised size of the Worker, which is 82 KiB gzipped, not counting the list of suffixes.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -8,7 +8,7 @@ import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 
-/** Returns the 30 days up to 30 March 2026. `counts` are for the last days. */
+/** Returns the 30 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>
   Array.from({ length: 30 }, (_, index) => ({
     date: `2026-03-${`${index + 1}`.padStart(2, '0')}`,

@@ -77,7 +77,7 @@ test('changes are grouped by day in UTC', () => {
 
 describe('a short page', () => {
   const always = () => true;
-  /** Stubs a service whose pages each end ten IDs before the previous one. */
+  /** Stubs a service in which each page ends ten IDs before the end of the previous page. */
   function service(ids: (before: number) => number[]) {
     const befores: (number | null)[] = [];
     const read = async (before: number | null): Promise<Read> => {

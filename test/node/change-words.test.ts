@@ -1,4 +1,4 @@
-// How the console describes a change, for each recorded action and for actions of later versions.
+// How the console describes a change, for each action that the service records and for actions that later versions may add.
 import { expect, test } from 'vitest';
 import { type Action, ACTIONS as RECORDED } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
@@ -6,7 +6,7 @@ import { describe, whoWords } from '../../src/page/owner/changes/change-words.ts
 import { dayHeading } from '../../src/page/owner/formats.ts';
 
 type Values = Record<string, unknown> | null;
-/** A change's values from the service, and its title and lines in the console. */
+/** The values of a change as the service returns them, and its title and lines in the console. */
 type Case = { before: Values; after: Values; title: string; lines: string[] };
 
 const written = (action: string, before: Values, after: Values) => {

@@ -75,7 +75,7 @@ describe('bars', () => {
   });
 
   test.each([
-    [0, 4, { x: 0.5, width: 3 }], // below 8 px, edges may be between pixels
+    [0, 4, { x: 0.5, width: 3 }], // below 8 px, edges may fall between pixels
     [1, 1, { x: 1, width: 1 }], // below 2 px, there is no gap
     [1, 2, { x: 2.25, width: 1.5 }],
     [1, 21, { x: 24, width: 16 }],

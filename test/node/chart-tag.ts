@@ -2,8 +2,8 @@
 import { pin } from '../../src/tools/chart.ts';
 
 /**
- * The tag that loads the chart from `service`. With `code`, browsers run only these bytes: after a deployment that changes the
- * chart, they refuse the new chart until the page contains the new tag.
+ * The tag that loads the chart from `service`. If `code` is given, browsers run the chart only if it consists of exactly these bytes. After
+ * a deployment that changes the chart, they refuse the new chart until the page contains the new tag.
  */
 export function chartTag(service: string, code?: Uint8Array): string {
   if (code === undefined) return `<script type="module" src="${service}/v1/usage-chart.js"></script>`;

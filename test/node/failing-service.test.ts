@@ -12,7 +12,7 @@ type Attempt = { path?: string; origin?: string; key?: string; requestId?: strin
 /** Responds to one attempt. */
 type Step = (response: ServerResponse, attempt: Attempt) => void;
 
-/** Echoes `X-Request-Id` with a dash appended, to tell the response's id from the request's. */
+/** Echoes `X-Request-Id` with a dash appended, so that the id in the response differs from the id in the request. */
 const answers =
   (status: number, body: unknown, headers: Record<string, string> = {}): Step =>
   (response, { requestId }) =>
@@ -96,7 +96,7 @@ const CASES: Record<string, Case> = {
   'redirects': { steps: [answers(301, RECORDED, { Location: '/elsewhere' })], ...FAILS, failures: [status(301), status(301)] },
 }; // biome-ignore format: one row per line
 
-/** The attempts of each visit, by its token, which contains the names of a case and a program. */
+/** The attempts of each visit, keyed by the visit's token. The token contains the names of a case and a program. */
 const attempts = new Map<string, Attempt[]>();
 const service = createServer(({ url: path, headers }, response) => {
   const { authorization: token = '', origin, 'idempotency-key': key, 'x-request-id': requestId } = headers;
@@ -109,7 +109,7 @@ const service = createServer(({ url: path, headers }, response) => {
 });
 
 const ORIGIN = 'https://acme.example';
-/** Returns a visitor's response. If it is not complete in time, the status is 0 and the body is the error's name. */
+/** Returns a visitor's response. If the response is not complete in time, the status is 0 and the body is the name of the error. */
 async function visit({ url }: Product, token: string, patienceMs = 30_000) {
   const started = performance.now();
   const headers = { Authorization: `Bearer ${token}`, Origin: ORIGIN, 'Idempotency-Key': 'mine' };
@@ -131,7 +131,7 @@ const ALWAYS = {
   'cache-control': 'no-store',
   'content-type': 'application/json',
 };
-/** The headers of HTTP itself. */
+/** Headers that the HTTP implementation sets by itself. */
 const OF_HTTP = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 const headersOf = ({ headers }: Pick<Response, 'headers'>) =>
   Object.fromEntries([...headers].filter(([name]) => !OF_HTTP.includes(name)));

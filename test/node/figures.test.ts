@@ -122,10 +122,10 @@ test('figures and forecasts for 200 histories, ranges and months agree with an o
   for (let round = 0; round < 200; round++) {
     const today = addDays('2019-01-01', below(4000));
     const range = { from: addDays(today, -below(round % 3 === 0 ? 900 : 40)), to: today };
-    range.to = addDays(range.from, below(daysIn(range) + 3)); // can be after today
+    range.to = addDays(range.from, below(daysIn(range) + 3)); // may be after today
     const history = new Map<string, number>();
     const scale = [1, 3, 50, 4000][round % 4] as number;
-    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // can be a new business
+    const begin = round % 5 === 0 ? addDays(range.from, -below(10)) : addDays(today, -2500); // the business may be new
     for (let day = begin; day <= today; day = addDays(day, 1)) if (below(4) > 0) history.set(day, below(scale + 1));
     const count = (day: string) => history.get(day) ?? 0;
     const readBy = (from: string, to: string) => {
@@ -145,7 +145,8 @@ test('figures and forecasts for 200 histories, ranges and months agree with an o
     for (const time of TIMES) {
       const now = start(today) + time;
       const shown = figuresOf(used ?? [], before, dayOf(new Date(now)));
-      // The oracle walks through the days, and finds each counterpart by subtracting weeks until it is before the range.
+      // The oracle goes through the days one by one. It finds the counterpart of each day by subtracting whole weeks, enough of them that
+      // all counterparts are before the range.
       let [whole, total, earlier, most, peak, first, last] = [0, 0, 0, 0, '', '', ''];
       let weeks = comparison === 'year' ? 52 : 0;
       while (comparison === 'previous' && start(range.to) - weeks * 7 * DAY_MS >= start(range.from)) weeks += 1;

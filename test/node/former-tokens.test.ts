@@ -1,4 +1,4 @@
-// The old tokens that the console shows as valid, and how it describes them.
+// Which old tokens the console shows as valid, and how it describes them.
 import { expect, test } from 'vitest';
 import {
   afterReplacement,

@@ -6,19 +6,19 @@ import { getPlatformProxy } from 'wrangler';
 import type { Database } from '../../src/db/schema.ts';
 import { readConfiguration } from '../../src/tools/configuration.ts';
 
-// Otherwise wrangler looks up the location of this machine.
+// Prevents wrangler from looking up the location of this machine.
 process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
 
-/** The state directory, and the configuration that binds the databases, by default wrangler.toml. */
+/** The state directory, and the configuration that binds the databases. The configuration defaults to wrangler.toml. */
 export type Where = { 'persist-to': string; config?: string };
 export type LocalDatabase = { number: number; binding: string; db: Database };
 export type Databases = { all: LocalDatabase[]; first: LocalDatabase };
 
-/** Reads fail with the second message, because miniflare writes a bookmark in their transaction. */
+/** Reads of a locked database fail with the second message, because miniflare writes a bookmark in the same transaction. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
 const LOCK_WAIT_MS = 10_000;
 
-/** Opens the databases for `work`, which must be idempotent: it is retried while a server has locked a database. */
+/** Opens the databases and runs `work` on them. `work` must be idempotent, because it is retried while a server has locked a database. */
 export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
   const { databases, close } = await openDatabases(where);
   const deadline = Date.now() + LOCK_WAIT_MS;

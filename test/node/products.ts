@@ -24,7 +24,7 @@ export function run(program: string, variables: Record<string, string>) {
   return { child, log, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Starts the program for any server. By default, it calls the service at `address` for business 7. */
+/** Starts the program for any server. By default, the program calls the service at `address` for business 7. */
 export async function onAnyServer(address: string, variables = {}, program = ON_ANY_SERVER): Promise<Product> {
   const PORT = `${await freePort()}`;
   const { child, log, ended } = run(program, { API: `${address}/api/v1`, BUSINESS: '7', PORT, ...variables });

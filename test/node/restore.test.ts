@@ -1,5 +1,6 @@
-// Tests every row of the table in docs/restoring.md, "Restoring a database", on local databases: copies them, makes the row's event
-// happen, restores the copy, and runs the row's commands and requests. Also runs the commands of "Backups" on local databases.
+// Tests every row of the table in docs/restoring.md, "Restoring a database", on local databases. For each row, the test copies the
+// databases, makes the row's event happen, restores the copy, and runs the row's commands and requests. Also runs the commands of "Backups"
+// on local databases.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -47,7 +48,7 @@ const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
 const secrets = { OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)) };
 
-/** Admits only the operator while the events are repeated. */
+/** While the events are repeated, this variable admits only the operator. */
 let only: { OPERATOR_ONLY?: '1' } = {};
 
 const bound = (all: LocalDatabase[]) => Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client]));
@@ -362,7 +363,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
   }),
 };
 
-/** Rows that concern more than one owner, and have separate tests below. */
+/** Rows that concern more than one owner. They have separate tests below. */
 const MIGRATION = 'a migration was applied';
 const CLAIM = 'an owner was assigned a database, or a token was imported (only if you restore `DB`)';
 
@@ -370,7 +371,7 @@ test('the cases are exactly the rows of the table in docs/restoring.md', () => {
   expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
 });
 
-/** Returns the first two words of a command or the method of a request, as in `played`. */
+/** Returns the first two words of a command, or the method of a request, in the same form as the entries in `played`. */
 const headOf = (code: string) => /^[A-Z]+(?= )|^\S+ \S+/.exec(code)?.[0];
 
 describe('after a restore, the commands in docs/restoring.md', () => {
@@ -517,7 +518,7 @@ test(`after a restore, the commands in docs/restoring.md repair the state if ${C
     // Proves that creating something first does damage, and that the damage can be repaired.
     const newKey = () => run('key', 'create', '--user', 7);
     const { id: strayKey } = await newKey();
-    expect(strayKey).toBe(1); // an ID of DB
+    expect(strayKey).toBe(1); // an ID from DB's range
     const forOther = create.map((word) => ({ 7: '8', 1: '2' })[word] ?? word);
     const stray = await run(...forOther);
     expect(stray).toMatchObject({ user_id: 8, token });

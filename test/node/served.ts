@@ -1,5 +1,5 @@
-// The server that the tests in Node share. It starts on the first request for it, because most runs of one file do not need it. Its owners
-// are created before it starts: a running server can lock its database for other processes.
+// The server that the tests in Node share. It starts only when a test first asks for it, because most runs of a single test file do not
+// need it. Its owners are created before it starts, because a running server can lock its database against other processes.
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: O
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The URL that starts the server and returns a `Served` (state.ts). */
+    /** The URL from which state.ts requests the shared server. The first request starts the server, and the response is a `Served`. */
     served: string;
   }
 }

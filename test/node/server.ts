@@ -10,14 +10,14 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' };
 
-/** wrangler.toml without its build, in the same folder because of its relative paths. Written before the tests (migrated.ts). */
+/** wrangler.toml without its build, in the same folder because of its relative paths. migrated.ts writes it before the tests. */
 const BUILT = 'wrangler.dev-built.toml';
 
 export function writeBuilt(): void {
   write(BUILT, readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)*/m, ''));
 }
 
-/** Writes a configuration if it differs: a write restarts every server that uses the file. */
+/** Writes a configuration, but only if it differs from the file, because a write restarts every server that uses the file. */
 function write(name: string, text: string): void {
   const file = join(ROOT, name);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
@@ -55,7 +55,7 @@ type Options = {
   secrets?: Record<string, string>;
 };
 
-/** Another process can take a free port before wrangler does, even for an outgoing connection. */
+/** Several attempts are needed because another process can take a free port before wrangler does, even just for an outgoing connection. */
 const ATTEMPTS = 3;
 
 /** Starts `wrangler dev` on a free port and waits until it responds. */
@@ -99,7 +99,7 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   }
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
-    if (answer !== null && output.includes('Ready on')) break; // otherwise another process responds on the port
+    if (answer !== null && output.includes('Ready on')) break; // otherwise, the response comes from another process on this port
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop('SIGKILL');
       throw new Error(`wrangler dev did not start:\n${output}`);

@@ -1,4 +1,4 @@
-// The SQL that D1 runs, as readable files: test/sql contains the statements of five calls and the permissions that they share.
+// Keeps the SQL that D1 runs in readable files. test/sql contains the statements of five calls and the permissions that the calls share.
 // npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
@@ -43,13 +43,16 @@ const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>
   `-- ${name}\n${joined(`${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
 
-/** Blocks of one line: in parentheses, between `case` and `end`, and after a keyword. */
+/** Patterns for blocks that consist of one line: in parentheses, between `case` and `end`, or after a keyword. */
 const BLOCKS = [
   /^( *)(.*\()\n\1 {2}(.*)\n\1(?=\))/gm,
   /^( *)(.*\bcase)\n\1 {2}(.*)\n\1(?=end\b)/gm,
   /^( *)([a-z][^\n(]*(?<!\bcase))\n\1 {2}(.*)(?=\n(?!\1 {2}))/gm,
 ];
-/** Joins each block of one line with the line before if both fit into 100 characters. sql-formatter puts blocks on separate lines. */
+/**
+ * Joins each one-line block with the line before it if the result fits in 100 characters, because sql-formatter puts every block on a
+ * separate line.
+ */
 function joined(sql: string): string {
   const next = BLOCKS.reduce(
     (text, block) =>

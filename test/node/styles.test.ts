@@ -53,7 +53,7 @@ function outerSelectors(style: string): string[] {
   return found;
 }
 
-/** The root selectors of style sheets whose file name is not their view's class. */
+/** The root selectors of the style sheets whose file name differs from the class of their view. */
 const ROOTS: Record<string, string[]> = {
   'confirm.css': ['dialog'],
   'domains.css': ['.domains-view'],

@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 type Trie = typeof import('tldts/dist/types/src/data/trie.d.ts');
 const trie: Trie = createRequire(import.meta.url)('tldts/dist/cjs/src/data/trie.js');
 
-/** Returns the names above public suffixes that are not public suffixes themselves. Their subdomains belong to different owners. */
+/**
+ * Returns the names that have a public suffix below them but are not public suffixes themselves. The subdomains of such a name belong to
+ * different owners.
+ */
 function parents(): string[] {
   const { nodeFlags, edgeStart, edgeLength, edgeChild, labelText, rulesRoot } = trie;
   let end = 0;
@@ -14,7 +17,7 @@ function parents(): string[] {
     return labelText.slice(end - length, end);
   });
   const found = new Set<string>();
-  /** Returns whether this node of the tree, or one below it, is a public suffix. */
+  /** Returns whether this node of the tree, or any node below it, is a public suffix. */
   function walk(node: number, name: string[]): boolean {
     let isParent = false;
     for (let edge = edgeStart[node] ?? 0; edge < (edgeStart[node + 1] ?? 0); edge++) {
@@ -36,7 +39,7 @@ test('src/suffix-parents.ts lists every name that has public suffixes below it',
   const lines = [...groups].map(([end, all]) => [end, ...all.map((name) => name.slice(0, -end.length))].join(' '));
   const text = `// Names with public suffixes below them. npm run generate writes this file from the list in tldts.
 
-/** In each line, a suffix, then the labels that precede it. */
+/** Each line contains a suffix, followed by the labels that can precede it. */
 const NAMES = \`${lines.sort().join('\n')}\`;
 
 export const SUFFIX_PARENTS: ReadonlySet<string> = new Set(

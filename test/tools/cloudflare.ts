@@ -109,7 +109,7 @@ export class Account {
       return ok({ id: 'script', tag: 'tag', startup_time_ms: 1, entry_point: 'index.js', handlers: ['fetch'] });
     }
     if (route === `GET /workers/workers/${script}`) return ok({ subdomain: { enabled: true } });
-    // Returns 404 even for an uploaded Worker: otherwise wrangler compares it with the new upload.
+    // Returns 404 even for a Worker that has been uploaded, because wrangler would otherwise compare that Worker with the new upload.
     return route.startsWith('GET') ? no(404, 10007, 'This Worker does not exist on your account.') : ok({});
   }
 

@@ -1,4 +1,4 @@
-// Prepares the demo of `npm run dev` over HTTP, on services run by wrangler.
+// Prepares the demo of `npm run dev` over HTTP, on services that wrangler runs.
 import { expect, test } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';

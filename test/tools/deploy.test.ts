@@ -34,7 +34,7 @@ const limit = (name: string, table = 'ratelimits') =>
 const BARE = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
 const HEAD = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMIT');
 const ONE = HEAD + block('DB');
-/** Three databases out of order, and CACHE, which does not belong to the service. */
+/** Three databases that are not in order, and CACHE, which does not belong to the service. */
 const THREE = HEAD + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
 const STAGING = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT']
   .map((name) => limit(name, 'env.staging.ratelimits'))
@@ -86,7 +86,7 @@ class Project {
     writeFileSync(this.file, text);
   }
 
-  /** Returns the exit code, the output, and the steps that change something, including a failed one. */
+  /** Returns the exit code, the output, and the steps that change something, including a step that failed. */
   deploy({ args = '', fault, variables = {}, whoami = this.loggedIn }: Options = {}) {
     const ended = { code: 0, stdout: '', stderr: '', steps: [] as string[] };
     const environment: Record<string, string> = { ...variables };

@@ -42,7 +42,7 @@ if (command === 'dev') {
 }
 `;
 
-/** Runs npm run dev until it is ready and `inspect` returns. Sends SIGINT and waits until its server has closed the output. */
+/** Runs npm run dev until it is ready and `inspect` has returned. Then sends SIGINT and waits until the server has closed the output. */
 async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: string) => {} }, ...args: string[]) {
   const dev = spawn(process.execPath, ['src/tools/dev.ts', ...args], { cwd, env: { ...process.env, ...env } });
   const closed = once(dev, 'close');
@@ -177,7 +177,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const [, printed] = stdout.split('\nReady: ');
     expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
     expect(printed).toContain('\nnpm run -s admin -- database list\n');
-    expect(stdout).not.toContain('create_business'); // logged while the demo is prepared
+    expect(stdout).not.toContain('create_business'); // would be logged while the demo is prepared
   });
 });
 

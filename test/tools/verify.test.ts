@@ -1,6 +1,6 @@
-// npm run verify against services run by wrangler: correct ones on one and on three databases, and for each promise a proxy that breaks
-// it. Each client address is limited to 100 requests in ten seconds. The requests that test this limit have their own address, so the
-// result does not depend on the speed of the machine.
+// Runs npm run verify against services run by wrangler: correct services with one and with three databases, and, for each promise, a proxy
+// that breaks it. Each client address is limited to 100 requests in ten seconds. The requests that test this limit use an address that no
+// other request uses, so the result does not depend on the speed of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
@@ -57,7 +57,7 @@ async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' 
   return { code, stderr: printed.stderr, lines: lines.split('\n'), summary };
 }
 
-/** Returns the businesses and keys that belong to the checks' users. */
+/** Returns the businesses and keys of the users that the checks use. */
 async function ownedBy(url: string) {
   const { ok } = serviceAt(url, KEY);
   const lists = USERS.flatMap((user) => [`/business?user_id=${user}`, `/user/${user}/keys`]);
@@ -65,7 +65,7 @@ async function ownedBy(url: string) {
   return owned.flatMap(({ businesses, keys }) => businesses ?? keys);
 }
 
-/** A break may change a request or return a response to it. */
+/** A break may change a request, or respond to it in place of the service. */
 type Request = { method: string; path: string; headers: NodeJS.Dict<string[]>; body: string };
 type Response = { status: number; body: unknown; headers?: Record<string, string> };
 type Break = (
@@ -207,7 +207,7 @@ describe.concurrent('the check', () => {
   let service: Awaited<ReturnType<typeof newService>>;
   beforeAll(async () => {
     service = await newService();
-    // Freezes the checks' clock: 3,000 requests may take longer than `MAX_MS` on a slow machine.
+    // Freezes the clock that the checks use, because 3,000 requests may take longer than `MAX_MS` on a slow machine.
     vi.spyOn(performance, 'now').mockReturnValue(0);
   });
   afterAll(async () => {
