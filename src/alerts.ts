@@ -30,14 +30,14 @@ const GIVE_UP_DAYS = 3;
 /** Delay before a rejected message is sent again. */
 const SET_ASIDE_MS = HOUR_MS;
 /**
- * Client errors that can be temporary, so the next run retries the same message: 401 (the secrets differ, RFC 9110 §15.5.2), 408 (a
- * timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
+ * Client errors that can be temporary. After one of them, the next run retries the same message: 401 (the secrets differ, RFC 9110
+ * §15.5.2), 408 (a timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
 const MIN_STATEMENTS = 49; // the 50th stores the end of the run (schedule.ts)
 const SWEEP_STATEMENTS = 1;
-/** More than a database usually needs. Raises the budget above MIN_STATEMENTS for 10 databases or more. */
+/** More than a database usually needs. With 10 or more databases, this raises the budget above MIN_STATEMENTS. */
 const STATEMENTS_PER_DATABASE = 5;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };

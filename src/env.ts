@@ -61,12 +61,14 @@ export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; log
 /** Runs work on the call's database after the response. `name` identifies the work in the log if it fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/** The variables that the guard sets. `database` is the number of the database of `ask`. `databases` is set only for operators. */
+/**
+ * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` is set only for operators.
+ */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
 };
 
-/** A read-only handler context. (Hono's type only matches handlers with exactly the same variables.) */
+/** A read-only handler context. Hono's type matches only handlers with exactly the same variables. */
 export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {
   get<Name extends keyof E['Variables']>(name: Name): E['Variables'][Name];
 }

@@ -109,7 +109,7 @@ function guardWith(
 /** The caller from which the request claims to come, not yet verified by a database. */
 type Caller = {
   body: string;
-  /** Null if missing or malformed, as `missingReason` states. */
+  /** Null if the credential is missing or malformed. `missingReason` then states which. */
   credential: Credential | null;
   missingReason: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
@@ -119,7 +119,7 @@ type Caller = {
 };
 
 async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
-  // Reads the body before the clock. Otherwise, a caller could delay the body and use an expired credential.
+  // Reads the body before it reads the clock. Otherwise, a caller could delay the body and use an expired credential.
   const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
   const isSent = hasCredential(c.req.raw.headers);
   const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
@@ -144,7 +144,7 @@ type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation
 async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
-  // An operator key on a server is exempt: the operator's back end sends all its requests from one address.
+  // An operator key that a server sends is exempt, because the operator's back end sends all its requests from one address.
   if (!isFromServer) await limitAddress(c);
   if (role === null) {
     if (credential?.kind === 'operator') logMalformedSecrets(c);

@@ -1,5 +1,5 @@
-// Sends the commands' requests. Sends the operator key only to the URL in `API`, over https (or http on this machine), and does not
-// follow redirects.
+// Sends the commands' requests. Sends the operator key only to the URL in `API` and does not follow redirects. The URL must use https, or
+// http if it refers to this machine.
 import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
@@ -7,7 +7,7 @@ import type { Data } from './commands.ts';
 export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** Thrown if the response was lost or incomplete, or its status was 5xx: the change may have been made. */
+/** Thrown if the response was lost or incomplete, or had a 5xx status. In these cases, the change may have been made. */
 export class UnknownOutcome extends Error {}
 
 /** The service itself waits at most 10 seconds for its database. */
@@ -90,7 +90,7 @@ async function fetchText(host: string, url: URL, init: RequestInit) {
   }
 }
 
-/** Returns undefined if the text is not JSON: the response may come from another server. */
+/** Returns undefined if the text is not JSON, because the response may come from another server. */
 function jsonIn(text: string): Data {
   try {
     return JSON.parse(text);
@@ -109,7 +109,7 @@ export async function send(service: Service, request: Request): Promise<Data> {
   });
 }
 
-/** Returns a page of lines and, from the `Link` header, the next cursor. The cursor is null on the last page. */
+/** Returns a page of lines and the next cursor, which is read from the `Link` header. The cursor is null on the last page. */
 async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
   const { response, text } = await fetchResponse(service, request);
   if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')

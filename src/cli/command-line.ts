@@ -12,7 +12,7 @@ export type Field = { name: string; label: string; schema: z.core.$ZodType };
 /** `call` is the command's usage line. */
 export type CommandLine = { command: Command; call: string; fields: Field[]; given: Given };
 
-/** The cursor parameters, which are not options: commands read all pages. */
+/** The cursor parameters. They are not options, because commands read all pages. */
 export const CURSORS = ['after', 'before', 'cursor'];
 const ID = newBusinessBody.shape.user_id;
 const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
@@ -43,7 +43,7 @@ const isRequired = ({ schema }: Field) => !accepts(schema, undefined);
 const isFlag = ({ schema }: Field) => innerOf(schema).type === 'boolean';
 const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
 
-/** Returns a field's rule: its schema's error message. For a list, returns the rule for an entry. */
+/** Returns a field's rule, which is the error message of its schema. For a list, returns the rule for its entries. */
 function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
   return inWords(error?.issues[0]?.message ?? '');

@@ -42,7 +42,9 @@ export type Command = {
   as?: Record<string, string>;
   /** The operation accepts an idempotency key, so the request is retry-safe. */
   takesKey?: true;
-  /** The command that shows whether a request whose response was lost took effect. Default: `business show` if the path contains `{ID}`. */
+  /**
+   * The command that shows whether a request took effect if its response was lost. Default: `business show` if the path contains `{ID}`.
+   */
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
@@ -164,7 +166,7 @@ export const COMMANDS: Record<string, Command> = {
     request: 'GET /usage',
     does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
     input: totalsQuery.schema,
-    // Fixes the end of the range: all pages must cover the same days, even past midnight.
+    // Fixes the end of the range, because all pages must cover the same days even if they are read past midnight.
     prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   },
   'usage lower ID USE=QUANTITY…': {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';
 
-/** The maximum number of error lines to print: every line of an imported file can be invalid. */
+/** The maximum number of error lines to print. An imported file can contain an error in every line. */
 const MAX_LINES = 20;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 

@@ -7,7 +7,7 @@ export const addressRule = (maxLength: number): string =>
 
 export function isSafeAddress(text: string, maxLength: number): boolean {
   if (text.length > maxLength || /[\s\p{C}]/u.test(text)) return false;
-  // Checks the text itself: the parser accepts missing slashes and drops an @ without a user name.
+  // Checks the text itself, because the URL parser accepts missing slashes and drops an @ that follows no user name.
   const [, authority] = /^https?:\/\/([^/?#\\]+)/i.exec(text) ?? [];
   const url = URL.parse(text);
   if (authority === undefined || authority.includes('@') || url === null) return false;

@@ -26,8 +26,8 @@ const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 export const isImportable = (text: string): boolean => IMPORTED.test(text);
 
 /**
- * Parses an `Authorization` header (RFC 6750 §2.1; the scheme is case-insensitive, RFC 9110 §11.1). Returns null unless it contains
- * exactly one well-formed credential. Two headers arrive joined by a comma, which no credential contains.
+ * Parses an `Authorization` header (RFC 6750 §2.1). The scheme is case-insensitive (RFC 9110 §11.1). Returns null unless it contains
+ * exactly one well-formed credential. If a request contains two such headers, they arrive joined by a comma, which no credential contains.
  */
 export function parseCredential(authorization: string | undefined): Credential | null {
   const text = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
@@ -36,7 +36,7 @@ export function parseCredential(authorization: string | undefined): Credential |
   const isOperator = OPERATOR.test(text);
   if (letter === undefined && !isOperator && !IMPORTED.test(text)) return null;
   const kind = isOperator ? 'operator' : text.startsWith('bua_sk_') ? 'key' : 'token';
-  return credentialWith(kind, text, letter === undefined ? null : ALPHABET.indexOf(letter)); // 0 for no letter
+  return credentialWith(kind, text, letter === undefined ? null : ALPHABET.indexOf(letter)); // 0 if there is no letter
 }
 
 function credentialWith(kind: Credential['kind'], text: string, database: number | null): Credential {

@@ -2,7 +2,10 @@
 // message that starts with the field's name.
 
 const MAX_LENGTH = 255;
-/** Direction overrides (UAX #9) make one name look like another. Direction marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
+/**
+ * Direction overrides (UAX #9) can make one name look like another. Direction marks, such as U+200F, are allowed because Hebrew and Arabic
+ * text uses them.
+ */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 /** U+2800, the blank Braille pattern, counts as a symbol but is invisible. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;

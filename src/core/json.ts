@@ -42,7 +42,7 @@ function countEntriesIn(value: unknown): number {
   return inside.reduce<number>((sum, entry) => sum + countEntriesIn(entry), Math.max(1, inside.length));
 }
 
-/** The parsed value, or the reason to reject the text. `repeated`: an object contains a duplicate member. */
+/** The parsed value, or the reason to reject the text. `repeated` means that an object contains a duplicate member. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
 export function parseBoundedJson(text: string): ParsedJson {

@@ -16,8 +16,8 @@ export type LimitedPeriod = 'day' | 'month';
 export type Billing = { billing_day: number; next_billing_day: number | null; from: string | null };
 
 /**
- * Limits, the uses that count towards each, and the first and last day of the billing month. The values of a limit that is not set are not
- * read and are null.
+ * Limits, the uses that count towards each, and the first and last day of the billing month. If a limit is not set, its values are not read
+ * and are null.
  */
 export type LimitUsage = Limits & {
   today: number | null;
@@ -37,7 +37,10 @@ export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: num
 /** A limit that would be exceeded, with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** Returns the limit that refuses a use of this quantity today, or null. If both do, returns the monthly limit, which ends later. */
+/**
+ * Returns the limit that refuses a use of this quantity today, or null if neither does. If both refuse it, returns the monthly limit,
+ * because its period ends later.
+ */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
   quantity: number,
@@ -50,7 +53,7 @@ export function refusingLimit(
   return { ...period, overage, left: Math.max(0, period.limit - used + overage) };
 }
 
-/** Returns the seconds until the refusing period ends, rounded up. Null if the limits never allow this quantity. */
+/** Returns the number of seconds until the period of the refusing limit ends, rounded up. Null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
   { ends_on, overage }: RefusingPeriod,
   usage: LimitUsage,
@@ -64,13 +67,16 @@ export function secondsUntilAllowed(
 /** A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. */
 export type PeriodBeyond = RefusingPeriod & { adds: number };
 
-/** A use in a list. `isDated`: the caller sent a timestamp, so the use counts on that day no matter how late it is sent. */
+/**
+ * A use in a list. `isDated` means that the caller sent a timestamp. Such a use counts on the day of its timestamp, no matter how late it
+ * is sent.
+ */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
  * Returns the reason to refuse a list: the first use that does not fit, the limit that refuses it, and the seconds until the list fits.
- * `wait` is null if the list never fits: a period is not current, the list alone exceeds a period's limit, or a use in a period is dated.
- * `uses` contains the new uses in order.
+ * `wait` is null if the list will never fit, because a period is not the current one, the list alone exceeds a period's limit, or a use in
+ * a period is dated. `uses` contains the new uses in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));
@@ -99,7 +105,7 @@ function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number 
 }
 const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOfDay(day).getTime() - now.getTime()) / 1000);
 
-/** Returns how many uses are left before a limit is reached, at least 0. Null without a limit. */
+/** Returns how many uses are left before a limit is reached, at least 0. Null if there is no limit. */
 export function remainingOf(usage: LimitUsage, today: string): number | null {
   const left = limitsOf(usage, today).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
@@ -139,7 +145,7 @@ export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] 
 
 /**
  * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. The sweep implements the same rule in SQL
- * (db/alerts.ts). Both use integers: a percentage of a large limit is not exact as a JavaScript number.
+ * (db/alerts.ts). Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
  */
 export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
   if (limit === 0) return null;

@@ -18,16 +18,25 @@ const SECRET = /^(full|record):[0-9a-f]{64}$/;
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
-/** Returns the role of the operator key with this hash, the narrower one if secrets give it both. Null if no secret contains the hash. */
+/**
+ * Returns the role of the operator key with this hash. If the secrets give it both roles, returns the narrower one. Null if no secret
+ * contains the hash.
+ */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
   return OPERATOR_ROLES.findLast((role) => texts.includes(formatSecret(role, hash))) ?? null;
 }
 
-/** Returns whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
+/**
+ * Returns whether a page sent the request. Browsers add at least one of these headers to every such request (Fetch, §3.2; Fetch Metadata,
+ * §2).
+ */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/** Returns the reason to refuse an operator key's call, whatever the business, or null. Calls from pages are always refused. */
+/**
+ * Returns the reason to refuse a call with an operator key regardless of the business, or null if there is none. Calls from pages are
+ * always refused.
+ */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

@@ -19,9 +19,12 @@ type Rule = {
   /** True if this changes or records anything. A read-only key may not do this. */
   writes: boolean;
   allowsRecordKey: boolean;
-  /** True if an API key may do this while the business is not active. (An operator key always may. A token is invalid in that case.) */
+  /**
+   * True if an API key may do this while the business is not active. An operator key always may. A token is invalid while the business is
+   * not active.
+   */
   allowsInactive: boolean;
-  /** Safe to retry: always, only with an Idempotency-Key, or never. If never, the operation rejects the header. */
+  /** When a retry is safe: always, only with an Idempotency-Key, or never. If a retry is never safe, the operation rejects the header. */
   repeatable: boolean | 'with_key';
 };
 

@@ -7,8 +7,8 @@ export function parseId(text: string): number | null {
 }
 
 /**
- * Returns the `Origin` header. Without one, returns the service's own origin if a browser marks the request as same-origin (browsers send
- * no `Origin` with a same-origin GET, Fetch §3.2), or null if the caller is a server.
+ * Returns the `Origin` header. If there is none, returns the service's own origin if the browser marks the request as same-origin, because
+ * browsers send no `Origin` with a same-origin GET (Fetch §3.2). Otherwise, the caller is a server, and the result is null.
  */
 export function originOf(headers: Headers, ownOrigin: string): string | null {
   const sent = headers.get('Origin');

@@ -3,9 +3,12 @@ import { addressRule, isSafeAddress } from './address.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/** Active sessions per user. Starting another ends the oldest from the same API key, or from a console link. */
+/**
+ * The maximum number of active sessions per user. Starting another session ends the oldest one that was started in the same way: by the
+ * same API key, or by a console link.
+ */
 export const MAX_SESSIONS = 20;
-/** Stored sessions per user, including ended ones. */
+/** The maximum number of stored sessions per user, including ended ones. */
 export const MAX_STORED_SESSIONS = 50;
 
 /** The roles of sessions that console links start. */

@@ -6,7 +6,7 @@ export const MAX_SITES = 500;
 export const MAX_SITES_PER_CALL = 100;
 
 const MAX_LENGTH = 2048;
-const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, also for labels
+const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, which also limits labels
 const MAX_LABEL_LENGTH = 63;
 /** NFC shortens a host by at most a factor of four (UAX #15), so a longer host cannot fit. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
@@ -39,9 +39,9 @@ export function canonicalSite(text: string): Site {
   if (authority === '') return wrong('must include a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
-  // Checked first: normalizing a host and encoding its labels in Punycode take quadratic time.
+  // Checked first, because normalizing a host and encoding its labels in Punycode take quadratic time.
   if (authority.length > MAX_WRITTEN_LENGTH || hasTooManyMarks(authority)) return wrong(NO_HOST);
-  if (/[<>]/.test(authority)) return wrong(INVALID); // with a combining mark, these become another character
+  if (/[<>]/.test(authority)) return wrong(INVALID); // followed by a combining mark, these become another character
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
   if (isDisguised(authority)) return wrong(DISGUISED);
@@ -104,7 +104,10 @@ function wildcard(scheme: string, authority: string): Site {
   return { site: site.replace('://', '://*.'), below: hostname };
 }
 
-/** Uses no pattern: matching trailing spaces takes quadratic time if the text contains a megabyte of spaces elsewhere. */
+/**
+ * Avoids a regular expression, because matching trailing spaces with one takes quadratic time if the text contains a megabyte of spaces
+ * elsewhere.
+ */
 function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;
@@ -144,7 +147,7 @@ export const covers = (sites: ReadonlySet<string>, origin: string): boolean =>
 function wildcardsOver(origin: string): string[] {
   if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);
-  // A well-formed origin serializes to itself: it contains no default port, leading zeros, capitals or path.
+  // A well-formed origin serializes to itself, because it contains no default port, leading zeros, capitals or path.
   if (url === null || url.origin !== origin || url.port === '0') return [];
   const { protocol, hostname, port } = url;
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];

@@ -46,7 +46,10 @@ export function rangeOf(given: { from?: string | undefined; to?: string | undefi
   return { from: given.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** Returns the problem with a range, or null. The text completes a sentence that starts with `from`. `isToday`: the caller omitted `to`. */
+/**
+ * Returns the problem with a range, or null. The text completes a sentence that starts with `from`. `isToday` means that the caller omitted
+ * `to`.
+ */
 export function rangeProblem(range: Range, isToday: boolean): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
@@ -60,7 +63,10 @@ export const fillRange = (range: Range, counts: Record<string, number>): { date:
 /** Caches the latest range. Most reports need the same range, and listing its days accounts for a tenth of a report's cost. */
 let latest: (Range & { days: readonly string[] }) | null = null;
 
-/** Lists the days of a range, ascending. Works month by month: a Date for each day would be the most expensive part of a report. */
+/**
+ * Lists the days of a range, ascending. Works month by month, because creating a Date for each day would be the most expensive part of a
+ * report.
+ */
 function daysOf({ from, to }: Range): readonly string[] {
   if (latest?.from === from && latest.to === to) return latest.days;
   const days: string[] = [];

@@ -24,15 +24,15 @@ export const MAX_USES_PER_CALL = 1000;
 export const MAX_AGE_DAYS = 35;
 export const MAX_AHEAD_MINUTES = 5;
 /**
- * The minimum number of days that the ledger stores an id, by the caller's namespace. `key` must exceed MAX_AGE_DAYS: a use that is
- * reported twice, as late as allowed, must count once. For `token`, two days are enough because pages retry within minutes. Tokens are
- * public, so ids sent with them must not fill the database.
+ * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
+ * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
+ * because pages retry within minutes. Tokens are public, so ids sent with them must not fill the database.
  */
 export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 
 /** A use can be lowered until this many days after its day. */
 export const LOWER_DAYS = KEEP_ID_DAYS.key;
-/** A day's count is final after this many days: its uses can no longer be recorded or lowered. */
+/** A day's count becomes final after this many days. From then on, the day's uses can no longer be recorded or lowered. */
 export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS, LOWER_DAYS) + 1;
 
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;

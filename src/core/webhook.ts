@@ -35,7 +35,7 @@ export function parseSecret(text: string): Uint8Array<ArrayBuffer> | null {
   return bytes;
 }
 
-/** Decodes strict base64. Returns null for anything else: `atob` alone also accepts spaces and missing padding. */
+/** Decodes strict base64. Returns null for anything else, unlike `atob`, which also accepts spaces and missing padding. */
 function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   try {
     const binary = atob(base64);
@@ -45,7 +45,7 @@ function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** Returns the headers that identify and sign a message. `now` must be the time of sending: receivers reject other timestamps. */
+/** Returns the headers that identify and sign a message. `now` must be the time of sending, because receivers reject other timestamps. */
 export async function webhookHeaders(secret: Uint8Array<ArrayBuffer>, id: string, body: string, now: Date) {
   const timestamp = `${Math.floor(now.getTime() / 1000)}`;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

@@ -21,7 +21,10 @@ const KEEP_ALERTS_DAYS = 90;
 const SLICES = 60;
 /** The number of slices per sweep while slices are small. Each business is then checked every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
-/** Sweeps check only businesses with uses counted within this period: twice the interval of a business's checks, in case one is skipped. */
+/**
+ * Sweeps check only businesses with uses counted within this period. It is twice the interval between the checks of a business, in case one
+ * check is skipped.
+ */
 const RECENT_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses than this is small. */
 const SMALL_SLICE = 100;
@@ -38,7 +41,7 @@ const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached
   where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
-/** Stores an alert for each threshold that `thresholdsReachedBy` returned, unless it or a higher one already has an alert. */
+/** Stores an alert for each threshold that `thresholdsReachedBy` returned, unless that threshold or a higher one already has an alert. */
 export async function storeReachedAlerts(
   d1: D1Database,
   business_id: number,
@@ -53,7 +56,10 @@ export async function storeReachedAlerts(
   await drizzle(d1).insert(alerts).select(rows);
 }
 
-/** The exact condition of the index businesses_limited: SQLite uses a partial index only if the query contains the index's condition. */
+/**
+ * Must match the condition of the index businesses_limited exactly, because SQLite uses a partial index only if the query contains the
+ * index's condition.
+ */
 const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
 const slice = sql`${businesses.id} % ${sql.raw(`${SLICES}`)}`;
 
@@ -63,7 +69,7 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
 
 /**
  * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Reads the
- * ascending list by index, last entry first: json_each would read a row for each percentage.
+ * ascending list by index, starting with the last entry, because json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
   `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
@@ -132,7 +138,7 @@ async function storeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/** Stores one business's missing alerts, after a batch that counted a list: that batch does not read the limit usage. */
+/** Stores one business's missing alerts after a batch that counted a list, because such a batch does not read the limit usage. */
 export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   storeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 

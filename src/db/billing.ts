@@ -1,5 +1,5 @@
 // Computes a business's billing months in SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change to the billing
-// day is deferred: it never alters a month that has started, and no month is shorter than 28 days.
+// day is deferred, so that it never alters a month that has started and no month is shorter than 28 days.
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { type Decision, decidedId, isDecided } from './change.ts';
@@ -29,7 +29,8 @@ export function billingMonth(business: Billed, day: SQLWrapper) {
   return {
     starts_on: sql<string>`coalesce(${ofChange(sql`case when ${day} < ${changes_on} then ${starts_on} else ${firstOf(day, changed)} end`)},
       ${firstOf(day, billing_day)})`,
-    // If `day` is before changes_on, its month ends on the day before changes_on, and `lastOf` is never later, so max() is correct.
+    // If `day` is before changes_on, its month ends on the day before changes_on. In that case, `lastOf` never returns a later day, so
+    // max() is correct.
     ends_on: sql<string>`coalesce(${ofChange(sql`max(date(${changes_on}, '-1 day'), ${lastOf(day, changed)})`)},
       ${lastOf(day, billing_day)})`,
   };

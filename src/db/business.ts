@@ -55,10 +55,11 @@ export const businessInFull = statement([], (permission, _, shape) =>
 )({});
 
 /**
- * Reads the verdict and a page of the key's businesses, or, for the operator, of all businesses: at most `limit`, in id order, after the id
- * `after`. `denied` is the reason why the caller's origin may not read the business, or null. Unless it is null, the entry contains no
- * counts and no refused origins. `counts` starts on the day `from`, or on the first day of the billing month if the business has a monthly
- * limit and that day is earlier. `refused` is the number of refused origins (`refusedCountOf`).
+ * Reads the verdict and a page of the key's businesses, or of all businesses if the caller is the operator. The page contains at most
+ * `limit` businesses in id order, starting after the id `after`. `denied` is the reason why the caller's origin may not read the business,
+ * or null. Unless it is null, the entry contains no counts and no refused origins. `counts` starts on the day `from`, or on the first day
+ * of the billing month if the business has a monthly limit and that day is earlier. `refused` is the number of refused origins
+ * (`refusedCountOf`).
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(

@@ -97,7 +97,10 @@ export const recordChange = (
 const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
-/** The actor of a change: an API key (directly or through its session), a console link, or an operator key. Tokens make no changes. */
+/**
+ * The actor of a change: an API key (directly or through a session that it started), a console link, or an operator key. Tokens make no
+ * changes.
+ */
 function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
   const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
   const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;

@@ -37,7 +37,10 @@ const keyName = (id: SQL, user_id: SQLWrapper) =>
 const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
-/** `before` or `after` as shown to a user: with the current name of the user's own key, and without the name of another user's key. */
+/**
+ * `before` or `after` as shown to a user. If it describes one of the user's own keys, it contains the key's current name. The name of
+ * another user's key is omitted.
+ */
 export const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,

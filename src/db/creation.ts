@@ -171,7 +171,7 @@ export async function createBusinessIn(
 }
 const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
 
-/** Returns the hash of an Idempotency-Key, scoped to the user, and the hash of its request. Both are null without a key. */
+/** Returns the hash of an Idempotency-Key, scoped to the user, and the hash of its request. Both are null if there is no key. */
 async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
   if (idempotencyKey === undefined) return { key: null, request: null };
   const [key, request] = await Promise.all([

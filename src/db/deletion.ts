@@ -1,5 +1,5 @@
-// Deletes a business. One batch deletes its row and all rows that can affect a request. The purge later deletes its use ids and changes:
-// there can be millions, and without the business's row, no request reaches them.
+// Deletes a business. One batch deletes its row and all rows that can affect a request. The purge deletes its use ids and changes later,
+// because there can be millions of them. Without the business's row, no request can reach them.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';

@@ -1,5 +1,5 @@
-// Erases a user without businesses: all data that names the user, in the user's database and in DB (docs/operating.md, "Personal data").
-// Erases the home last, so a failed request can be retried.
+// Erases a user who has no businesses. This covers all data that names the user, both in the user's database and in DB (docs/operating.md,
+// "Personal data"). Erases the home last, so a failed request can be retried.
 import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';

@@ -1,5 +1,5 @@
 // The sections of a user's export: the query of each section, and the line for each row, without secrets or hashes. Each query uses an
-// index and continues after the previous page's last row, so later pages cost no more.
+// index and continues after the previous page's last row, so later pages cost no more than the first.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
@@ -31,7 +31,7 @@ import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.
 
 /** The maximum number of rows of one section on a page. */
 const ROWS = 1000;
-/** The most changes in a page. One change can be 130 KB. */
+/** The maximum number of changes on a page. One change can be 130 KB. */
 const CHANGES = 20;
 
 const NAMES = ['user_id', 'id', 'key', 'limit'] as const;

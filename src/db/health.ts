@@ -26,13 +26,16 @@ type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<n
 /** The time at which each scheduled run last ended. A run that has never ended is absent. */
 type Runs = { [name in RunName]?: string };
 
-/** Less than the 5 seconds within which every caller receives a response, because a caller may wait for another request's probe. */
+/**
+ * Every caller receives a response within 5 seconds. This timeout is shorter, because a caller may wait for a probe that another request
+ * started.
+ */
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**
  * Runs one statement in each database. Returns the times at which the scheduled runs last ended, and an error for each database that fails,
- * times out or contains another database's businesses (the configuration swaps database ids). Unbound databases with owners share one
- * error.
+ * times out, or contains another database's businesses because the configuration swaps database ids. Unbound databases that have owners
+ * share one error.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },

@@ -1,4 +1,4 @@
-// Imports the counts of past days from another system, all or none.
+// Imports the counts of past days from another system. Imports either all of them or none.
 import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
@@ -80,8 +80,9 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
 });
 
 /**
- * Sets the counts of the given days, which must be distinct. Without `replace`, changes nothing if any day already has a different count,
- * and `read` returns such days. With `replace`, the new counts replace the old ones, and 0 removes a count. The change records `total`.
+ * Sets the counts of the given days, which must be distinct. Without `replace`, changes nothing if any day already has a different count.
+ * In that case, `read` returns those days. With `replace`, the new counts replace the old ones, and 0 removes a count. The change records
+ * `total`.
  */
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };

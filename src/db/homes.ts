@@ -1,5 +1,5 @@
 // Assigns owners to databases, and imported tokens to owners. Both assignments are made and stored only in DB, the first database.
-// Concurrent callers therefore receive the same home, and any other database that is down affects only its own owners.
+// Concurrent callers therefore receive the same home, and an outage of any other database affects only the owners assigned to it.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
@@ -46,7 +46,8 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
 
 /**
  * Tests whether a token is free: no business uses or has used it, and no other user has claimed it. Querying DB is enough, because only DB
- * can contain tokens that were imported before claims existed. Without a token, `hash` and `token` are null, and null equals nothing.
+ * can contain tokens that were imported before claims existed. If there is no token, `hash` and `token` are null, which never equals
+ * anything in SQL.
  */
 function isFree({ user_id, hash, token, now }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
@@ -109,7 +110,9 @@ const PROBE_TIMEOUT_MS = 2000;
 const probe = statement([], (permission) =>
   withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
 )({});
-/** Returns the numbers of the databases that respond. If none responds, returns all: the next batch then fails with the cause. */
+/**
+ * Returns the numbers of the databases that respond. If none responds, returns all of them, so that the next batch fails with the cause.
+ */
 async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
     numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
@@ -122,7 +125,7 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
  * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database with the fewest owners.
  * In the same batch, claims the `token` to import, if any. If the user may not import it, `isFree` is false and nothing is claimed, so a
  * new user's `home` is null. The user can claim the token again until a business uses it. Only the user's database can tell whether a
- * business does.
+ * business already uses it.
  */
 export async function claimHome(
   databases: BoundDatabases,
@@ -156,7 +159,10 @@ export async function claimHome(
   return known.home === null ? claim(await responding(databases)) : known;
 }
 
-/** For each gap in the JSON list `gaps` (`gapsIn`), selects its first database that has owners, by one index lookup. Valid only in DB. */
+/**
+ * For each gap in the JSON list `gaps` (`gapsIn`), selects the first database in the gap that has owners, with one index lookup. Valid only
+ * in DB.
+ */
 export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})

@@ -25,7 +25,10 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
-/** The maximum number of uses that this caller can record beyond a limit. Null means unlimited. 0 for tokens, because they are public. */
+/**
+ * The maximum number of uses that this caller can record beyond a limit. Null means unlimited. For tokens, the maximum is 0, because they
+ * are public.
+ */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
 /** Tests whether a limit refuses a use of this quantity. For the response, `refusingLimit` in core/limits.ts determines which limit. */

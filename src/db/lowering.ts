@@ -18,8 +18,8 @@ const listedQuantity = sql.raw('value ->> 1');
 export const firstLoweredDay = sql`date(${$call.today}, ${sql.raw(`'-${LOWER_DAYS} days'`)})`;
 
 /**
- * Selects the listed uses that can be lowered: the ledger contains their quantity, and their day is recent and has no imported count.
- * `cross join` makes SQLite look up each use by primary key.
+ * Selects the listed uses that can be lowered. A use can be lowered if the ledger contains its quantity, and its day is recent and has no
+ * imported count. `cross join` makes SQLite look up each use by primary key.
  */
 const knownUses = (
   business_id: SQLWrapper,
@@ -72,7 +72,8 @@ const lowering = change('lower_uses', ['uses'], {
         .delete(dailyUsage)
         .where(and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, emptied)));
     },
-    // An upsert, although these rows exist: it finds each row by primary key, while an update would compare each row with the whole list.
+    // Uses an upsert although these rows exist, because an upsert finds each row by primary key, while an update would compare each row
+    // with the whole list.
     counted($) {
       const { business_id, day, counted_at } = dailyUsage;
       const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, counted_at };

@@ -29,8 +29,8 @@ export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'ret
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the next message, or returns null: the open message if it is not set aside, otherwise a new message with unsent alerts, otherwise
- * a message whose retry is due. Stores the outcome of `ended` first, in the same batch.
+ * Leases the next message, or returns null if there is none. The next message is the open one if it is not set aside, otherwise a new
+ * message with unsent alerts, otherwise a message whose retry is due. Stores the outcome of `ended` first, in the same batch.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

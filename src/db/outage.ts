@@ -11,8 +11,8 @@ import { TimedOut } from './timeout.ts';
 const NOT_RUN =
   /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL|SQLITE_CORRUPT|SQLITE_NOTADB/i;
 /**
- * The batch may have run: the connection or the database was lost before the response. Local NOT_RUN errors can quote these texts, so
- * NOT_RUN is tested first.
+ * The batch may have run, because the connection or the database was lost before the response. Local NOT_RUN errors can quote these texts,
+ * so NOT_RUN is tested first.
  */
 const UNKNOWN =
   /connection lost|disconnected|transient issue on remote node|object to be reset|was reset|reset because|code has been updated|internal error|got: error code/i;

@@ -59,16 +59,16 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * Builds a call's permission as a subquery. It selects the `refusal` (null if the call is permitted), and the columns of the business and
- * the key that statements need (the key's are null unless the caller uses an API key). It returns no row if the credential is unknown. The
- * response and every write depend on this subquery, so they cannot disagree.
+ * Builds a call's permission as a subquery. It selects the `refusal`, which is null if the call is permitted, and the columns of the
+ * business and the key that statements need. The key's columns are null unless the caller uses an API key. It returns no row if the
+ * credential is unknown. The response and every write depend on this subquery, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
-    // Nested in a second sql`` on purpose: in a select from one table, Drizzle omits the table name of a column that is a whole field, and
-    // a subquery would then resolve the bare name to its own column.
+    // Nested in a second sql`` on purpose. In a select from one table, Drizzle omits the table name of a column that is a whole field. A
+    // subquery would then resolve the bare name to its own column.
     refusal: sql<
       Refusal | Invalidity | null
     >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY)})`.as('refusal'),

@@ -27,7 +27,10 @@ import { withTimeout } from './timeout.ts';
 
 /** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
-/** A run deletes up to 24,000 ids. At one run every two minutes, it keeps up with the single uses that a database can record. */
+/**
+ * A run deletes up to 24,000 ids. With one run every two minutes, the purge keeps up with the highest rate at which a database can record
+ * single uses.
+ */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
 /** Most purges of changes check only those that became overdue within this many days. */
@@ -158,7 +161,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Checks one slice of the businesses per run (each business once a day), because `last_seen` has no index. */
+/** Checks one slice of the businesses per run, because `last_seen` has no index. Each business is checked once a day. */
 async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;

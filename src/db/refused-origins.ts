@@ -67,8 +67,8 @@ export const refusedSince = statement(['since'], (permission, $) => {
 });
 
 /**
- * Counts the origins that were refused after the business last changed and since the day `since`. The sites are unchanged, so all of these
- * origins would still be refused.
+ * Counts the origins that were refused since the day `since` and after the last change to the business. The sites have not changed since
+ * then, so all of these origins would still be refused.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
   const { last_seen } = refusedOrigins;

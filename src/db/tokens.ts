@@ -61,7 +61,10 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
         .update(businesses)
         .set({ token: sql`${$.token}` })
         .where(isDecided($)),
-    /** Deletes expired former tokens, and the oldest if there are more than MAX_FORMER_TOKENS. If `keep_until` is null, deletes all. */
+    /**
+     * Deletes expired former tokens, and the oldest ones if there are more than MAX_FORMER_TOKENS. If `keep_until` is null, deletes all
+     * former tokens.
+     */
     dropped($) {
       const ofBusiness = eq(formerTokens.business_id, decidedId($));
       const stillWorks = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;

@@ -60,7 +60,10 @@ const update = change('update_business', ['fields'], {
   before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
   apply: {
-    /** Revokes the keys and sessions restricted to a transferred business: they would work again if the business were transferred back. */
+    /**
+     * Revokes the keys and sessions restricted to a transferred business, because otherwise they would work again if the business were
+     * transferred back.
+     */
     ended: ($) =>
       builder
         .update(apiKeys)

@@ -59,7 +59,10 @@ function pageOfTotals(
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
-/** Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` completes its sentence, which starts with `field`. */
+/**
+ * Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` returns the rest of the error message, which starts with
+ * `field`.
+ */
 export function exactCounts<Row extends { business_id: number; count: number }>(
   rows: Json<Row[]>,
   field: string,

@@ -15,7 +15,7 @@ export async function readBody({ headers, body }: Request): Promise<string> {
   return text;
 }
 
-/** Returns null as soon as the body is too large. Throws if it is cut off or is not UTF-8: input is never repaired. */
+/** Returns null as soon as the body is too large. Throws if it is cut off or is not UTF-8, because input is never repaired. */
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let text = '';

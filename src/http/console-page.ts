@@ -15,7 +15,7 @@ export async function consolePage(
     log.error({ operation: 'show_console', error: `SERVICE_NAME ${SERVICE_NAME_RULE}` });
     return ASSETS.fetch(request);
   }
-  // Ignores and removes the file's ETag: it does not depend on the name, so browsers would keep a page with an earlier name.
+  // Ignores and removes the file's ETag. It does not depend on the name, so browsers would keep a page with an earlier name.
   const file = await ASSETS.fetch(request.url, { method: request.method });
   const named = new HTMLRewriter()
     .on('title', { element: (title) => void title.setInnerContent(`Console · ${name}`) })

@@ -8,7 +8,7 @@ export const VARY = { Vary: 'Accept' };
 
 type Cell = string | number | boolean | null;
 
-/** Escapes a cell. An apostrophe disables formulas, both at the start and after separators that some locales use. */
+/** Escapes a cell. Inserts an apostrophe to disable formulas, both at the start of the cell and after separators that some locales use. */
 function cellOf(value: Cell): string {
   const text = typeof value === 'string' ? value.replace(/(^|[;,])(?=\s*[=+\-@＝＋－＠])/g, "$1'") : `${value ?? ''}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -54,7 +54,10 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** The reasons that a request is unauthenticated. `missing`: no credential was sent. The `_code` reasons concern console link codes. */
+/**
+ * The reasons that a request is unauthenticated. `missing` means that no credential was sent. The `_code` reasons concern console link
+ * codes.
+ */
 export type UnauthenticatedReason =
   | 'missing'
   | 'malformed'
@@ -80,7 +83,9 @@ export class Unauthenticated extends ServiceError {
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` is the day or month, if not the current one. */
+/**
+ * A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` is the day or month if it is not the current one.
+ */
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,
