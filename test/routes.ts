@@ -17,7 +17,7 @@ export type Route = {
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /**
    * The number of round trips of a granted call. 1 by default. Operations on a user first look up the user's home. With `each`, the call
-   * queries every database, and if a database fails, the call reports it and does not fail itself.
+   * queries every database, and if a database fails, the call reports that but still succeeds.
    */
   round_trips?: 2 | 5 | 'each';
   /** The refusal of an API key, or null if it is allowed. */
@@ -58,7 +58,7 @@ type Row = Partial<Omit<Route, 'name' | 'method' | 'pattern'>> & {
   on: `${Route['method']} /${string}`;
   /** The verb phrase in the refusal of a business token. */
   cannot?: string;
-  /** The verb phrase in the refusal of all callers except the operator. */
+  /** The verb phrase of the error message if only the operator may call this. */
   only?: string;
 };
 

@@ -104,7 +104,7 @@ function newReceiver(answer: Answer = answers(204)) {
   return receiver;
 }
 type Receiver = ReturnType<typeof newReceiver>;
-/** A receiver that never responds. `asked` resolves to its first request's abort signal. */
+/** A receiver that never responds. `asked` resolves to the abort signal of the first request that it receives. */
 function newSilentReceiver() {
   const asked = Promise.withResolvers<AbortSignal>();
   const receiver = newReceiver((request) => {

@@ -112,7 +112,7 @@ const deleteBusinesses = async ({ id, received, word }: User) => {
   await done('DELETE', `/business/${received}?name=Acme`);
 };
 
-/** Returns the matching values in all databases, each as the binding, `table.column` and the row. */
+/** Returns the matching values in all databases, each with its binding, `table.column` and row. */
 async function found(pattern: RegExp): Promise<string[]> {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
   const all = await Promise.all(

@@ -38,8 +38,8 @@ export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: num
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
 /**
- * Returns the limit that refuses a use of this quantity today, or null if neither does. If both refuse it, returns the monthly limit,
- * because its period ends later.
+ * Returns the limit that a use of this quantity would exceed today, or null. If it would exceed both, returns the monthly limit, because
+ * its period ends later.
  */
 export function refusingLimit(
   { overage, ...usage }: LimitUsage,
@@ -74,9 +74,9 @@ export type PeriodBeyond = RefusingPeriod & { adds: number };
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
- * Returns the reason to refuse a list: the first use that does not fit, the limit that refuses it, and the seconds until the list fits.
- * `wait` is null if the list will never fit, because a period is not the current one, the list alone exceeds a period's limit, or a use in
- * a period is dated. `uses` contains the new uses in order.
+ * Returns the reason to refuse a list: the first use that does not fit, the limit that it would exceed, and the number of seconds until the
+ * list fits. `wait` is null if the list will never fit, because a period is not the current one, the list alone exceeds a period's limit,
+ * or a use in a period is dated. `uses` contains the new uses in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));

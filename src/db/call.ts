@@ -15,8 +15,8 @@ export type Call = {
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /**
-   * The id in the path, or 0 if the path contains no valid id. No business has the id 0. Never null: if the join found no business, the
-   * rule would compare null with null and permit the call.
+   * The id in the path, or 0 if the path contains no valid id. No business has the id 0. It is never null. Otherwise, if the join found no
+   * business, the rule would compare null with null and permit the call.
    */
   business_id: number;
   /** True if an operator's statements do not concern the business in the path. */

@@ -31,7 +31,9 @@ function usesOfLimits(permission: Permission) {
  */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
-/** Tests whether a limit refuses a use of this quantity. For the response, `refusingLimit` in core/limits.ts determines which limit. */
+/**
+ * Tests whether a use of this quantity would exceed a limit. `refusingLimit` in core/limits.ts determines which limit the response names.
+ */
 export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;

@@ -30,7 +30,7 @@ export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { r
 
 /**
  * Leases the next message, or returns null if there is none. The next message is the open one if it is not set aside, otherwise a new
- * message with unsent alerts, otherwise a message whose retry is due. Stores the outcome of `ended` first, in the same batch.
+ * message with unsent alerts, otherwise a message whose retry is due. Before that, in the same batch, stores the outcome of `ended`.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

@@ -112,7 +112,7 @@ export const limitsOnly = statement([], (permission) => {
   return withVerdict(permission, { daily_limit, monthly_limit });
 })({});
 
-/** Counts a use of this quantity today, unless a limit refuses it. */
+/** Counts a use of this quantity today, unless it would exceed a limit. */
 export const countUse = statement(['quantity'], (permission, $, shape) =>
   addToCounts(
     { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
@@ -145,8 +145,8 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
 }
 
 /**
- * Counts a use of this quantity today and stores its digest, unless the ledger contains the digest or a limit refuses the use. Returns the
- * new count if the use was counted.
+ * Counts a use of this quantity today and stores its digest, unless the ledger contains the digest or the use would exceed a limit. Returns
+ * the new count if the use was counted.
  */
 export const countOnce = countingOnce(
   ['digest', 'quantity'],
@@ -263,9 +263,9 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
 });
 
 /**
- * Counts the uses that are not in the ledger, stores their ids, and returns a row for each. If a limit refuses the list, counts nothing and
- * returns the reason in `refused`. The list must not contain a digest twice. It is bound as one JSON value, because D1 binds at most 100
- * values.
+ * Counts the uses that are not in the ledger, stores their ids, and returns a row for each. If the list would exceed a limit, counts
+ * nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as one JSON value, because D1 binds at
+ * most 100 values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));

@@ -84,7 +84,8 @@ export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_do
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
 /**
- * A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` is the day or month if it is not the current one.
+ * A use would exceed a limit. `wait` is in seconds, or null if waiting does not help. `when` is the day or month if it is not the current
+ * one.
  */
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,

@@ -75,7 +75,7 @@ async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
 }
 const beyondCount = () => new Conflict('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
-/** Returns the day of a use and its current count. Throws if a limit refused the use. */
+/** Returns the day of a use and its current count. Throws if the use would have exceeded a limit. */
 function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
@@ -91,7 +91,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   return remaining === null ? use : { ...use, remaining };
 }
 
-/** Returns the error for a list that a limit refuses. */
+/** Returns the error for a list that would exceed a limit. */
 function listRefused(
   uses: (ListedUse & { index: number })[],
   { beyond, indexes }: { beyond: Json<PeriodBeyond[]>; indexes: Json<number[]> },

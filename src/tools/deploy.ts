@@ -1,4 +1,4 @@
-// npm run deploy: deploys with wrangler (deployment.ts). Exits with 1 on failure.
+// npm run deploy: deploys with wrangler (deployment.ts). Exits with status 1 on failure.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { deploy, type Run } from './deployment.ts';

@@ -137,7 +137,8 @@ async function preparedDemo() {
 }
 
 /**
- * Returns the databases to serve and the configuration file. Exits with 1 and a one-line error if the file or the data folder is unusable.
+ * Returns the databases to serve and the configuration file. Exits with status 1 and a one-line error if the file or the data folder is
+ * unusable.
  */
 function prepared() {
   try {
@@ -165,7 +166,7 @@ function requireRoom(folder: string): void {
   }
 }
 
-/** Parses the options. If one is invalid, prints an error on stderr and exits with 2. */
+/** Parses the options. If one is invalid, prints an error to stderr and exits with status 2. */
 function optionsOf() {
   const options = {
     port: { type: 'string', default: '8787' },

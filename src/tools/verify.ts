@@ -1,5 +1,5 @@
 // npm run verify -- URL: checks the promises (promises.ts) on a deployed service with an operator key, prints a line for each, and deletes
-// what it created. Exits with 1 unless all pass, and with 2 for an invalid command line or environment.
+// what it created. Exits with status 1 unless all pass, and with status 2 if the command line or the environment is invalid.
 import { parseArgs } from 'node:util';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
@@ -114,7 +114,7 @@ async function deleteAll(target: Target, except?: number): Promise<void> {
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
-/** Reads the command line and the environment. Prints an error and exits with 2 if either is invalid. */
+/** Reads the command line and the environment. Prints an error and exits with status 2 if either is invalid. */
 function settings(): [origin: string, operatorKey: string] {
   const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {

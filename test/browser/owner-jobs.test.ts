@@ -1,5 +1,5 @@
-// Eight jobs that owners do in the console, by keyboard alone, for an owner with 35 businesses and two years of history. Counts and
-// prints the key presses and requests of each job.
+// Eight jobs that owners do in the console, by keyboard alone, for an owner with 35 businesses and two years of history. Counts and prints
+// the key presses and requests that each job takes.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

@@ -58,7 +58,7 @@ function watchReports(accept: string, of = page): string[] {
 /** Holds requests for reports whose range ends on `to`. */
 const holdReports = (to: string) => hold('GET', new RegExp(`/business/usage/.*to=${to}`));
 
-/** Opens the view with a query string. Returns the days of each report that it requests. */
+/** Opens the view with a query string. Returns the days requested for each report. */
 async function open({ id }: { id: number }, chosen = '', entry: Entry = {}, key = world.keys.spare): Promise<string[]> {
   let requested: string[] = [];
   page = await world.enter(`#/${id}${chosen}`, key, {

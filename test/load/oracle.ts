@@ -145,7 +145,7 @@ export class Oracle {
     };
   }
 
-  /** The error message for a quantity that a limit refuses. */
+  /** The error message for a quantity that would exceed a limit. */
   private refusal({ period, limit, days, used }: Limited, overage: number, now: number): string {
     const isNow = days.includes(dayAt(now));
     const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;

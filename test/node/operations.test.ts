@@ -1,4 +1,4 @@
-// Every list of operations is complete. A failure names the missing ones and how to add them.
+// Every list of operations is complete. A failure names the missing operations and says how to add them.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
