@@ -156,6 +156,22 @@ describe('a use cannot be lowered', () => {
     expect(await countsByDay(business)).toEqual({ [day]: 600 });
   });
 
+  test('on a day whose count was imported just after midnight, by a request from before midnight', async () => {
+    const business = await newBusiness();
+    const day = addDays(TODAY, -41);
+    await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
+    const at = new Date(`${TODAY}T00:00:00.100Z`);
+    const importOf = (date: string, count: number) =>
+      call('PUT', `/api/v1/business/${business.id}/history`, {
+        ...{ as: OPERATOR.full, body: { days: [{ date, count }], replace: true }, at },
+      });
+    await importOf(day, 600);
+    await importOf(YESTERDAY, 1); // forgets only older days
+    const before = new Date(`${YESTERDAY}T23:59:59.900Z`);
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { at: before }))).toEqual(counts(0, 0, 1));
+    expect(await countsByDay(business)).toEqual({ [day]: 600, [YESTERDAY]: 1 });
+  });
+
   test('after an import of its day’s count, unless the imported count equals the existing one', async () => {
     const business = await newBusiness();
     await record(business, [
@@ -217,6 +233,13 @@ describe('under concurrency', () => {
       .first();
     expect([ofPurged, left]).toEqual([250, { n: ids.length }]);
     expect(counted).toEqual(Object.fromEntries(results.map(({ day, count }) => [day, count])));
+    // Each use has been recorded by now, so a last list lowers it to its lowest quantity.
+    await lower(
+      business,
+      ids.map((index) => ({ id: `${index}`, quantity: index })),
+    );
+    const { [addDays(TODAY, -41)]: _, ...lowered } = await countsByDay(business);
+    expect(Object.values(lowered).reduce((sum, count) => sum + count, 0)).toBe((60 * 59) / 2);
   });
 });
 

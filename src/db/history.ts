@@ -3,7 +3,7 @@ import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-or
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject } from './json.ts';
-import { firstLoweredDay } from './lowering.ts';
+import { firstRememberedDay } from './lowering.ts';
 import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { businesses, dailyUsage, importedDays } from './schema.ts';
@@ -48,14 +48,14 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     forgotten: ($) =>
       builder
         .delete(importedDays)
-        .where(and(eq(importedDays.business_id, decidedId($)), lt(importedDays.day, firstLoweredDay))),
+        .where(and(eq(importedDays.business_id, decidedId($)), lt(importedDays.day, firstRememberedDay))),
     imported: ($) =>
       builder
         .insert(importedDays)
         .select(
           sql`select ${rowValues(importedDays, { business_id: businesses.id, day: listedDay })}
             from ${businesses} cross join json_each(${$.days})
-            where ${isDecided($)} and ${listedDay} >= ${firstLoweredDay} and ${isChanged(businesses.id)}`,
+            where ${isDecided($)} and ${listedDay} >= ${firstRememberedDay} and ${isChanged(businesses.id)}`,
         )
         .onConflictDoNothing({ target: [importedDays.business_id, importedDays.day] }),
     applied: ($) =>

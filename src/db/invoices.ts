@@ -6,7 +6,7 @@ import { isPermitted, type Permission } from './permission.ts';
 import { billingChanges, businesses, dailyUsage } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import type { Placeholders } from './text.ts';
-import { sumOfCounts } from './usage.ts';
+import { boundedSumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
@@ -26,7 +26,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
     name,
     starts_on,
     ends_on,
-    count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inMonth})`,
+    count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inMonth})`,
     monthly_limit,
   });
   const from = sql`from (${page}) as page cross join ${businesses} where ${eq(id, sql`page.id`)}`;

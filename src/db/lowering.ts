@@ -14,8 +14,14 @@ import { builder, type Placeholders } from './text.ts';
 const listedDigest = sql.raw('unhex(value ->> 0)');
 const listedQuantity = sql.raw('value ->> 1');
 
+const daysAgo = (days: number) => sql`date(${$call.today}, ${sql.raw(`'-${days} days'`)})`;
 /** The first day whose uses can still be lowered. */
-export const firstLoweredDay = sql`date(${$call.today}, ${sql.raw(`'-${LOWER_DAYS} days'`)})`;
+const firstLoweredDay = daysAgo(LOWER_DAYS);
+/**
+ * The first day for which an imported count must be remembered. Shortly after midnight, a request from the day before can still lower uses
+ * of one more day.
+ */
+export const firstRememberedDay = daysAgo(LOWER_DAYS + 1);
 
 /**
  * Selects the listed uses that can be lowered. A use can be lowered if the ledger contains its quantity, and its day is recent and has no

@@ -23,7 +23,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 });
 
 /** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
-export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
+const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 /** The sum of counts, capped at MAX_COUNT. The cap is inlined, because D1 would not bind it as an integer. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
@@ -59,19 +59,16 @@ function pageOfTotals(
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
-/**
- * Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` returns the rest of the error message, which starts with
- * `field`.
- */
-export function exactCounts<Row extends { business_id: number; count: number }>(
+/** Parses the totals of a page. Throws a Conflict if one is not exact. */
+export function exactTotals<Row extends { business_id: number; count: number }>(
   rows: Json<Row[]>,
-  field: string,
-  ruleFor: (beyond: string) => string,
+  { from, to }: { from: string; to: string },
 ): Row[] {
   const page = parseJson(rows);
   const beyond = page.find(({ count }) => count > MAX_COUNT);
   if (beyond === undefined) return page;
-  throw new Conflict(field, ruleFor(`business ${beyond.business_id} has more than ${MAX_COUNT} uses`));
+  const has = `business ${beyond.business_id} has more than ${MAX_COUNT} uses`;
+  throw new Conflict('from', `must be later: from ${from} to ${to}, ${has}`);
 }
 
 /**

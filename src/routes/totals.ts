@@ -4,9 +4,10 @@ import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { findHome } from '../db/homes.ts';
 import { monthsEnded, monthsOfUser } from '../db/invoices.ts';
+import { parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { Statement } from '../db/statement.ts';
-import { exactCounts, totalsAfter, totalsOfUserAfter } from '../db/usage.ts';
+import { exactTotals, totalsAfter, totalsOfUserAfter } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
@@ -79,11 +80,7 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
     user_id === undefined
       ? await readPage(c, page.after, totalsAfter({ ...range, ...page }))
       : await ofUser(c, user_id, (user_id) => totalsOfUserAfter({ ...range, ...page, user_id }));
-  const usage = exactCounts(
-    row.totals,
-    'from',
-    (beyond) => `must be later: from ${range.from} to ${range.to}, ${beyond}`,
-  );
+  const usage = exactTotals(row.totals, range);
   const ids = usage.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
   if (prefersCsv(c.req.header('Accept')))
@@ -110,7 +107,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
       : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
   // Allows a minute after midnight, because a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
-  const examined = exactCounts(row.months, 'ended', (beyond) => `must be a different date: ${beyond} in that month`);
+  const examined = parseJson(row.months);
   const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
