@@ -27,9 +27,11 @@ db.exec(`
   pragma busy_timeout = 5000;
   create table if not exists customers (
     user_id integer primary key, business_id integer not null unique, name text not null, signed_up text not null,
-    plan text not null default 'free', next_plan text, -- starts next month
     told text, -- limits and status last sent to the service
     step text not null default 'open' -- then cancelled, then billed, then the row is deleted
+  ) strict;
+  create table if not exists plans (
+    business_id integer, starts_on text, plan text not null, primary key (business_id, starts_on)
   ) strict;
   create table if not exists late (
     id text primary key, business_id integer not null, at text not null, quantity integer not null,
@@ -64,8 +66,29 @@ function inTransaction(steps) {
   }
 }
 
+const DAY_MS = 86_400_000;
 const dayOf = (time) => new Date(time).toISOString().slice(0, 10);
-const dayAfter = (day, days = 1) => dayOf(Date.parse(day) + days * 86_400_000);
+const today = () => dayOf(Date.now());
+const dayAfter = (day, days = 1) => dayOf(Date.parse(day) + days * DAY_MS);
+const nextMonth = (day) => `${dayAfter(`${day.slice(0, 7)}-01`, 31).slice(0, 7)}-01`;
+
+const planOn = (business, day) =>
+  one(
+    'select plan from plans where business_id = ? and starts_on <= ? order by starts_on desc limit 1',
+    ...[business, day],
+  )?.plan ?? 'free';
+/**
+ * The limits of a plan in the month of `day`, minus what the customer's cancelled businesses used in that month. So signing up again grants
+ * no extra uses.
+ */
+function limitsOf(plan, user, day) {
+  const { used } = one(
+    "select coalesce(sum(count), 0) as used from invoices where user_id = ? and kind = 'last' and ends_on like ?",
+    ...[user, `${day.slice(0, 7)}%`],
+  );
+  const { monthly_limit, overage } = PLANS[plan].limits;
+  return { monthly_limit: Math.max(monthly_limit - used, 0), overage };
+}
 
 function fail(code, message, more) {
   throw Object.assign(new Error(message), { code, ...more });
@@ -111,8 +134,9 @@ function customer(user) {
   return found ?? fail('unknown_entry', 'Sign up first');
 }
 async function settingsOf(user) {
-  const { path, plan, next_plan } = customer(user);
-  return { ...(await ask('GET', path)), plan, next_plan };
+  const { path, business_id } = customer(user);
+  const [plan, last] = [planOn(business_id, today()), planOn(business_id, '9999-12-31')];
+  return { ...(await ask('GET', path)), plan, next_plan: last === plan ? null : last };
 }
 /** Corrects the business of an earlier sign-up whose response was lost. */
 async function correct(error, user, fields, sites) {
@@ -149,21 +173,27 @@ const addWork = (user, change) => underWay.set(user, (underWay.get(user) ?? 0) +
 
 const routes = {
   // A repeated sign-up creates no second business.
-  'POST /signup': async (user, { name, domain }) => {
-    if (one("select 1 from customers where user_id = ? and step <> 'open'", user))
-      fail('inactive_business', 'Your cancellation is under way. Try again in a minute.');
-    const fields = { name, main_domain: domain, site: `https://${domain}` };
-    const sites = [fields.site];
-    const body = { user_id: user, ...fields, sites, country_id: 1, business_size: 'small', ...PLANS.free.limits };
-    const create = () => ask('POST', '/business', { once: `signup-${user}`, body });
-    const stored = await create().catch((error) => correct(error, user, fields, sites));
-    run(
-      `insert into customers (user_id, business_id, name, signed_up) values (?, ?, ?, ?)
-        on conflict (user_id) do update set name = excluded.name`,
-      ...[user, stored.id, stored.name, dayOf(Date.now())],
-    );
-    return { business: stored.id };
-  },
+  'POST /signup': (user, { name, domain }) =>
+    inTurn(user, async () => {
+      if (one("select 1 from customers where user_id = ? and step <> 'open'", user))
+        fail('inactive_business', 'Your cancellation is under way. Try again in a minute.');
+      const fields = { name, main_domain: domain, site: `https://${domain}` };
+      const sites = [fields.site];
+      const limits = limitsOf('free', user, today());
+      const body = { user_id: user, ...fields, sites, country_id: 1, business_size: 'small', ...limits };
+      const create = () => ask('POST', '/business', { once: `signup-${user}`, body });
+      const stored = await create().catch((error) => correct(error, user, fields, sites));
+      inTransaction(() => {
+        // An earlier business has been deleted in the service if this is another one.
+        run('delete from customers where user_id = ? and business_id <> ?', user, stored.id);
+        run(
+          `insert into customers (user_id, business_id, name, signed_up) values (?, ?, ?, ?)
+            on conflict (user_id) do update set name = excluded.name`,
+          ...[user, stored.id, stored.name, today()],
+        );
+      });
+      return { business: stored.id };
+    }),
   // The HTML of a chart for the customer's own pages.
   'GET /snippet': async (user) => {
     const { id, token } = await ask('GET', customer(user).path);
@@ -192,12 +222,17 @@ const routes = {
   },
 
   'GET /settings': (user) => settingsOf(user),
-  // A cheaper plan starts next month.
+  // A cheaper plan starts next month. A month is billed by the plan of its last day.
   'POST /settings/plan': async (user, { plan }) => {
     if (!Object.hasOwn(PLANS, plan)) fail('invalid_input', 'plan must be free or pro');
-    const isCheaper = PLANS[plan].price < PLANS[customer(user).plan].price;
-    run(`update customers set ${isCheaper ? 'next_plan' : 'next_plan = null, plan'} = ? where user_id = ?`, plan, user);
-    await inTurn(user, tell);
+    const { business_id } = customer(user);
+    const day = today();
+    const isCheaper = PLANS[plan].price < PLANS[planOn(business_id, day)].price;
+    inTransaction(() => {
+      run('delete from plans where business_id = ? and starts_on > ?', business_id, day);
+      run('insert or replace into plans values (?, ?, ?)', business_id, isCheaper ? nextMonth(day) : day, plan);
+    });
+    await take(tell, user);
     return settingsOf(user);
   },
   'POST /settings/sites': (user, { sites }) => ask('POST', `${customer(user).path}/access`, { body: { sites } }),
@@ -220,30 +255,33 @@ const routes = {
   'GET /invoices': async (user) => ({ invoices: all('select * from invoices where user_id = ?', user) }),
   'POST /cancel': async (user) => {
     run("update customers set step = 'cancelled' where user_id = ?", customer(user).user_id);
-    await inTurn(user, close).catch(console.error); // catchUp retries
+    await take(close, user).catch(console.error); // catchUp retries
     return { cancelled: true };
   },
 };
 
-/** The most recent step of each customer, as a promise. */
+/** The most recent task of each user, as a promise. */
 const turns = new Map();
-/** Runs a customer's steps sequentially. Skips a step if the customer has been deleted. */
-function inTurn(user, step) {
-  const earlier = turns.get(user) ?? Promise.resolve();
-  const turn = earlier.then(() => {
-    const found = one('select * from account where user_id = ?', user);
-    return found && step(found);
-  });
+/** Runs a user's tasks sequentially. */
+function inTurn(user, task) {
+  const turn = (turns.get(user) ?? Promise.resolve()).then(task);
   turns.set(
     user,
     turn.catch(() => {}),
   );
   return turn;
 }
+/** Takes a step for a customer in turn, unless the customer has been deleted. */
+const take = (step, user) =>
+  inTurn(user, () => {
+    const found = one('select * from account where user_id = ?', user);
+    return found && step(found);
+  });
 
 /** Sends a customer's limits and status to the service if they have changed. */
-async function tell({ user_id, business_id, step, plan, paid, told }) {
-  const body = { ...PLANS[plan].limits, status: paid ? 'active' : 'suspended' };
+async function tell({ user_id, business_id, step, paid, told }) {
+  const limits = limitsOf(planOn(business_id, today()), user_id, today());
+  const body = { ...limits, status: paid ? 'active' : 'suspended' };
   if (step !== 'open' || told === JSON.stringify(body)) return;
   await ask('PATCH', `/business/${business_id}`, { body });
   run('update customers set told = ? where user_id = ?', JSON.stringify(body), user_id);
@@ -270,26 +308,34 @@ async function sendLate({ business_id }) {
       // Keeps a use whose quantity was lowered in the meantime.
       for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
     } catch (error) {
-      // Sets aside uses that the service rejects permanently, such as those that are too old.
-      let refused = 0;
+      // Sets aside uses that the service rejects permanently, such as those that are too old. A use that it rejects on the day it was made
+      // is sent again, because this computer's clock may be ahead. A response may have been lost, so a rejected use may need to be lowered.
+      const refused = new Map();
       for (const [field, [message]] of Object.entries(error.errors ?? {})) {
-        const id = late[field.split('.')[1]]?.id; // a field is, for example, uses.3.at
-        if (id) refused += run('update late set refused = ? where id = ?', message, id);
+        const use = late[field.split('.')[1]]; // a field is, for example, uses.3.at
+        if (use && Date.parse(use.at) < Date.now() - DAY_MS) refused.set(use, message);
       }
-      if (refused === 0) throw error;
-      console.error(`business ${business_id}: ${refused} uses are not recorded: ${error.message}`);
+      if (refused.size === 0) throw error;
+      await send(
+        'PATCH',
+        [...refused.keys()].map(({ id, quantity }) => ({ id, quantity })),
+      );
+      for (const [{ id }, message] of refused) run('update late set refused = ? where id = ?', message, id);
+      console.error(`business ${business_id}: ${refused.size} uses are not recorded: ${error.message}`);
     }
   }
 }
 
 /** Writes an invoice for a month, minus what was already billed. */
 function invoice(kind, { business_id, starts_on, ends_on, count }) {
-  const isOurs = "select * from customers where business_id = ? and signed_up <= ? and step <> 'billed'";
+  const isOurs = "select user_id from customers where business_id = ? and signed_up <= ? and step <> 'billed'";
   const found = one(isOurs, business_id, ends_on);
   if (found === undefined) return;
-  const before = all('select * from invoices where business_id = ? and starts_on = ?', business_id, starts_on);
-  const { price, limits } = PLANS[found.plan];
-  const terms = before[0] ?? { price, included: limits.monthly_limit };
+  const billed = 'select included, price, units from invoices where business_id = ? and starts_on = ?';
+  const before = all(billed, business_id, starts_on);
+  const plan = planOn(business_id, ends_on);
+  const included = limitsOf(plan, found.user_id, ends_on).monthly_limit;
+  const terms = before[0] ?? { price: PLANS[plan].price, included };
   const units = Math.max(count - terms.included, 0) - before.reduce((sum, row) => sum + row.units, 0);
   run(
     `insert into invoices values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
@@ -306,67 +352,64 @@ async function monthsThatEnded(day) {
   }
   return months;
 }
-/** Bills the months that ended before today, and settles those whose counts are final, 41 days after their end. */
-async function invoices(today) {
+/** Bills the months that ended before the day `until`, and settles those whose counts are final, 41 days after their end. */
+async function invoices(until) {
   const [next] = all(
     "select coalesce((select date(max(day), '+1 day') from nights), (select min(signed_up) from customers), ?) as day",
-    today,
+    until,
   );
-  for (let { day } = next; day < today; day = dayAfter(day)) {
+  for (let { day } = next; day < until; day = dayAfter(day)) {
     const ended = await monthsThatEnded(day);
     const final = await monthsThatEnded(dayAfter(day, -40));
     if (!final.every((month) => month.final)) throw new Error('The clocks differ');
     inTransaction(() => {
       for (const month of final) invoice('true_up', month);
-      for (const month of ended) {
-        invoice('month', month);
-        run(
-          'update customers set plan = coalesce(next_plan, plan), next_plan = null where business_id = ?',
-          month.business_id,
-        );
-      }
+      for (const month of ended) invoice('month', month);
       run('insert into nights values (?) on conflict do nothing', day);
     });
   }
 }
 
-/** Closes, bills and deletes the business of a customer who cancelled. Each step is idempotent. */
-async function close({ user_id, business_id, name, signed_up, step }) {
-  if (step === 'open' || underWay.get(user_id) > 0) return;
-  const path = `/business/${business_id}`;
-  if (step === 'cancelled') {
-    await sendLate({ business_id });
-    await ask('PATCH', path, { body: { status: 'closed' } });
-    const today = dayOf(Date.now());
-    await invoices(today);
-    const months = all("select * from invoices where business_id = ? and kind = 'month' order by ends_on", business_id);
-    const last = {
-      business_id,
-      starts_on: months.length > 0 ? dayAfter(months.at(-1).ends_on) : signed_up,
-      ends_on: today,
-    };
-    // No more uses can arrive, so recent months are final too.
-    const final = await Promise.all(
-      [...months.slice(-2), last].map(async (month) => {
-        const { used } = await ask('GET', `${usagePath(business_id)}?from=${month.starts_on}&to=${month.ends_on}`);
-        return { ...month, count: used.reduce((sum, day) => sum + day.count, 0) };
-      }),
-    );
-    inTransaction(() => {
-      for (const month of final) invoice(month.kind ? 'true_up' : 'last', month);
-      run("update customers set step = 'billed' where user_id = ?", user_id);
-    });
+/** Sends a customer's last uses, closes the business, and writes the last invoices. */
+async function bill({ user_id, business_id, signed_up }) {
+  await sendLate({ business_id });
+  await ask('PATCH', `/business/${business_id}`, { body: { status: 'closed' } });
+  const day = today();
+  await invoices(day);
+  const months = all(
+    "select starts_on, ends_on, 'true_up' as kind from invoices where business_id = ? and kind = 'month' order by ends_on",
+    business_id,
+  );
+  const starts_on = months.length > 0 ? dayAfter(months.at(-1).ends_on) : signed_up;
+  const last = { kind: 'last', starts_on, ends_on: day };
+  // No more uses can arrive, so recent months are final too. The last days include tomorrow, because the clocks can differ.
+  for (const month of [...months.slice(-2), last]) {
+    const to = month === last ? dayAfter(day) : month.ends_on;
+    const { used } = await ask('GET', `${usagePath(business_id)}?from=${month.starts_on}&to=${to}`);
+    month.count = used.reduce((sum, { count }) => sum + count, 0);
   }
-  await ask('DELETE', `${path}?name=${encodeURIComponent(name)}`).catch((error) => {
-    if (error.code !== 'unknown_business') throw error; // otherwise, it is already deleted
+  inTransaction(() => {
+    for (const { kind, ...month } of [...months.slice(-2), last]) invoice(kind, { business_id, ...month });
+    run("update customers set step = 'billed' where user_id = ?", user_id);
   });
+}
+/** Bills and deletes the business of a customer who cancelled. Each step is idempotent. */
+async function close(customer) {
+  const { user_id, business_id, name, step } = customer;
+  if (step === 'open' || underWay.get(user_id) > 0) return;
+  const ignoreIfDeleted = (error) => {
+    if (error.code !== 'unknown_business') throw error;
+    console.error(`business ${business_id} has already been deleted`);
+  };
+  if (step === 'cancelled') await bill(customer).catch(ignoreIfDeleted);
+  await ask('DELETE', `/business/${business_id}?name=${encodeURIComponent(name)}`).catch(ignoreIfDeleted);
   run('delete from customers where user_id = ?', user_id);
 }
 
 /** Completes pending steps, customer by customer. */
 async function catchUp() {
   for (const { user_id } of all('select user_id from customers'))
-    for (const step of [tell, sendLate, close]) await inTurn(user_id, step).catch(console.error);
+    for (const step of [tell, sendLate, close]) await take(step, user_id).catch(console.error);
 }
 
 /** Returns true if the payment provider signed the message (Standard Webhooks) within the last five minutes. */
@@ -388,7 +431,7 @@ function notePayment(id, { type, timestamp, data }) {
   const user = Number(data.user_id);
   const values = [id, user, new Date(timestamp).toISOString(), Number(type === 'payment.succeeded')];
   run('insert into payments values (?, ?, ?, ?) on conflict do nothing', ...values);
-  inTurn(user, tell).catch(console.error); // catchUp retries
+  take(tell, user).catch(console.error); // catchUp retries
 }
 
 async function respond(request) {
@@ -424,6 +467,6 @@ function serve() {
   process.on('SIGTERM', () => server.close(() => process.exit()));
 }
 
-const [command, day = dayOf(Date.now())] = process.argv.slice(2);
+const [command, day = today()] = process.argv.slice(2);
 if (command === 'invoices') await invoices(day);
 else for (serve(); ; await wait(60_000)) await catchUp();

@@ -478,6 +478,11 @@ test('refused uses block neither other customers nor other uses in the same list
   const old = `${dayFromNow(-36)}T12:00:00Z`;
   sql(`update late set at = ? where business_id = ? and quantity <= 2`, old, businesses[1] as number);
   sql(`insert into late values ('of-42', ?, ?, 6, null)`, businesses[2] as number, new Date().toISOString());
+  // A use of user 43 has been recorded, but is too old now to be sent again. It can still be lowered.
+  const [known, day] = [{ id: 'known', quantity: 50 }, dayFromNow(-35)];
+  const uses = [{ ...known, at: `${day}T23:59:59Z` }];
+  await call(full.operator_key, 'POST', `/business/usage/${businesses[3]}`, { body: { uses } });
+  sql(`insert into late values ('known', ?, ?, 4, null)`, businesses[3] as number, old);
   outage = null;
   const stopAgain = await start();
   await recorded(41, 42, 43);
@@ -490,9 +495,32 @@ test('refused uses block neither other customers nor other uses in the same list
     [1, 2].map((quantity) => ({ quantity, refused: expect.stringContaining('at most 35 days in the past') })),
   );
   expect(log).toContain(`business ${businesses[1]}: 2 uses are not recorded`);
+  expect(await used(businesses[3] as number, day)).toBe(4);
+
+  // User 40 signs up again and gets a new business. User 41's business is deleted too, and the customer cancels.
+  const { business } = await ok(40, 'POST', '/signup', { name: 'Acme 40', domain: 'acme40.example' });
+  expect([businessOf(40), businesses.includes(business)]).toEqual([business, false]);
+  expect(await work(40, 3)).toMatchObject(DONE);
+  expect(await used(business)).toBe(3);
+  await call(full.operator_key, 'DELETE', `/business/${businesses[1]}?name=Acme%2041`);
+  await ok(41, 'POST', '/cancel');
+  expect(sql('select * from customers where user_id = 41')).toEqual([]);
+
+  // A use whose time is in the future, because this computer's clock was ahead, is sent later.
   await stopAgain();
-  sql(`delete from customers where user_id = 40`);
   sql(`delete from late`);
+  const ahead = new Date(Date.now() + 600_000).toISOString();
+  sql(`insert into late values ('ahead', ?, ?, 6, null)`, business, ahead);
+  log = '';
+  const stopAhead = await start();
+  await vi.waitUntil(() => log.includes('5 minutes in the future'), { timeout: 20_000, interval: 20 });
+  await stopAhead();
+  expect(sql(LATE)).toMatchObject([{ id: 'ahead', refused: null }]);
+  sql(`update late set at = ?`, new Date().toISOString());
+  const stopAtLast = await start();
+  await recorded(40);
+  expect(await used(business)).toBe(9);
+  await stopAtLast();
 });
 
 /** The first day of the month `months` months ago. */
@@ -520,8 +548,13 @@ test('the nightly job bills each month once and settles it when its count is fin
 }, async () => {
   const stop = await start();
   const [more, less, free] = [await customer(50, 'pro'), await customer(51, 'pro'), await customer(52)];
-  sql('update customers set signed_up = ?', monthAgo(4));
+  const cheaper = await customer(53, 'pro');
   const [first, second, third] = [monthAgo(4), monthAgo(3), monthAgo(2)];
+  sql('update customers set signed_up = ?', first);
+  sql('update plans set starts_on = ?', first);
+  // A customer asked for a cheaper plan in the second month, which is billed by the plan of its last day.
+  sql("insert into plans values (?, ?, 'free')", cheaper, third);
+  await count(cheaper, { [first]: 9_000, [second]: 30_000, [third]: 30_000 });
   await count(more, { [first]: 12_000, [dayAfter(second, -1)]: 345, [second]: 8_000 });
   await count(less, { [first]: 9_999, [second]: 11_000 });
   await count(free, { [first]: 1_500 });
@@ -532,7 +565,9 @@ test('the nightly job bills each month once and settles it when its count is fin
   await count(less, { [dayAfter(second, -1)]: 2 });
   await night(dayAfter(second, 39));
   expect(billed(more)[0]).toMatchObject({ units: 2_345, kinds: 'month' });
+  sql("update plans set plan = 'free' where business_id = ?", more); // must not change the terms of a billed month
   await night(dayAfter(second, 40));
+  sql("update plans set plan = 'pro' where business_id = ?", more);
   expect(billed(more)[0]).toMatchObject({ units: 2_445, amount: 4_890, kinds: 'month,true_up' });
   expect(billed(less)[0]).toMatchObject({ units: 1, amount: 2, kinds: 'month,true_up' });
 
@@ -553,12 +588,22 @@ test('the nightly job bills each month once and settles it when its count is fin
     [free, 1_000, 0],
   ] as const)
     expect((await compare(business, included, price)).length).toBe(4);
+  expect(billed(cheaper).map(({ units, amount }) => [units, amount])).toEqual([
+    [0, 0],
+    [20_000, 40_000],
+    [29_000, 0],
+    [0, 0],
+  ]);
 
   // A customer cancels when uses are still unsent, although the service is up again.
   outage = 'unreachable';
   expect(await work(51, 40)).toMatchObject(DONE);
   outage = null;
   expect(await ok(51, 'POST', '/cancel')).toEqual({ cancelled: true });
+  // The report includes tomorrow, because the clocks can differ.
+  expect(requests.at(-2)).toBe(
+    `GET /business/usage/${less}?from=${monthAgo(0)}&to=${dayFromNow(1)} ${full.operator_key.slice(-4)}`,
+  );
   expect(sql("select count from invoices where business_id = ? and kind = 'last'", less)).toEqual([{ count: 40 }]);
   expect(sql('select * from customers where user_id = 51')).toEqual([]);
 
@@ -592,4 +637,21 @@ test('the nightly job bills each month once and settles it when its count is fin
     { kind: 'last', count: 20_000, units: 10_000 },
   ]);
   await night(dayFromNow(0));
+
+  // Customers who sign up again this month have only what they have not used yet.
+  const stopAgain = await start();
+  for (const [user, left] of [
+    [50, 0],
+    [51, 960],
+  ] as const) {
+    await customer(user);
+    expect((await ok(user, 'GET', '/settings')).limits.monthly).toBe(left);
+    await ok(user, 'POST', '/settings/plan', { plan: 'pro' });
+    expect((await ok(user, 'GET', '/settings')).limits).toMatchObject({ monthly: left && left + 9_000, overage: null });
+  }
+  const again = businessOf(50);
+  expect(await work(50, 7)).toMatchObject(DONE);
+  await ok(50, 'POST', '/cancel');
+  expect(sql("select units from invoices where business_id = ? and kind = 'last'", again)).toEqual([{ units: 7 }]);
+  await stopAgain();
 });
