@@ -1,5 +1,5 @@
 // Sums of counts are exact up to 2^53 - 1, like JSON numbers. A report whose total would be larger is refused. A larger sum that is shown
-// with a monthly limit is capped.
+// with a monthly limit or in an invoice run is capped.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
