@@ -366,7 +366,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
       insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
-    // Stores rows that come after those of the listed businesses in the index, because an index lookup reads one row past the match.
+    // Stores rows that come after the listed businesses' rows in each index, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
     for (const business of made) await remember(business);
     expect((await read()) - without).toBeLessThanOrEqual(made.length * (refused + 1));

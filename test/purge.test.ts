@@ -193,8 +193,7 @@ test('a business’s last change is retained, so the ids of its changes do not r
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
   expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // Change 3 has expired and is no longer the last. On each day, only the first of the runs that purge changes checks changes that are this
-  // old.
+  // Change 3 has expired and is no longer the last. Changes this old are checked only once a day, in the first run that purges changes.
   await run(501, 4);
   expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);

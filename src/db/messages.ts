@@ -1,5 +1,5 @@
 // Stores the messages in which alerts are sent (docs/alerts.md). A message's id never changes, and its alerts change only when a user is
-// erased. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from messages set aside,
+// erased. A message is open until it is sent or abandoned. A message that the receiver rejects is set aside. Apart from messages set aside,
 // a database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { formatTimestamp } from '../core/time.ts';

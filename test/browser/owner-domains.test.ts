@@ -1,5 +1,5 @@
 // The Domains view of a business in the console: adding, removing and testing domains, and refused origins. Nothing moves under the
-// pointer, and no press acts twice.
+// pointer, and no press takes effect twice.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from './chromium.ts';

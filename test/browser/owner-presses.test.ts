@@ -28,7 +28,7 @@ type Action = {
   sites: string[];
   /** Prepares the business before its page opens. */
   before?: (business: Spare) => Promise<unknown>;
-  /** Brings the page to the button. */
+  /** Opens the view that contains the button. */
   reach?: () => Promise<unknown>;
   button: string;
   /** The requests that one press sends. */

@@ -287,9 +287,7 @@ export class Oracle {
     }
   }
 
-  /**
-   * Stores at most one alert per period, limit value and threshold. Stores no alert whose threshold is below one that is already stored.
-   */
+  /** Stores at most one alert per period, limit value and threshold. Stores no alert whose threshold is below that of a stored alert. */
   private alert(
     {
       period,

@@ -67,6 +67,6 @@ test('the usage view says how much of a limit is left and when the limit resets'
   expect(leftWords(-240, null)).toBe('240 over.');
   expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
   expect(resetWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
-    /^Resets on Tue, Dec 1, 00:00 UTC \(Mon,? 16:00 your time\)\.$/, // browsers and Node differ in the comma
+    /^Resets on Tue, Dec 1, 00:00 UTC \(Mon,? 16:00 your time\)\.$/, // browsers and Node disagree on the comma
   );
 });

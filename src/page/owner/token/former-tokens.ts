@@ -43,7 +43,7 @@ export function formatLastFour(former: readonly FormerToken[]): string {
 /** A change made on this page. `token` is the business's token after the change. */
 export type Done = { token: string } & ({ action: 'replaced'; old: FormerToken | null } | { action: 'stopped' });
 
-/** Describes a change as far as it still applies, given the tokens that work now. Returns null if it is outdated. */
+/** Describes the part of a change that still applies, given the tokens that work now. Returns null if it is outdated. */
 export function doneWords(done: Done, token: string, working: readonly FormerToken[]): string | null {
   if (done.token !== token) return null; // the token has been replaced since
   if (done.action === 'stopped') {
