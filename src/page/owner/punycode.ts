@@ -1,5 +1,5 @@
-// Decodes punycode (RFC 3492). The service stores `zürich.example` as `xn--zrich-kva.example`, and browsers provide no decoder. /
-// <reference path="./punycode-module.d.ts" />
+// Decodes punycode (RFC 3492). The service stores `zürich.example` as `xn--zrich-kva.example`, and browsers provide no decoder.
+/// <reference path="./punycode-module.d.ts" />
 import { decode } from 'punycode/punycode.es6.js';
 
 const ENCODED = 'xn--';
