@@ -26,7 +26,7 @@ db.exec(`
   pragma journal_mode = wal;
   pragma busy_timeout = 5000;
   create table if not exists customers (
-    user_id integer primary key, business_id integer not null unique, name text not null, signed_up text not null,
+    user_id integer primary key, business_id integer not null unique, signed_up text not null,
     told text, -- limits and status last sent to the service
     step text not null default 'open' -- then cancelled, then billed, then the row is deleted
   ) strict;
@@ -47,6 +47,7 @@ db.exec(`
     included integer, price integer, units integer, amount integer as (units * price),
     primary key (business_id, starts_on, kind)
   ) strict;
+  create index if not exists invoices_of on invoices (user_id, kind);
   create table if not exists nights (day text primary key) strict;
   create view if not exists account as select *, coalesce((
     select paid from payments where user_id = customers.user_id order by at desc limit 1
@@ -98,7 +99,7 @@ const UNKNOWN = ['server_error', 'no_response'];
 /** HTTP statuses by error code. All other errors are 502. */
 const STATUS = {
   ...{ not_signed_in: 401, inactive_business: 402, unknown_entry: 404 },
-  ...{ invalid_input: 422, last_domain: 422, limit_reached: 429 },
+  ...{ invalid_input: 422, last_domain: 422, limit_reached: 429, rate_limited: 429 },
 };
 
 /** Sends a request. Times out after 11 seconds by default, because the service waits up to 10 for its database. */
@@ -153,7 +154,8 @@ async function record({ business_id }) {
   const use = { id: randomUUID(), business_id, at: new Date().toISOString(), quantity: MOST };
   const options = { key: RECORD_KEY, once: use.id, body: { quantity: MOST }, seconds: 2 };
   await sendOnce('POST', usagePath(business_id), options).catch((error) => {
-    if (![...SAFE, ...UNKNOWN].includes(error.code)) throw error;
+    // A customer can exceed the rate limit at will, so this must not count as an outage.
+    if (!['unavailable', ...UNKNOWN].includes(error.code)) throw error;
     keep(use);
   });
   return use;
@@ -187,9 +189,8 @@ const routes = {
         // An earlier business has been deleted in the service if this is another one.
         run('delete from customers where user_id = ? and business_id <> ?', user, stored.id);
         run(
-          `insert into customers (user_id, business_id, name, signed_up) values (?, ?, ?, ?)
-            on conflict (user_id) do update set name = excluded.name`,
-          ...[user, stored.id, stored.name, today()],
+          'insert into customers (user_id, business_id, signed_up) values (?, ?, ?) on conflict (user_id) do nothing',
+          ...[user, stored.id, today()],
         );
       });
       return { business: stored.id };
@@ -206,6 +207,8 @@ const routes = {
   'POST /work': async (user, input) => {
     const found = customer(user);
     if (!found.paid) fail('inactive_business', 'Your last payment has failed.'); // RECORD_KEY records even without payment
+    // A new limit must be in force first, for example when a cheaper plan has just started.
+    if (!isTold(found)) await Promise.race([take(tell, user).catch(console.error), wait(2000)]);
     addWork(user, 1);
     try {
       const use = await record(found);
@@ -278,13 +281,18 @@ const take = (step, user) =>
     return found && step(found);
   });
 
-/** Sends a customer's limits and status to the service if they have changed. */
-async function tell({ user_id, business_id, step, paid, told }) {
+/** What the service must know of a customer: the limits and the status. */
+function termsOf({ user_id, business_id, paid }) {
   const limits = limitsOf(planOn(business_id, today()), user_id, today());
-  const body = { ...limits, status: paid ? 'active' : 'suspended' };
-  if (step !== 'open' || told === JSON.stringify(body)) return;
-  await ask('PATCH', `/business/${business_id}`, { body });
-  run('update customers set told = ? where user_id = ?', JSON.stringify(body), user_id);
+  return { ...limits, status: paid ? 'active' : 'suspended' };
+}
+const isTold = (customer) => customer.told === JSON.stringify(termsOf(customer));
+/** Sends a customer's limits and status to the service if they have changed. */
+async function tell(customer) {
+  if (customer.step !== 'open' || isTold(customer)) return;
+  const body = termsOf(customer);
+  await ask('PATCH', `/business/${customer.business_id}`, { body });
+  run('update customers set told = ? where user_id = ?', JSON.stringify(body), customer.user_id);
 }
 
 /** Records and lowers the stored uses, each exactly once. */
@@ -308,12 +316,12 @@ async function sendLate({ business_id }) {
       // Keeps a use whose quantity was lowered in the meantime.
       for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
     } catch (error) {
-      // Sets aside uses that the service rejects permanently, such as those that are too old. A use that it rejects on the day it was made
-      // is sent again, because this computer's clock may be ahead. A response may have been lost, so a rejected use may need to be lowered.
+      // Sets aside uses that the service rejects permanently, such as those that are too old. A use of the last or next 24 hours is
+      // sent again, because this computer's clock may have been ahead. A response may have been lost, so a rejected use may need to be lowered.
       const refused = new Map();
       for (const [field, [message]] of Object.entries(error.errors ?? {})) {
         const use = late[field.split('.')[1]]; // a field is, for example, uses.3.at
-        if (use && Date.parse(use.at) < Date.now() - DAY_MS) refused.set(use, message);
+        if (use && Math.abs(Date.parse(use.at) - Date.now()) > DAY_MS) refused.set(use, message);
       }
       if (refused.size === 0) throw error;
       await send(
@@ -395,21 +403,26 @@ async function bill({ user_id, business_id, signed_up }) {
 }
 /** Bills and deletes the business of a customer who cancelled. Each step is idempotent. */
 async function close(customer) {
-  const { user_id, business_id, name, step } = customer;
+  const { user_id, business_id, step } = customer;
   if (step === 'open' || underWay.get(user_id) > 0) return;
+  const path = `/business/${business_id}`;
   const ignoreIfDeleted = (error) => {
     if (error.code !== 'unknown_business') throw error;
     console.error(`business ${business_id} has already been deleted`);
   };
   if (step === 'cancelled') await bill(customer).catch(ignoreIfDeleted);
-  await ask('DELETE', `/business/${business_id}?name=${encodeURIComponent(name)}`).catch(ignoreIfDeleted);
+  await ask('GET', path)
+    .then(({ name }) => ask('DELETE', `${path}?name=${encodeURIComponent(name)}`))
+    .catch(ignoreIfDeleted);
   run('delete from customers where user_id = ?', user_id);
 }
 
 /** Completes pending steps, customer by customer. */
 async function catchUp() {
-  for (const { user_id } of all('select user_id from customers'))
+  for (const { user_id } of all('select user_id from customers')) {
     for (const step of [tell, sendLate, close]) await take(step, user_id).catch(console.error);
+    await wait(0); // lets requests in between
+  }
 }
 
 /** Returns true if the payment provider signed the message (Standard Webhooks) within the last five minutes. */

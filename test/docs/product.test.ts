@@ -25,8 +25,8 @@ const [full, record] = [
 ];
 let service: Service;
 
-/** A 503, a lost response, or a kill of the product before or after the service responds. */
-type Accident = null | 'unavailable' | 'lost' | 'killed before' | 'killed after';
+/** A 503, a 429, a lost response, or a kill of the product before or after the service responds. */
+type Accident = null | 'unavailable' | 'rate_limited' | 'lost' | 'killed before' | 'killed after';
 /** The faults of the next requests, in order. */
 const accidents: Accident[] = [];
 /** The fault of every request: no connection, no response, or 503. */
@@ -59,11 +59,9 @@ async function forward(...[request, response]: Parameters<RequestListener>) {
   if (outage === 'unreachable') return response.destroy();
   const accident = outage ?? accidents.shift() ?? null;
   if (accident === 'killed before') return kill();
-  if (accident === 'unavailable') {
-    response
-      .writeHead(503, { 'Error-Code': 'unavailable', 'Retry-After': '0' })
-      .end('{"message":"Service Unavailable"}');
-    return;
+  if (accident === 'unavailable' || accident === 'rate_limited') {
+    const status = accident === 'unavailable' ? 503 : 429;
+    return void response.writeHead(status, { 'Error-Code': accident, 'Retry-After': '0' }).end('{"message":"Not now"}');
   }
   const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
   const page = url.startsWith('/api/v1/usage?') ? '&limit=2' : '';
@@ -252,7 +250,6 @@ test('a customer signs up, requests work, changes settings and opens the console
     ...corrected,
     access_list: [{ site: 'https://blot.example' }, { site: 'https://bolt.example' }],
   });
-  expect(sql('select name from customers where user_id = 8')).toEqual([{ name: 'Bolt' }]);
   expect(await send(10, 'POST', '/signup', { name: '', domain: 'none.example' })).toMatchObject({ status: 422 });
   const limits = {
     daily: null,
@@ -289,14 +286,19 @@ test('a customer signs up, requests work, changes settings and opens the console
   requests.length = 0;
   expect(await work(7, 50)).toMatchObject(DONE);
   const post = `POST /business/usage/1 ${record.operator_key.slice(-4)}`;
+  expect(requests).toEqual([`PATCH /business/1 ${full.operator_key.slice(-4)}`, post]); // the limits are sent once
+  requests.length = 0;
+  expect(await work(7, 50)).toMatchObject(DONE);
   expect(requests).toEqual([post]);
   expect(await work(7, 3)).toMatchObject(DONE);
   expect(requests).toEqual([post, post, post.replace('POST', 'PATCH')]);
+  accidents.push('rate_limited'); // otherwise, a customer could cause this to work for free
+  expect(await work(7, 1)).toMatchObject({ status: 429 });
   expect(await send(7, 'POST', '/work', { text: 5 })).toMatchObject({ status: 502 });
-  expect(await used(1)).toBe(53);
+  expect(await used(1)).toBe(103);
 
   // The free plan stops at its limit, and the pro plan bills the excess. A downgrade takes effect next month.
-  const uses = [{ id: 'earlier', quantity: 947 }];
+  const uses = [{ id: 'earlier', quantity: 897 }];
   await call(full.operator_key, 'POST', '/business/usage/1', { body: { uses } });
   const reached = 'This business has used its 1000 uses for this month.';
   expect(await work(7, 1)).toEqual({ status: 429, location: null, body: { message: reached } });
@@ -307,6 +309,11 @@ test('a customer signs up, requests work, changes settings and opens the console
   expect(await ok(7, 'POST', '/settings/plan', { plan: 'free' })).toMatchObject({
     ...{ plan: 'pro', next_plan: 'free', limits: { monthly: 10_000, overage: null } },
   });
+  sql("delete from plans where plan = 'pro'");
+  sql('update plans set starts_on = ?', dayFromNow(0)); // the next month begins
+  expect(await work(7, 1)).toMatchObject({ status: 429 });
+  expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({ plan: 'pro', next_plan: null });
+  expect(await ok(7, 'POST', '/settings/plan', { plan: 'free' })).toMatchObject({ plan: 'pro', next_plan: 'free' });
   expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({ plan: 'pro', next_plan: null });
   for (const plan of ['gold', 'constructor', null])
     expect(await send(7, 'POST', '/settings/plan', { plan })).toMatchObject({ status: 422 });
@@ -350,6 +357,12 @@ test('a customer signs up, requests work, changes settings and opens the console
   expect(await send(8, 'POST', '/keys/revoke', { id: key.id })).toMatchObject({ status: 404 });
   expect((await ok(7, 'POST', '/keys/revoke', { id: key.id })).key).toMatchObject({ revoked_at: expect.any(String) });
   expect(await visit(key.api_key)).toBe(401);
+
+  // A repeated sign-up changes the name and is then refused. The customer can still cancel.
+  expect(await send(8, 'POST', '/signup', { name: 'Other', domain: 'other.example.' })).toMatchObject({ status: 422 });
+  expect((await dataOf('/business/2')).name).toBe('Other');
+  await ok(8, 'POST', '/cancel');
+  expect(sql('select * from customers where user_id = 8')).toEqual([]);
 
   expect(accidents).toEqual([]);
   expect(await stop()).toBe(0);
@@ -511,12 +524,16 @@ test('refused uses block neither other customers nor other uses in the same list
   sql(`delete from late`);
   const ahead = new Date(Date.now() + 600_000).toISOString();
   sql(`insert into late values ('ahead', ?, ?, 6, null)`, business, ahead);
+  sql(`insert into late values ('far-ahead', ?, ?, 6, null)`, business, `${dayFromNow(2)}T12:00:00Z`); // is set aside
   log = '';
   const stopAhead = await start();
   await vi.waitUntil(() => log.includes('5 minutes in the future'), { timeout: 20_000, interval: 20 });
   await stopAhead();
-  expect(sql(LATE)).toMatchObject([{ id: 'ahead', refused: null }]);
-  sql(`update late set at = ?`, new Date().toISOString());
+  expect(sql(`${LATE} order by id`)).toMatchObject([
+    { id: 'ahead', refused: null },
+    { id: 'far-ahead', refused: expect.stringContaining('5 minutes in the future') },
+  ]);
+  sql(`update late set at = ? where refused is null`, new Date().toISOString());
   const stopAtLast = await start();
   await recorded(40);
   expect(await used(business)).toBe(9);
@@ -601,7 +618,7 @@ test('the nightly job bills each month once and settles it when its count is fin
   outage = null;
   expect(await ok(51, 'POST', '/cancel')).toEqual({ cancelled: true });
   // The report includes tomorrow, because the clocks can differ.
-  expect(requests.at(-2)).toBe(
+  expect(requests.at(-3)).toBe(
     `GET /business/usage/${less}?from=${monthAgo(0)}&to=${dayFromNow(1)} ${full.operator_key.slice(-4)}`,
   );
   expect(sql("select count from invoices where business_id = ? and kind = 'last'", less)).toEqual([{ count: 40 }]);
