@@ -207,10 +207,10 @@ const routes = {
   'POST /work': async (user, input) => {
     const found = customer(user);
     if (!found.paid) fail('inactive_business', 'Your last payment has failed.'); // RECORD_KEY records even without payment
-    // A new limit must be in force first, for example when a cheaper plan has just started.
-    if (!isTold(found)) await Promise.race([take(tell, user).catch(console.error), wait(2000)]);
     addWork(user, 1);
     try {
+      // A new limit must be in force first, for example when a cheaper plan has just started.
+      if (!isTold(found)) await Promise.race([take(tell, user).catch(console.error), wait(2000)]);
       const use = await record(found);
       let done = { uses: 0 }; // failed work is free
       try {
