@@ -60,7 +60,7 @@ test('the backlog counts expired ids of uses, and alerts that no sent or abandon
   };
   await db.insert(messages).values(message(0, { body: null, sent_at: STAMP }));
   expect(await backlog()).toEqual({ ids: 1, alerts: 4 });
-  await db.insert(messages).values(message(1, { body: null, sent_at: null })); // the service has given up on sending it
+  await db.insert(messages).values(message(1, { body: null, sent_at: null })); // given up
   expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
   await db.insert(messages).values(message(3, { body: '{}', sent_at: null })); // not sent yet
   expect(await backlog()).toEqual({ ids: 1, alerts: 3 });

@@ -316,8 +316,8 @@ async function sendLate({ business_id }) {
       // Keeps a use whose quantity was lowered in the meantime.
       for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
     } catch (error) {
-      // Sets aside uses that the service rejects permanently, such as those that are too old. A use of the last or next 24 hours is
-      // sent again, because this computer's clock may have been ahead. A response may have been lost, so a rejected use may need to be lowered.
+      // Sets aside uses that the service rejects permanently, such as those that are too old. A use of the last or next 24 hours is sent
+      // again, because this computer's clock may have been ahead. A use that is set aside may have been recorded, so it is lowered first.
       const refused = new Map();
       for (const [field, [message]] of Object.entries(error.errors ?? {})) {
         const use = late[field.split('.')[1]]; // a field is, for example, uses.3.at
@@ -362,7 +362,7 @@ async function monthsThatEnded(day) {
 }
 /** Bills the months that ended before the day `until`, and settles those whose counts are final, 41 days after their end. */
 async function invoices(until) {
-  const [next] = all(
+  const next = one(
     "select coalesce((select date(max(day), '+1 day') from nights), (select min(signed_up) from customers), ?) as day",
     until,
   );

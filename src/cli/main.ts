@@ -1,5 +1,5 @@
-// npm run -s admin -- <command>: prints one JSON object (for an export, JSON lines) to stdout, and messages to stderr. Exits with 2 if the
-// command line is invalid, and with 1 if the command fails.
+// npm run -s admin -- <command>: prints one JSON object (for an export, JSON lines) to stdout, and messages to stderr. Exits with status 2
+// if the command line is invalid, and with status 1 if the command fails.
 import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';

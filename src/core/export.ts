@@ -1,6 +1,6 @@
 // The sections of a user's export, and its page cursors.
 
-/** The sections in order. Each has the type of the key by which a business's rows are sorted, or null if there is no such key. */
+/** The sections of an export, in order, with the type of the key that sorts a business's rows. Null if the rows have no such key. */
 export const SORTED_BY = {
   businesses: null,
   sites: 'text',

@@ -53,7 +53,7 @@ export function refusingLimit(
   return { ...period, overage, left: Math.max(0, period.limit - used + overage) };
 }
 
-/** Returns the number of seconds until the period of the refusing limit ends, rounded up. Null if the limits never allow this quantity. */
+/** Returns the number of seconds until the period of the exceeded limit ends, rounded up. Null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
   { ends_on, overage }: RefusingPeriod,
   usage: LimitUsage,

@@ -33,10 +33,7 @@ export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: strin
  */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/**
- * Returns the reason to refuse a call that is made with an operator key, whichever business it concerns, or null if there is none. Calls
- * from pages are always refused.
- */
+/** Returns the reason to refuse an operator key's call before its business is looked up, or null. Calls from pages are always refused. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

@@ -7,8 +7,8 @@ export function parseId(text: string): number | null {
 }
 
 /**
- * Returns the `Origin` header. If there is none, returns the service's own origin if the browser marks the request as same-origin, because
- * browsers send no `Origin` with a same-origin GET (Fetch §3.2). Otherwise, the caller is a server, and the result is null.
+ * Returns the origin of the page that sent the request, or null if a server sent it. Browsers send no `Origin` with a same-origin GET
+ * (Fetch §3.2), but they mark it as same-origin, so the origin is then the service's own.
  */
 export function originOf(headers: Headers, ownOrigin: string): string | null {
   const sent = headers.get('Origin');

@@ -3,10 +3,7 @@ import { addressRule, isSafeAddress } from './address.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/**
- * The maximum number of active sessions per user. Starting another session ends the oldest one that was started in the same way: by the
- * same API key, or by a console link.
- */
+/** The maximum number of active sessions per user. When another one starts, db/sessions.ts chooses the one that ends. */
 export const MAX_SESSIONS = 20;
 /** The maximum number of stored sessions per user, including ended ones. */
 export const MAX_STORED_SESSIONS = 50;

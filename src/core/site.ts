@@ -41,7 +41,7 @@ export function canonicalSite(text: string): Site {
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
   // Checked first, because normalizing a host and encoding its labels in Punycode take quadratic time.
   if (authority.length > MAX_WRITTEN_LENGTH || hasTooManyMarks(authority)) return wrong(NO_HOST);
-  if (/[<>]/.test(authority)) return wrong(INVALID); // followed by a combining mark, these become another character
+  if (/[<>]/.test(authority)) return wrong(INVALID); // a combining mark would turn these into another character
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
   if (isDisguised(authority)) return wrong(DISGUISED);

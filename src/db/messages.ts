@@ -1,5 +1,5 @@
 // Stores the messages in which alerts are sent (docs/alerts.md). A message's id never changes, and its alerts change only when a user is
-// erased. A message is open until it is sent or abandoned. A message that the receiver rejects is set aside. Apart from messages set aside,
+// erased. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from messages set aside,
 // a database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { formatTimestamp } from '../core/time.ts';
@@ -29,8 +29,8 @@ export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'ret
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the next message, or returns null if there is none. The next message is the open one if it is not set aside, otherwise a new
- * message with unsent alerts, otherwise a message whose retry is due. Before that, in the same batch, stores the outcome of `ended`.
+ * Stores the outcome of `ended`, and leases the next message in the same batch. The next message is the open one. If there is none, it is a
+ * new message with unsent alerts or, failing that, a message that was set aside and is due again. Returns null if there is nothing to send.
  */
 export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

@@ -36,11 +36,11 @@ export const usage: DescriptionsByRoute = {
   'POST /api/v1/business/usage/{business_id}': {
     operationId: 'recordUse',
     summary: 'Record a use, or a list of past uses',
-    description: `Without a body, checks the caller and counts one use now, in one step. The response is a \`RecordedUse\`. With \`quantity\`
-(not with a token), the use counts that many times, or a limit refuses all of it. With \`uses\` (not with a token), counts each listed
-use on the day of its \`at\`. The response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an
-\`Idempotency-Key\`, or an \`id\` with each use in a list. Both share one namespace. An id counts once for at least ${KEEP_ID_DAYS.key} days, or for
-at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
+    description: `Without a body, checks the caller and counts one use now, in one step. The response is a \`RecordedUse\`. With
+\`quantity\` (not with a token), the use counts that many times, or not at all if it would exceed a limit. With \`uses\` (not with a
+token), counts each listed use on the day of its \`at\`. The response is a \`RecordedUses\`. A refused call counts nothing. To make a retry
+safe, send an \`Idempotency-Key\`, or an \`id\` with each use in a list. Both share one namespace. An id counts once for at least
+${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
     parameters: {
       'Idempotency-Key': [
         'Makes a retry of one use safe. Not allowed with `uses`, where each use has its own `id`.',
@@ -49,7 +49,7 @@ at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
     },
     body: {
       description:
-        'A quantity, a list of uses, or empty for one use. A limit refuses a whole quantity, and a whole list unless an operator key sends it.',
+        'A quantity, a list of uses, or empty for one use. A quantity that would exceed a limit is refused as a whole, as is a list unless an operator key sends it.',
       schema: z.xor([oneUse, quantity, uses]),
       examples: {
         one_use: {},

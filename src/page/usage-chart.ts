@@ -157,7 +157,7 @@ export class UsageChart extends HTMLElement {
   }
 
   async #load(signal: AbortSignal): Promise<void> {
-    await null; // waits for the end of the task, by which time the last call has aborted the others
+    await null; // later calls in this task run first, and abort this one
     if (signal.aborted) return;
     const data = this.#data;
     const base = originOf(this.baseUrl || SERVICE);
