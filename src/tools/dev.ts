@@ -131,7 +131,8 @@ async function preparedDemo() {
       return await prepareDemo(service, new Date(), port, bindings.length > 1);
     } catch (error) {
       const { message } = error as Error;
-      if (!/ returned 5\d\d /.test(message) || Date.now() > deadline) return message;
+      // The demo can be prepared again after any failure, so a lost connection is retried, too.
+      if (!/ (returned 5\d\d|got no response)/.test(message) || Date.now() > deadline) return message;
     }
   }
 }

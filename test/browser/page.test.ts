@@ -27,9 +27,9 @@ beforeAll(async () => {
   stranger = await startSite(service);
   // Starts the service as `npm run dev` does.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', newDatabase()];
-  server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
-  server.stdout?.on('data', (chunk) => (output += chunk));
+  for (const stream of [server.stdout, server.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const shop = () => output.match(/SHOP=(\d+) SHOP_TOKEN=(\w+)/);
   const hasDemo = async () => (await (await fetch(`${service}/`)).text()).includes('id="live" business=');
   const deadline = Date.now() + 50_000;
