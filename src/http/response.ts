@@ -18,7 +18,7 @@ const HEADERS = new Headers({
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'cross-origin', // lets pages on other sites read every response
   'Referrer-Policy': 'no-referrer',
-  'Strict-Transport-Security': 'max-age=15552000; includeSubDomains',
+  'Strict-Transport-Security': 'max-age=15552000',
   'X-Content-Type-Options': 'nosniff',
 });
 

@@ -152,7 +152,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
     same([outcome, headers['access-control-allow-origin']], ['204', '*']);
     for (const call of [{}, PUBLIC]) {
       const { headers } = await send('GET /business?limit=1', call);
-      same(headers['strict-transport-security'], 'max-age=15552000; includeSubDomains');
+      same(headers['strict-transport-security'], 'max-age=15552000');
       same([headers['access-control-allow-origin'], headers['cache-control']], ['*', 'no-store']);
     }
   },
