@@ -18,7 +18,8 @@ const folder = newFolder();
 copyFileSync('docs/examples/receiver.mjs', join(folder, 'receiver.mjs'));
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'junction');
 
-const ALERT_SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
+const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
+const [ALERT_SECRET, NEXT_SECRET] = [secretOf('s'), secretOf('n')];
 const { operator_key, secret } = await createOperatorKey('full', OPERATOR_SECRETS[0]);
 let service: Service;
 
@@ -49,8 +50,8 @@ async function post(index: number, changed: { body?: string; headers?: Record<st
 const children: ChildProcess[] = [];
 let printed = '';
 /** Starts the receiver and waits until it listens. Returns a function that stops it with a signal. */
-async function startReceiver() {
-  const env = { PATH: process.env.PATH, ALERT_SECRET, PORT: `${receiverPort}` };
+async function startReceiver(secrets = ALERT_SECRET) {
+  const env = { PATH: process.env.PATH, ALERT_SECRET: secrets, PORT: `${receiverPort}` };
   const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   child.stdout.on('data', (text) => (printed += text));
@@ -120,26 +121,28 @@ test('the receiver in docs/alerts.md processes each message once and rejects for
   const named = [...read('docs/alerts.md').matchAll(/^\| `([a-z-]+)` \| .*$/gm)].map(([, name = '']) => name);
   expect(named.filter((name) => name.includes('-')).every((name) => request?.headers[name] !== undefined)).toBe(true);
 
-  // A repeated message is acknowledged and not processed again, even after a restart.
-  expect(await post(0)).toMatchObject({ status: 204 });
-  await stop('SIGTERM');
-  const stopAgain = await startReceiver();
-  expect(await post(0)).toMatchObject({ status: 204 });
-
-  // Messages with an invalid signature or an old timestamp are rejected.
   const now = new Date();
-  const id = 'msg_other';
-  const signedAt = (time: Date, by = ALERT_SECRET) => ({
+  const signedAt = (time: Date, by = ALERT_SECRET, id = 'msg_other') => ({
     'webhook-id': id,
     'webhook-timestamp': `${Math.floor(time.getTime() / 1000)}`,
     'webhook-signature': new Webhook(by).sign(id, time, MESSAGE),
   });
   const body = MESSAGE;
+
+  // A repeated message is acknowledged and not processed again, even after a restart with a second secret.
+  expect(await post(0)).toMatchObject({ status: 204 });
+  await stop('SIGTERM');
+  const stopAgain = await startReceiver(`${ALERT_SECRET} ${NEXT_SECRET}`);
+  expect(await post(0)).toMatchObject({ status: 204 });
+  const headers = signedAt(now, NEXT_SECRET, request?.headers['webhook-id']);
+  expect(await post(0, { body, headers })).toMatchObject({ status: 204 });
+
+  // Messages with an invalid signature or an old timestamp are rejected.
   const old = new Date(now.getTime() - 301_000);
   for (const changed of [
     { body: `${request?.body} ` },
     { headers: { 'webhook-id': 'msg_other' } },
-    { body, headers: signedAt(now, `whsec_${Buffer.alloc(32, 't').toString('base64')}`) },
+    { body, headers: signedAt(now, secretOf('t')) },
     { body, headers: signedAt(old) },
     { body: 'x'.repeat(1_000_001) },
   ])
