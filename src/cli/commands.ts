@@ -179,7 +179,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'usage import ID FILE': {
     request: 'PUT /business/{ID}/history',
-    does: 'Imports a CSV file of date,count lines for days before today: all lines or none.',
+    does: 'Imports a CSV file of date,count lines for days before today: all lines or none. Semicolons or tabs can also separate the fields.',
     input: historyBody,
     as: { FILE: 'days' },
     prepare: readDays,

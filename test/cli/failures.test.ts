@@ -165,6 +165,10 @@ describe('usage import', () => {
     ['a file without a header', '2026-01-30,120\n2026-01-31,7\n'],
     ['a header line', 'date,count\n2026-01-30,120\n2026-01-31,7'],
     ['a byte order mark and CRLF', '\uFEFFdate,count\r\n2026-01-30,120\r\n2026-01-31,7\r\n\r\n'],
+    ['quoted fields', '"date","count"\r\n"2026-01-30","120"\r\n"2026-01-31","7"\r\n'],
+    ['quotes around some fields', '"date",count\n2026-01-30,"120"\n"2026-01-31",7\n'],
+    ['semicolons', '\uFEFFdate;count\r\n2026-01-30;120\r\n"2026-01-31";7\r\n'],
+    ['tabs', 'date\tcount\n2026-01-30\t120\n2026-01-31\t7\n'],
   ])('accepts %s', async (_, text) => {
     const { env, sent } = await stub(success({ days: 2, uses: 127 }));
     expect(await importing(env, text)).toEqual({ days: 2, uses: 127 });
@@ -174,6 +178,12 @@ describe('usage import', () => {
   const rule = 'must be a date and a count, such as 2026-01-31,120';
   test.each([
     ['invalid columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
+    ['numbers with separators', '"2026-01-30","1,200"\n2026-01-30;1,5', `line 1 ${rule}\nline 2 ${rule}`],
+    [
+      'unbalanced quotes',
+      '"2026-01-30,1\n2026-01-30",1\n2026-01-30,""1""',
+      `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`,
+    ],
     ['invalid counts', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
     [
       'a day that does not exist and a count that is too high',
