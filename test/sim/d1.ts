@@ -1,0 +1,98 @@
+// A stand-in for D1 on node:sqlite, in memory. Like D1, it runs a batch as one transaction, binds numbers as REAL, returns blobs as arrays
+// and enforces foreign keys. Not simulated: D1's authorizer, its limits and its billed rows.
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+
+/** Decides when a call to the database runs and what its caller learns. */
+export type Intercept = <T>(run: () => T) => Promise<T>;
+
+type Value = SQLInputValue | boolean;
+type Result = { results: Record<string, unknown>[]; success: true; meta: Record<string, number> };
+
+export class SimulatedD1 {
+  readonly sqlite = new DatabaseSync(':memory:');
+  readonly #prepared = new Map<string, StatementSync>();
+  readonly #intercept: Intercept;
+
+  /** `now` replaces SQLite's clock, in milliseconds since 1970. */
+  constructor(now: () => number, intercept: Intercept) {
+    this.#intercept = intercept;
+    this.sqlite.function('unixepoch', { varargs: true }, () => now() / 1000);
+  }
+
+  prepare(sql: string): Statement {
+    return new Statement(this, sql, []);
+  }
+
+  async batch(statements: Statement[]): Promise<Result[]> {
+    if (statements.length === 0) throw new Error('D1_ERROR: No SQL statements detected.');
+    return this.#intercept(() => this.#transaction(statements));
+  }
+
+  #transaction(statements: Statement[]): Result[] {
+    this.sqlite.exec('begin immediate');
+    try {
+      const results = statements.map((statement) => this.#run(statement));
+      this.sqlite.exec('commit');
+      return results;
+    } catch (error) {
+      this.sqlite.exec('rollback');
+      throw new Error(`D1_ERROR: ${error instanceof Error ? error.message : error}: SQLITE_ERROR`);
+    }
+  }
+
+  #run({ sql, values }: Statement): Result {
+    const before = this.#changes();
+    const results = this.cached(sql)
+      .all(...values.map(bound))
+      .map(asSent);
+    const meta = { changes: this.#changes() - before, rows_read: 0, rows_written: 0, size_after: 0, duration: 0 };
+    return { results, success: true, meta };
+  }
+
+  #changes = () => Number(this.cached('select total_changes() as n').get()?.n);
+
+  /** Prepares each text once. */
+  cached(sql: string): StatementSync {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const prepared = this.sqlite.prepare(sql);
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+class Statement {
+  readonly #d1: SimulatedD1;
+  readonly sql: string;
+  readonly values: readonly Value[];
+  constructor(d1: SimulatedD1, sql: string, values: readonly Value[]) {
+    this.#d1 = d1;
+    this.sql = sql;
+    this.values = values;
+  }
+  bind(...values: Value[]): Statement {
+    return new Statement(this.#d1, this.sql, values);
+  }
+  async all(): Promise<Result> {
+    const [result] = await this.#d1.batch([this]);
+    return result as Result;
+  }
+  run(): Promise<Result> {
+    return this.all();
+  }
+  async first(column?: string): Promise<unknown> {
+    const [row = null] = (await this.all()).results;
+    return column === undefined ? row : (row?.[column] ?? null);
+  }
+}
+
+function bound(value: Value): SQLInputValue {
+  if (value === undefined) throw new Error("Type 'undefined' not supported for value 'undefined'");
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function asSent(row: Record<string, SQLOutputValue>): Record<string, unknown> {
+  const sent: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) sent[name] = value instanceof Uint8Array ? [...value] : value;
+  return sent;
+}

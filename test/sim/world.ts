@@ -1,0 +1,303 @@
+// The simulated world: the real service in Node, with virtual time, random values from a seed, stand-ins for its databases, and faults. The
+// world decides the order in which concurrent requests reach a database and learn its answers. Nothing is taken from the machine, so the
+// same steps with the same seeds give the same answers.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { createApp } from '../../src/app.ts';
+import { BINDINGS } from '../../src/core/database.ts';
+import { type RunName, SCHEDULES } from '../../src/core/schedule.ts';
+import type { Bindings } from '../../src/env.ts';
+import '../../src/public-suffix.ts'; // otherwise its first import would take real time
+import { runScheduled } from '../../src/schedule.ts';
+import { SimulatedD1 } from './d1.ts';
+import { type Fault, failing } from './faults.ts';
+import { Random } from './random.ts';
+
+export const BASE = 'https://service.example';
+/** The operator's keys, one for each role. */
+export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
+
+export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
+export type Answer = { status: number; headers: Headers; text: string };
+/** Called for the request with this index: when its first batch commits, and when it is answered. */
+export type Watch = { committed?: (index: number) => void; answered?: (index: number, answer: Answer) => void };
+
+/** A Worker's invocation: a request or a scheduled run, with the work after its response. */
+type Invocation = {
+  world: World;
+  /** Parts of the invocation that have not ended. */
+  open: number;
+  /** Parts that wait for the world: at a gate or for a timer. */
+  waiting: number;
+  hasEnded: boolean;
+  committed: () => void;
+};
+const current = new AsyncLocalStorage<Invocation>();
+
+type Timer = { at: number; order: number; invocation: Invocation; fire: () => void };
+type Gate = { invocation: Invocation; pass: () => void };
+
+/** More turns of the machine's event loop than the service ever needs between two calls of a database. */
+const MAX_TURNS = 10_000;
+
+const hexOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const MIGRATIONS = readdirSync('migrations')
+  .filter((name) => name.endsWith('.sql'))
+  .sort()
+  .map((name) => readFileSync(`migrations/${name}`, 'utf8'));
+
+export class World {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Draws the order of events, and what the service takes for random values. */
+  random: Random;
+  readonly databases: SimulatedD1[];
+  /** The lines that the service logged in the current step. */
+  lines: object[] = [];
+  readonly #bindings: Bindings;
+  readonly #app = createApp(() => new Date(this.now), {
+    log: (line) => this.lines.push(line),
+    error: (line) => this.lines.push(line),
+  });
+  #timers: Timer[] = [];
+  #gates: Gate[] = [];
+  #order = 0;
+  #faults: Fault[] = [];
+  #calls = 0;
+  /** The databases that are down, with the time at which they are up again. */
+  readonly #down = new Map<number, number>();
+  #endsEarly = false;
+
+  constructor({ seed, start, databases = 1 }: { seed: number; start: number; databases?: number }) {
+    this.now = start;
+    this.random = new Random(seed);
+    this.databases = Array.from({ length: databases }, (_, number) => {
+      const d1 = new SimulatedD1(
+        () => this.now,
+        (run) => this.#call(number, run),
+      );
+      for (const migration of MIGRATIONS) d1.sqlite.exec(migration);
+      return d1;
+    });
+    this.#bindings = {
+      ...Object.fromEntries(this.databases.map((d1, number) => [BINDINGS[number], d1])),
+      OPERATOR_KEY_1: `full:${hexOf(OPERATOR.full)}`,
+      OPERATOR_KEY_2: `record:${hexOf(OPERATOR.record)}`,
+    } as unknown as Bindings;
+  }
+
+  /** Hits a call of the next step. */
+  inject(fault: Fault): void {
+    this.#faults.push(fault);
+  }
+  /** Takes a database down for a while: its calls do not run. */
+  takeDown(database: number, ms: number): void {
+    this.#down.set(database, this.now + ms);
+  }
+  /** Ends the Workers of the next step as soon as they have answered: work after the response is lost. */
+  endEarly(): void {
+    this.#endsEarly = true;
+  }
+
+  /** Sends requests at the same time, and runs until all of them, and the work after their responses, have ended. Null is no answer. */
+  async send(requests: readonly Plain[], { committed, answered }: Watch = {}): Promise<(Answer | null)[]> {
+    const answers = requests.map((): Answer | null => null);
+    await this.#step(
+      requests.map((request, index) => ({
+        committed: () => committed?.(index),
+        work: async (invocation) => {
+          const answer = await this.#fetch(request, invocation);
+          if (invocation.hasEnded) return;
+          answers[index] = answer;
+          answered?.(index, answer);
+          if (this.#endsEarly) end(invocation);
+        },
+      })),
+    );
+    return answers;
+  }
+
+  /** Starts a scheduled run that was due at `scheduledTime`. Returns whether it succeeded. */
+  async run(name: RunName, scheduledTime = this.now): Promise<boolean> {
+    let succeeded = false;
+    const log = { log: (line: object) => this.lines.push(line), error: (line: object) => this.lines.push(line) };
+    const work = () =>
+      runScheduled({ cron: SCHEDULES[name], scheduledTime }, this.#bindings, () => new Date(this.now), log).then(
+        () => {
+          succeeded = true;
+        },
+        () => {},
+      );
+    await this.#step([{ committed() {}, work }]);
+    return succeeded;
+  }
+
+  async #fetch({ method, path, headers, body }: Plain, invocation: Invocation): Promise<Answer> {
+    const context = {
+      waitUntil: (promise: Promise<unknown>) => void part(invocation, () => promise),
+      passThroughOnException() {},
+      props: {},
+    };
+    const response = await this.#app.fetch(
+      new Request(BASE + path, { method, headers, body }),
+      this.#bindings,
+      context,
+    );
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  async #step(all: { committed: () => void; work: (invocation: Invocation) => Promise<void> }[]): Promise<void> {
+    this.lines = [];
+    this.#calls = 0;
+    const invocations = all.map(({ committed, work }) => {
+      const invocation = { world: this, open: 0, waiting: 0, hasEnded: false, committed };
+      current.run(invocation, () => part(invocation, () => work(invocation)));
+      return invocation;
+    });
+    while (true) {
+      for (let turn = 0; turn === 0 || invocations.some(isBusy); turn++) {
+        if (turn > MAX_TURNS) throw new Error('the service waits for something that is not simulated');
+        await setImmediate();
+      }
+      if (!invocations.some(isOpen)) break;
+      this.#next();
+    }
+    this.#timers = [];
+    this.#gates = [];
+    this.#faults = [];
+    this.#endsEarly = false;
+  }
+
+  /** Lets one gate pass or, if none is left, moves time to the next timer. */
+  #next(): void {
+    this.#gates = this.#gates.filter(({ invocation }) => isOpen(invocation));
+    const gate = this.#gates[this.random.int(this.#gates.length)];
+    if (gate !== undefined) {
+      this.#gates.splice(this.#gates.indexOf(gate), 1);
+      gate.pass();
+      return;
+    }
+    this.#timers = this.#timers.filter(({ invocation }) => isOpen(invocation));
+    const [timer] = this.#timers.sort((a, b) => a.at - b.at || a.order - b.order);
+    if (timer === undefined) throw new Error('a request waits for something that never happens');
+    this.#timers.shift();
+    this.now = Math.max(this.now, timer.at);
+    timer.fire();
+  }
+
+  /** Adds a timer for the current invocation. Returns a function that removes it. */
+  addTimer(ms: number, callback: () => void): () => void {
+    const invocation = here();
+    invocation.waiting += 1;
+    const fire = () => {
+      invocation.waiting -= 1;
+      callback();
+    };
+    const timer = { at: this.now + ms, order: this.#order++, invocation, fire };
+    this.#timers.push(timer);
+    return () => {
+      if (!this.#timers.includes(timer)) return;
+      this.#timers.splice(this.#timers.indexOf(timer), 1);
+      invocation.waiting -= 1;
+    };
+  }
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.addTimer(ms, resolve));
+  }
+
+  #gate(): Promise<void> {
+    const invocation = here();
+    invocation.waiting += 1;
+    return new Promise((resolve) => {
+      const pass = () => {
+        invocation.waiting -= 1;
+        resolve();
+      };
+      this.#gates.push({ invocation, pass });
+    });
+  }
+
+  /** Runs a call of a database, at a time that the world chooses and with the fault that hits it. */
+  async #call<T>(database: number, run: () => T): Promise<T> {
+    const invocation = here();
+    const number = this.#calls++;
+    const fault =
+      (this.#down.get(database) ?? 0) > this.now
+        ? ({ kind: 'refused', at: number } as const)
+        : this.#faults.find(({ at, database: only = database }) => at === number && only === database);
+    const runs = () => {
+      const result = run();
+      invocation.committed();
+      return result;
+    };
+    await this.#gate();
+    const result =
+      fault === undefined
+        ? runs()
+        : await failing(fault, runs, {
+            sleep: (ms) => part(invocation, () => this.sleep(ms)),
+            kill: () => end(invocation),
+          });
+    await this.#gate();
+    return result;
+  }
+}
+
+const isOpen = ({ open, hasEnded }: Invocation) => open > 0 && !hasEnded;
+const isBusy = (invocation: Invocation) => isOpen(invocation) && invocation.waiting === 0;
+function here(): Invocation {
+  const invocation = current.getStore();
+  if (invocation === undefined) throw new Error('the service works outside of an invocation');
+  return invocation;
+}
+function end(invocation: Invocation): void {
+  invocation.hasEnded = true;
+}
+async function part<T>(invocation: Invocation, work: () => Promise<T>): Promise<T> {
+  invocation.open += 1;
+  try {
+    return await work();
+  } finally {
+    invocation.open -= 1;
+  }
+}
+
+// Replaces what the service takes from the machine, for its own code only.
+const machine = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, crypto: globalThis.crypto };
+const bytesOf = (data: ArrayBuffer | ArrayBufferView) =>
+  ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+
+Object.assign(globalThis, {
+  setTimeout(callback: () => void, ms = 0, ...rest: unknown[]) {
+    const world = current.getStore()?.world;
+    return world === undefined ? machine.setTimeout(callback, ms, ...rest) : { remove: world.addTimer(ms, callback) };
+  },
+  clearTimeout(timer: { remove?: () => void } | undefined) {
+    if (timer?.remove === undefined) machine.clearTimeout(timer as never);
+    else timer.remove();
+  },
+  scheduler: { wait: (ms: number) => here().world.sleep(ms) },
+});
+const realNow = Date.now;
+Date.now = () => current.getStore()?.world.now ?? realNow();
+Object.defineProperty(globalThis, 'crypto', {
+  value: {
+    getRandomValues(array: Uint8Array) {
+      array.set(here().world.random.bytes(array.length));
+      return array;
+    },
+    randomUUID() {
+      const hex = Buffer.from(here().world.random.bytes(16)).toString('hex');
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
+    },
+    subtle: {
+      // Completes at once. The real one completes in any order.
+      digest: async (_: string, data: ArrayBuffer | ArrayBufferView) =>
+        Uint8Array.from(createHash('sha256').update(bytesOf(data)).digest()).buffer,
+      importKey: machine.crypto.subtle.importKey.bind(machine.crypto.subtle),
+      sign: machine.crypto.subtle.sign.bind(machine.crypto.subtle),
+    },
+  },
+});
