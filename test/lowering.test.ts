@@ -13,7 +13,8 @@ const lower = (
   uses: { id: string; quantity: number }[],
   options: { as?: string; at?: Date } = {},
 ) => call('PATCH', business.usage, { as: OPERATOR.record, body: { uses }, ...options });
-const counts = (lowered: number, unchanged: number, unknown: number) => granted({ lowered, unchanged, unknown });
+const counts = (lowered: number, unchanged: number, unknown: number, imported = 0) =>
+  granted({ lowered, unchanged, imported, unknown });
 const noonOf = (day: string) => new Date(`${day}T12:00:00Z`);
 const changesOf = async (business: Business) =>
   (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data.changes;
@@ -140,8 +141,8 @@ describe('a use cannot be lowered', () => {
       const body = { days: [{ date: YESTERDAY, count }], replace: true };
       await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body });
       await record(business, [{ id: 'b', quantity: 20, at }]);
-      const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
-      expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 2));
+      const uses = ['a', 'b', 'never-recorded'].map((id) => ({ id, quantity: 0 }));
+      expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 1, 2));
       expect(await countsByDay(business)).toEqual({ [YESTERDAY]: count + 20 });
     },
   );
@@ -152,7 +153,9 @@ describe('a use cannot be lowered', () => {
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
     const body = { days: [{ date: day, count: 600 }], replace: true };
     await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body });
-    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 0, 1));
+    const next = noonOf(addDays(TODAY, 1)); // is now too old in any case
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { at: next }))).toEqual(counts(0, 0, 1));
     expect(await countsByDay(business)).toEqual({ [day]: 600 });
   });
 
@@ -168,7 +171,7 @@ describe('a use cannot be lowered', () => {
     await importOf(day, 600);
     await importOf(YESTERDAY, 1); // forgets only older days
     const before = new Date(`${YESTERDAY}T23:59:59.900Z`);
-    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { at: before }))).toEqual(counts(0, 0, 1));
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { at: before }))).toEqual(counts(0, 0, 0, 1));
     expect(await countsByDay(business)).toEqual({ [day]: 600, [YESTERDAY]: 1 });
   });
 
@@ -184,7 +187,7 @@ describe('a use cannot be lowered', () => {
     ];
     await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body: { days, replace: true } });
     const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
-    expect(answerOf(await lower(business, uses))).toEqual(counts(1, 0, 1));
+    expect(answerOf(await lower(business, uses))).toEqual(counts(1, 0, 0, 1));
     expect(await countsByDay(business)).toEqual({ [addDays(TODAY, -2)]: 6 });
   });
 });

@@ -24,10 +24,10 @@ const firstLoweredDay = daysAgo(LOWER_DAYS);
 export const firstRememberedDay = daysAgo(LOWER_DAYS + 1);
 
 /**
- * Selects the listed uses that can be lowered. A use can be lowered if the ledger contains its quantity, and its day is recent and has no
- * imported count. `cross join` makes SQLite look up each use by primary key.
+ * Selects the listed uses whose quantities are in the ledger and whose days are recent. `cross join` makes SQLite look up each use by
+ * primary key.
  */
-const knownUses = (
+const recordedUses = (
   business_id: SQLWrapper,
   uses: SQLWrapper | Placeholder,
 ) => sql`from json_each(${uses}) cross join ${ledger}
@@ -36,18 +36,23 @@ const knownUses = (
     eq(ledger.digest, listedDigest),
     isNotNull(ledger.quantity),
     gte(ledger.day, firstLoweredDay),
-  )} and not exists (select 1 from ${importedDays}
-    where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;
-/** Selects the known uses whose stored quantity is greater than the listed quantity. */
+  )}`;
+/** Tests whether the count of a use's day was imported. Such a use cannot be lowered. */
+const isImported = sql`exists (select 1 from ${importedDays}
+  where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;
+/** Selects the uses that can be lowered and whose stored quantity is greater than the listed quantity. */
 const greaterUses = (business_id: SQLWrapper, uses: SQLWrapper | Placeholder) =>
-  sql`${knownUses(business_id, uses)} and ${gt(ledger.quantity, listedQuantity)}`;
+  sql`${recordedUses(business_id, uses)} and not ${isImported} and ${gt(ledger.quantity, listedQuantity)}`;
 
-const readKnown = statement(['uses'], (permission, $) => {
+const readFound = statement(['uses'], (permission, $) => {
   const id = permittedId(permission);
   // json_each returns no rows for null, so a refused call does not read the list.
   const list = sql`case when ${id} is not null then ${$.uses} end`;
-  const known = selectOne(sql<number>`count(*)`, knownUses(id, list));
-  return withVerdict(permission, { known: known.as('known') });
+  const counts = jsonObject({
+    recorded: sql<number>`count(*)`,
+    imported: sql<number>`count(*) filter (where ${isImported})`,
+  });
+  return withVerdict(permission, { found: selectOne(counts, recordedUses(id, list)).as('found') });
 });
 
 /** The list if the deciding step has marked the business. Otherwise null, for which json_each returns no rows. */
@@ -107,10 +112,10 @@ export type LoweredUse = { digest: string; quantity: number };
 
 /**
  * Lowers each use whose stored quantity is greater than the new one, and returns a row for each lowered use. Other quantities do not
- * change, so this is safe to retry. `read` returns `known`: how many of the listed uses exist and can be lowered, including those that this
- * call does not lower.
+ * change, so this is safe to retry. `read` returns how many of the listed uses were `recorded` recently enough to be lowered, and the day of
+ * how many of these was `imported`.
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));
-  return { read: readKnown({ uses }), steps: lowering({ uses }) };
+  return { read: readFound({ uses }), steps: lowering({ uses }) };
 }

@@ -94,8 +94,8 @@ recording it again counts nothing. Only the operator can do this.`,
         },
       },
     },
-    success: ok('The number of lowered uses.', schemas.loweredUses, {
-      settled: { lowered: 2, unchanged: 0, unknown: 0 },
+    success: ok('How many of the uses were lowered.', schemas.loweredUses, {
+      settled: { lowered: 2, unchanged: 0, imported: 0, unknown: 0 },
     }),
     invalid: { invalid_quantity: { uses: [{ id: 'job-1', quantity: -1 }] } },
     refusals: { repeated_id: invalidField('uses.1.id', 'must not repeat uses.0') },

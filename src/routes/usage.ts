@@ -138,6 +138,11 @@ export const usage = newRoutes()
     const uses = await loweredUses(c, c.req.valid('json'));
     const { read, steps } = lowerUses(uses);
     const { row, lowered } = await c.get('ask')(read, steps);
-    const counts = { lowered: lowered.length, unchanged: row.known - lowered.length, unknown: uses.length - row.known };
-    return success<LoweredUses>(c, counts);
+    const { recorded, imported } = parseJson(row.found);
+    return success<LoweredUses>(c, {
+      lowered: lowered.length,
+      unchanged: recorded - imported - lowered.length,
+      imported,
+      unknown: uses.length - recorded,
+    });
   });

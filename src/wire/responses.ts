@@ -55,9 +55,8 @@ export type RecordedUses = z.infer<typeof recordedUses>;
 export const loweredUses = object('LoweredUses', 'The result of lowering uses.', {
   lowered: count('Number of uses that now have a lower quantity.'),
   unchanged: count('Number of uses that already had this quantity or a lower one.'),
-  unknown: count(
-    'Number of uses that cannot be lowered: the use is not stored, its day is too far in the past, or the count of that day was imported.',
-  ),
+  imported: count('Number of uses that cannot be lowered because the count of their day was imported.'),
+  unknown: count('Number of uses that are not stored, or whose day is too far in the past.'),
 });
 export type LoweredUses = z.infer<typeof loweredUses>;
 
