@@ -9,7 +9,6 @@ import {
   homes,
   inBatches,
   NOW,
-  newBusiness,
   newLimitedBusiness,
   OPERATOR,
   setCount,
@@ -20,6 +19,7 @@ type Month = {
   business_id: number;
   user_id: number;
   name: string;
+  created_at: string;
   starts_on: string;
   ends_on: string;
   count: number;
@@ -28,6 +28,10 @@ type Month = {
 };
 const read = (query: string, options: CallOptions = {}) =>
   call('GET', `/api/v1/usage?${query}`, { as: OPERATOR.record, ...options });
+const CREATED = '2025-01-01T00:00:00.000000Z';
+/** Creates a business that existed before all the months in these tests. */
+const oldBusiness: typeof newLimitedBusiness = (limits, fields) =>
+  newLimitedBusiness({ created_at: CREATED, ...limits }, fields);
 const noonOf = (day: string) => new Date(`${day}T12:00:00Z`);
 const changeOn = (business: Business, day: string, billing_day: number) =>
   call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { billing_day }, at: noonOf(day) });
@@ -50,12 +54,9 @@ describe('an invoice run lists', () => {
   test('each billing month that ended on the given day, ordered by business id', async () => {
     const ids: number[] = [];
     for (const _ of homes) {
-      const business = await newLimitedBusiness({ billing_day: 10, monthly_limit: 100 });
-      await newLimitedBusiness({ billing_day: 11 });
-      const suspended = await newLimitedBusiness(
-        { billing_day: 10, status: 'suspended' },
-        { user_id: business.user_id },
-      );
+      const business = await oldBusiness({ billing_day: 10, monthly_limit: 100 });
+      await oldBusiness({ billing_day: 11 });
+      const suspended = await oldBusiness({ billing_day: 10, status: 'suspended' }, { user_id: business.user_id });
       for (const [day, count] of [
         ['2026-02-09', 1],
         ['2026-02-10', 20],
@@ -70,6 +71,7 @@ describe('an invoice run lists', () => {
     const shared = { starts_on: '2026-02-10', ends_on: '2026-03-09', final: false };
     expect(months[0]).toEqual({
       ...{ business_id: ids[0], user_id: expect.any(Number), name: expect.stringMatching(/^Business of \d+$/) },
+      created_at: CREATED,
       ...{ ...shared, count: 320, monthly_limit: 100 },
     });
     expect(months[1]).toMatchObject({ business_id: ids[1], count: 0, monthly_limit: null });
@@ -77,7 +79,7 @@ describe('an invoice run lists', () => {
   });
 
   test('each month once before, during and after a change of the billing day, even if an earlier billing day is set again', async () => {
-    const business = await newBusiness();
+    const business = await oldBusiness({});
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);
     await changeOn(business, '2026-09-05', 15);
@@ -99,11 +101,11 @@ describe('an invoice run lists', () => {
   });
 
   test('the months of one user’s businesses, in two round trips', async () => {
-    const business = await newLimitedBusiness({ billing_day: 12 });
-    const other = await newLimitedBusiness({ billing_day: 12 }, { user_id: business.user_id });
-    const last = await newLimitedBusiness({ billing_day: 13 }, { user_id: business.user_id });
+    const business = await oldBusiness({ billing_day: 12 });
+    const other = await oldBusiness({ billing_day: 12 }, { user_id: business.user_id });
+    const last = await oldBusiness({ billing_day: 13 }, { user_id: business.user_id });
     for (let day = '2026-02-20'; day <= '2026-03-11'; day = addDays(day, 1)) await setCount(last.id, day, 5);
-    await newLimitedBusiness({ billing_day: 12 });
+    await oldBusiness({ billing_day: 12 });
     const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
     expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
     expect(answer.body.data.next).toBeNull();
@@ -118,7 +120,7 @@ describe('an invoice run lists', () => {
   });
 
   test('a month’s count as final from 41 days after the month’s last day', async () => {
-    const business = await newLimitedBusiness({ billing_day: 14 });
+    const business = await oldBusiness({ billing_day: 14 });
     for (const [days, final] of [
       [1, false],
       [40, false],
@@ -128,8 +130,43 @@ describe('an invoice run lists', () => {
   });
 });
 
+describe('a month that ended before the business was created', () => {
+  const [at, day, created_at] = [noonOf('2026-07-21'), '2026-02-18', '2026-02-19T00:00:00.000000Z'];
+
+  test('is omitted, and the month of the creation is listed', async () => {
+    const user_id = 4_000_000;
+    const [before, during] = [
+      await oldBusiness({ billing_day: 19, created_at }, { user_id }),
+      await oldBusiness({ billing_day: 19, created_at: '2026-02-18T23:59:59.999999Z' }, { user_id }),
+    ];
+    for (const query of ['', `&user_id=${user_id}`]) {
+      const months = await run(day, at, query);
+      expect(months.map(({ business_id }) => business_id)).toEqual([during.id]);
+    }
+    expect(await monthsOf(before, '2026-03-18', at)).toMatchObject([{ created_at, count: 0 }]);
+    const omitted = await read(`ended=${day}&user_id=${user_id}&limit=1`, { at });
+    expect(omitted.body.data).toEqual({ usage: [], next: before.id });
+  });
+
+  test('is listed if days in it were imported, or uses in it were recorded late', async () => {
+    const [imported, late] = [
+      await oldBusiness({ billing_day: 19, created_at }),
+      await oldBusiness({ billing_day: 19, created_at }),
+    ];
+    const days = [{ date: day, count: 7 }];
+    const path = `/api/v1/business/${imported.id}/history`;
+    expect((await call('PUT', path, { as: OPERATOR.full, body: { days }, at })).status).toBe(200);
+    const uses = [{ id: 'a', at: `${day}T12:00:00Z` }];
+    const recorded = await call('POST', late.usage, { as: late.key, body: { uses }, at: noonOf('2026-03-01') });
+    expect(recorded.body.data.recorded).toBe(1);
+    expect(await monthsOf(imported, day, at)).toMatchObject([{ starts_on: '2026-01-19', created_at, count: 7 }]);
+    expect(await monthsOf(late, day, at)).toMatchObject([{ count: 1 }]);
+    expect([...(await monthsOf(imported, '2026-01-18', at)), ...(await monthsOf(late, '2026-01-18', at))]).toEqual([]);
+  });
+});
+
 test('a final count cannot be changed by recording or lowering a use', async () => {
-  const business = await newBusiness();
+  const business = await oldBusiness({});
   const [day, last] = ['2026-02-28', '2026-02-28T23:59:59Z'];
   const at = (days: number) => new Date(`${addDays(day, days)}T23:59:59Z`);
   const record = (id: string, days: number) =>
@@ -144,7 +181,7 @@ test('a final count cannot be changed by recording or lowering a use', async () 
 });
 
 test('a count is final a minute after midnight, when no earlier request can still be running', async () => {
-  const business = await newLimitedBusiness({ billing_day: 14 });
+  const business = await oldBusiness({ billing_day: 14 });
   for (const [time, final] of [
     ['00:00:59', false],
     ['00:01:00', true],
@@ -159,32 +196,34 @@ test.each([
   ['＝1', "'＝1"],
   ['A=1; B', 'A=1; B'],
 ])('the business name %s becomes %s in CSV', async (name, cell) => {
-  const business = await newLimitedBusiness({ billing_day: 17, name });
+  const business = await oldBusiness({ billing_day: 17, name });
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
   const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
-  expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
+  expect(text.split('\r\n')[1]).toBe(
+    `${business.id},${business.user_id},${cell},${CREATED},2026-02-17,2026-03-16,0,,false`,
+  );
 });
 
 test('a CSV page of an invoice run contains the same months, escapes formulas, and links to the next page', async () => {
-  const business = await newLimitedBusiness({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
-  const other = await newLimitedBusiness({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
+  const business = await oldBusiness({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
+  const other = await oldBusiness({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
   await setCount(business.id, '2026-03-15', 7);
   const query = `ended=2026-03-15&user_id=${business.user_id}&limit=1`;
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-16') };
   const answer = await read(query, csv);
-  const head = 'business_id,user_id,name,starts_on,ends_on,count,monthly_limit,final\r\n';
+  const head = 'business_id,user_id,name,created_at,starts_on,ends_on,count,monthly_limit,final\r\n';
   expect(answer.text).toBe(
-    `${head}${business.id},${business.user_id},"'=1+""a"",b",2026-02-16,2026-03-15,7,5,false\r\n`,
+    `${head}${business.id},${business.user_id},"'=1+""a"",b",${CREATED},2026-02-16,2026-03-15,7,5,false\r\n`,
   );
   expect(answer.headers.get('Content-Disposition')).toBe('attachment; filename="usage-ended-2026-03-15.csv"');
   const next = `https://service.example/api/v1/usage?ended=2026-03-15&user_id=${business.user_id}&limit=1&after=${business.id}`;
   expect(answer.headers.get('Link')).toBe(`<${next}>; rel="next"`);
   const last = await call('GET', next.slice('https://service.example'.length), { as: OPERATOR.record, ...csv });
-  expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,2026-02-16,2026-03-15,0,,false\r\n`);
+  expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,${CREATED},2026-02-16,2026-03-15,0,,false\r\n`);
 });
 
 test('a count in an invoice run is at most the largest exact JSON number, so that no business stops the run', async () => {
-  const business = await newLimitedBusiness({ billing_day: 18 });
+  const business = await oldBusiness({ billing_day: 18 });
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   expect(await monthsOf(business, '2025-03-17')).toMatchObject([{ count: Number.MAX_SAFE_INTEGER }]);
 });
@@ -203,7 +242,7 @@ test.each<[string, string, string]>([
 test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {
   const home = homes[0];
   const made = await Promise.all(
-    Array.from({ length: 12 }, () => newLimitedBusiness({ billing_day: 21 }, { user_id: 3_000_000 })),
+    Array.from({ length: 12 }, () => oldBusiness({ billing_day: 21 }, { user_id: 3_000_000 })),
   );
   const insert = `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, billing_day)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
@@ -253,7 +292,7 @@ describe('with random changes of billing days,', () => {
     const chance = random(38);
     const pick = () => 1 + Math.floor(chance() * 28);
     const all = await inBatches(Array.from({ length: 300 }, pick), async (billing_day) => {
-      const business = await newLimitedBusiness({ billing_day });
+      const business = await oldBusiness({ billing_day });
       return { business, billing_day, changes: new Map<string, number>() };
     });
     for (const { business } of all) {
@@ -305,7 +344,7 @@ describe('with random changes of billing days,', () => {
     await inBatches(
       Array.from({ length: 8 }, (_, index) => index),
       async () => {
-        const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
+        const business = await oldBusiness({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
         const used: number[] = [];
         for (const day of days(FIRST, addDays(FIRST, 180))) {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));

@@ -60,10 +60,11 @@ describe('a report on all businesses', () => {
   ])('is exact to the last digit from %s to %s', async (from, to, index, total) => {
     const sumOf = (position: number) => (hasCounts(index)({} as Business, position) ? total : '0');
     const ofFirst = made.slice(0, COUNTS.length);
-    const lines = ofFirst.map(({ id, user_id }, position) => `${id},${user_id},${sumOf(position)}\r\n`);
-    expect((await read(from, to, 'text/csv')).text).toBe(`business_id,user_id,count\r\n${lines.join('')}`);
+    const lines = ofFirst.map(({ id, user_id, name }, position) => `${id},${user_id},${name},${sumOf(position)}\r\n`);
+    expect((await read(from, to, 'text/csv')).text).toBe(`business_id,user_id,name,count\r\n${lines.join('')}`);
     const objects = ofFirst.map(
-      ({ id, user_id }, position) => `{"business_id":${id},"user_id":${user_id},"count":${sumOf(position)}}`,
+      ({ id, user_id, name }, position) =>
+        `{"business_id":${id},"user_id":${user_id},"name":"${name}","count":${sumOf(position)}}`,
     );
     expect((await read(from, to)).text).toContain(`"usage":[${objects}]`);
   });

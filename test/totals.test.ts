@@ -15,7 +15,7 @@ import {
   TODAY,
 } from './support.ts';
 
-type Total = { business_id: number; user_id: number; count: number };
+type Total = { business_id: number; user_id: number; name: string; count: number };
 
 const PATH = '/api/v1/usage';
 const as = OPERATOR.record;
@@ -49,7 +49,10 @@ beforeAll(async () => {
   made = all.sort((a, b) => a.id - b.id);
 });
 const totals = (...counts: [number, number]): Total[] =>
-  made.map(({ id, user_id, status }) => ({ business_id: id, user_id, count: counts[status === 'active' ? 0 : 1] }));
+  made.map(({ id, user_id, name, status }) => ({
+    ...{ business_id: id, user_id, name },
+    count: counts[status === 'active' ? 0 : 1],
+  }));
 
 test('the totals list every business with its uses in the range, including both ends, or with 0', async () => {
   const pages = await pagesOf('from=2026-03-01&to=2026-03-31');
@@ -61,9 +64,9 @@ test('both operator roles get byte-identical totals', async () => {
   for (const role of [OPERATOR.full, OPERATOR.record]) {
     const answer = await read('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
     expect(answer.status).toBe(200);
-    const { business_id, user_id } = first as Total;
+    const { business_id, user_id, name } = first as Total;
     expect(answer.text).toBe(
-      `{"status":true,"data":{"usage":[{"business_id":${business_id},"user_id":${user_id},"count":432}],"next":${business_id}}}`,
+      `{"status":true,"data":{"usage":[{"business_id":${business_id},"user_id":${user_id},"name":"${name}","count":432}],"next":${business_id}}}`,
     );
     expect(answer.headers.get('Vary')).toBe('Accept');
     expect(answer.headers.get('Link')).toBeNull();
@@ -100,8 +103,8 @@ test('the totals can be limited to one user’s businesses, in two round trips',
   const range = 'from=2026-03-01&to=2026-03-31';
   const answer = await read(`?${range}&user_id=${used.user_id}`);
   const usage = [
-    { business_id: used.id, user_id: used.user_id, count: 432 },
-    { business_id: other.id, user_id: used.user_id, count: 0 },
+    { business_id: used.id, user_id: used.user_id, name: used.name, count: 432 },
+    { business_id: other.id, user_id: used.user_id, name: other.name, count: 0 },
   ];
   expect(answerOf(answer)).toEqual(granted({ usage, next: null }));
   expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
@@ -158,11 +161,11 @@ describe('a page as CSV', () => {
     const { body } = await read('?from=2026-03-01&to=2026-03-31');
     const file = await read('?from=2026-03-01&to=2026-03-31', { headers: csv });
     const rows = body.data.usage.map(
-      ({ business_id, user_id, count }: Total) => `${business_id},${user_id},${count}\r\n`,
+      ({ business_id, user_id, name, count }: Total) => `${business_id},${user_id},${name},${count}\r\n`,
     );
     expect({ status: file.status, text: file.text }).toEqual({
       status: 200,
-      text: `business_id,user_id,count\r\n${rows.join('')}`,
+      text: `business_id,user_id,name,count\r\n${rows.join('')}`,
     });
     expect(file.headers.get('Content-Type')).toBe('text/csv');
     expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="usage-2026-03-01-2026-03-31.csv"');
@@ -177,7 +180,7 @@ describe('a page as CSV', () => {
       const at = later(day * 86_400_000);
       const { text, headers } = await call('GET', path, { as, headers: csv, at });
       const [header, ...page] = text.trimEnd().split('\r\n');
-      expect(header).toBe('business_id,user_id,count');
+      expect(header).toBe('business_id,user_id,name,count');
       rows.push(...page);
       names.add(headers.get('Content-Disposition') ?? '');
       const link = headers.get('Link');

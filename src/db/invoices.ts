@@ -15,7 +15,7 @@ type Ended = Placeholders<'limit' | 'after' | 'ended'>;
  * selects the business ids in order.
  */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
-  const { id, user_id, name, monthly_limit } = businesses;
+  const { id, user_id, name, created_at, monthly_limit } = businesses;
   const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);
   // Null if the month ends later, so the lookup reads nothing.
   const endedId = sql`case when ${ends_on} = ${ended} then ${id} end`;
@@ -24,6 +24,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
     business_id: id,
     user_id,
     name,
+    created_at,
     starts_on,
     ends_on,
     count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inMonth})`,

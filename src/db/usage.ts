@@ -45,7 +45,7 @@ function pageOfTotals(
   $: Placeholders<'limit' | 'after' | 'from' | 'to'>,
 ) {
   const page = builder
-    .select({ id: businesses.id, user_id: businesses.user_id })
+    .select({ id: businesses.id, user_id: businesses.user_id, name: businesses.name })
     .from(businesses)
     .where(and(isPermitted(permission), ownerIs, gt(businesses.id, $.after)))
     .orderBy(businesses.id)
@@ -55,6 +55,7 @@ function pageOfTotals(
   const total = jsonObject({
     business_id: sql<number>`${page.id}`,
     user_id: sql<number>`${page.user_id}`,
+    name: sql<string>`${page.name}`,
     count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inRange})`,
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });

@@ -183,7 +183,7 @@ Erasure cannot be undone. It does nothing for an unknown or erased user, so a re
     summary: 'Read the usage of all businesses',
     description: `Lists how many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, ordered by business
 id. Businesses without uses have a count of 0. With \`ended\`, lists only the businesses whose billing month ended on the given day, with
-their uses in that month, for invoicing. Only the operator can read this. A page comes from one database, so it can be short or empty even
+their uses in that month, for invoicing. A month that ended before the business was created is listed only if it has uses. Only the operator can read this. A page comes from one database, so it can be short or empty even
 if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
     parameters: {
       ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
@@ -194,24 +194,24 @@ if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, 
       ok('`Totals`, or with `ended`, `EndedMonths`.', z.union([schemas.totals, schemas.endedMonths]), {
         page: {
           usage: [
-            { business_id: 1, user_id: 7, count: 15 },
-            { business_id: 2, user_id: 7, count: 0 },
+            { business_id: 1, user_id: 7, name: 'Acme', count: 15 },
+            { business_id: 2, user_id: 7, name: 'Bolt', count: 0 },
           ],
           next: null,
         },
         ended: {
           usage: [
             {
-              ...{ business_id: 1, user_id: 7, name: 'Acme', starts_on: '2026-02-01', ends_on: '2026-02-28' },
-              ...{ count: 8412, monthly_limit: 10_000, final: false },
+              ...{ business_id: 1, user_id: 7, name: 'Acme', created_at: times.created_at },
+              ...{ starts_on: '2026-02-01', ends_on: '2026-02-28', count: 8412, monthly_limit: 10_000, final: false },
             },
           ],
           next: null,
         },
       }),
       {
-        page: 'business_id,user_id,count\r\n1,7,15\r\n2,7,0\r\n',
-        ended: `business_id,user_id,name,starts_on,ends_on,count,monthly_limit,final\r\n1,7,Acme,2026-02-01,2026-02-28,8412,10000,false\r\n`,
+        page: 'business_id,user_id,name,count\r\n1,7,Acme,15\r\n2,7,Bolt,0\r\n',
+        ended: `business_id,user_id,name,created_at,starts_on,ends_on,count,monthly_limit,final\r\n1,7,Acme,${times.created_at},2026-02-01,2026-02-28,8412,10000,false\r\n`,
       },
       linked,
     ),

@@ -71,7 +71,7 @@ const askedBy = ({ user_id }: Query, { limit }: { limit: number }) => ({
   limit,
 });
 
-const TOTAL = ['business_id', 'user_id', 'count'] as const;
+const TOTAL = ['business_id', 'user_id', 'name', 'count'] as const;
 async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
   const range = await rangeOfReport(c, query);
   const page = pageOf(query);
@@ -91,7 +91,14 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
   return success<Totals>(c, { usage, next }, VARY);
 }
 
-const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const;
+const MONTH = [
+  ...(['business_id', 'user_id', 'name', 'created_at'] as const),
+  ...(['starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const),
+];
+/** Tests whether a month needs an invoice: if the business existed, or its uses in that month were imported or recorded late. */
+const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: string; created_at: string }) =>
+  count > 0 || ends_on >= created_at.slice(0, 'YYYY-MM-DD'.length);
+
 /** Returns the usage in the billing months that ended on a given day, optionally for one user. */
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   for (const field of ['from', 'to'] as const)
@@ -108,7 +115,9 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   // Allows a minute after midnight, because a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = parseJson(row.months);
-  const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));
+  const usage = examined
+    .filter((month) => month.ends_on === ended && isBilled(month))
+    .map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
   if (prefersCsv(c.req.header('Accept'))) {

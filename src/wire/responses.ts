@@ -292,6 +292,7 @@ export type ErasedUser = z.infer<typeof erasedUser>;
 const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
+  name: text('The current name of the business.'),
   count: count('Number of uses in the range. 0 if there were none.'),
 });
 export const totals = object('Totals', 'The uses of each business in a range of days.', {
@@ -303,6 +304,7 @@ const endedMonth = object('EndedMonth', 'A completed billing month of one busine
   business_id: id('the business'),
   user_id: id('the user who owns it'),
   name: text('The current name of the business.'),
+  created_at: time('the business was created'),
   starts_on: day('The first day of the month.'),
   ends_on: day('The last day of the month.'),
   count: count('Number of uses in the month. 0 if there were none.'),
