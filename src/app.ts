@@ -18,12 +18,15 @@ import { totals } from './routes/totals.ts';
 import { usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
-/** Creates the service. Logs a line for each API request except preflights. */
-export function createApp(clock: Clock, log: Log) {
+/**
+ * Creates the service. Logs a line for each API request except preflights. `databaseClock` is the time by which databases check deadlines.
+ * A test that sets `clock` cannot set theirs.
+ */
+export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
   const usageOnly = withMethodNotAllowed(usage);
   usageOnly.all('/*', notFound); // `usage` is never a business id
   const api = newRoutes()
-    .use(logged(clock, log))
+    .use(logged(clock, log, databaseClock))
     .notFound(notFound)
     .onError(onError)
     .route('/api/v1/business/usage', usageOnly)

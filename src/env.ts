@@ -56,7 +56,10 @@ export type LogEntry = {
 export type Log = Record<'log' | 'error', (line: object) => void>;
 
 /** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
-export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; logEntry: LogEntry } };
+export type Env = {
+  Bindings: Bindings;
+  Variables: { clock: Clock; databaseClock: Clock; log: Log; logEntry: LogEntry };
+};
 
 /** Runs work on the call's database after the response. `name` identifies the work in the log if it fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;

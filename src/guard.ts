@@ -174,7 +174,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   const databaseNumber = databaseFor(credential, business_id, isBound);
   if (databaseNumber === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
   const now = c.get('clock')();
-  const deadline = Date.now() + DATABASE_TIMEOUT_MS;
+  const deadline = c.get('databaseClock')().getTime() + DATABASE_TIMEOUT_MS;
   const sender =
     kind === 'operator'
       ? { kind, name: `operator (…${text.slice(-4)})` }
@@ -213,13 +213,16 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
 /** Creates a call's `ask` for one database. */
 function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
   const callIsRepeatable = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
+  const databaseClock = c.get('databaseClock');
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
     const d1 = boundDatabase(c.env, number);
     const logEntry = c.get('logEntry');
     logEntry.database = bindingOf(number);
     const batchIsRepeatable = callIsRepeatable || stepsAreRepeatable;
-    const sent = Date.now();
-    const batch = runBatch(d1, call, read, steps, logEntry.d1);
+    const sent = databaseClock().getTime();
+    const batch = runBatch(d1, call, read, steps, logEntry.d1).finally(() => {
+      logEntry.d1.ms += databaseClock().getTime() - sent;
+    });
     const { row, rows, bytes } = await withTimeout(batch, call.deadline - sent).catch((cause: unknown) => {
       throw batchError(cause, batchIsRepeatable);
     });
@@ -234,7 +237,7 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
     const { unmarked_key, time_left } = row;
     if (time_left <= 0) throw unavailable(new Error('the batch started after its deadline and did nothing'));
     // A step may still have run into the deadline if the database's clock is ahead of ours.
-    if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
+    if (steps !== undefined && time_left * 1000 <= databaseClock().getTime() - sent) {
       throw batchError(
         new TimedOut('no response before the deadline, by the clock of the database'),
         batchIsRepeatable,

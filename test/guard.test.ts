@@ -19,6 +19,7 @@ import {
   type CallOptions,
   call,
   callerOf,
+  databaseClock,
   databases,
   dumpAll,
   eachOf,
@@ -75,7 +76,7 @@ test('a handler that responds without querying the database returns 500', async 
   const lines: object[] = [];
   const log = { log() {}, error: (line: object) => lines.push(line) };
   const app = new Hono<Env>()
-    .use(logged(() => NOW, log))
+    .use(logged(() => NOW, log, databaseClock))
     .onError(onError)
     .get('/:business_id', guard('read_usage'), (c) => c.text('12 uses', 200, { 'Content-Disposition': 'attachment' }));
   const request = new Request(`${BASE}/${id}`, { headers: { Authorization: `Bearer ${key}` } });

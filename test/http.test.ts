@@ -8,6 +8,7 @@ import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,
   call,
+  databaseClock,
   dumpAll,
   eachOf,
   env,
@@ -163,7 +164,7 @@ describe('a delayed body', () => {
       NOW,
     );
     const clock = { now: new Date('2026-03-15T23:59:59.999Z') };
-    const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
+    const { fetch } = createApp(() => clock.now, { log() {}, error() {} }, databaseClock);
     for (const [arrives, status] of [
       ['2026-03-15T23:59:59.999Z', route.keyRefusal === null ? (route.granted ?? 200) : 403],
       ['2026-03-16T00:00:00.000Z', 401],

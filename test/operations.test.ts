@@ -13,6 +13,7 @@ import {
   BASE,
   call,
   callerOf,
+  databaseClock,
   dumpAll,
   eachOf,
   env,
@@ -167,7 +168,7 @@ describe('the rate limits', () => {
     tags: 'slow',
   }, async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
-    const { fetch } = createApp(() => NOW, { log() {}, error() {} });
+    const { fetch } = createApp(() => NOW, { log() {}, error() {} }, databaseClock);
     const visit = async (address: string, as = token) => {
       const headers = { Authorization: `Bearer ${as}`, Origin: 'https://shop.example', 'CF-Connecting-IP': address };
       return (await fetch(new Request(BASE + usage, { headers }), env, createExecutionContext())).status;

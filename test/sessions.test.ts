@@ -19,6 +19,7 @@ import {
   type Business,
   type CallOptions,
   call,
+  databaseClock,
   databases,
   dumpAll,
   eachOf,
@@ -497,7 +498,7 @@ describe('a console link’s code', () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const clock = { now: later(2 * MINUTE_MS - 1) };
-    const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
+    const { fetch } = createApp(() => clock.now, { log() {}, error() {} }, databaseClock);
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const init = { method: 'POST', body: readable, duplex: 'half' } as RequestInit;
     const answer = fetch(new Request(BASE + PATH, init), env, createExecutionContext());

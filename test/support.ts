@@ -15,7 +15,7 @@ import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
 import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
-import type { Bindings } from '../src/env.ts';
+import type { Bindings, Clock, Log } from '../src/env.ts';
 import { boundTo } from './ask.ts';
 import { expectValidRequest, expectValidResponse } from './contract.ts';
 import { logged } from './log-lines.ts';
@@ -28,6 +28,8 @@ export const TODAY = '2026-03-15';
 /** NOW as a stored timestamp. */
 export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
+/** The clock by which databases check deadlines. No test can set it. */
+export const databaseClock: Clock = () => new Date();
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
 /**
@@ -153,10 +155,8 @@ function expectAnswer({ method, url }: Request, { status, headers }: Response, t
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
-  const app = createApp(() => at, {
-    log: (line) => lines.push(logged(line)),
-    error: (line) => errors.push(logged(line)),
-  });
+  const log: Log = { log: (line) => lines.push(logged(line)), error: (line) => errors.push(logged(line)) };
+  const app = createApp(() => at, log, databaseClock);
   /** Sends a request with these bindings. If `given` is omitted, also waits for the work that runs after the response. */
   async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
     const context = given ?? createExecutionContext();
@@ -170,10 +170,11 @@ export function newApp(at: Date = NOW) {
 
 /** The time and log lines of each call. All calls share one service, which builds its routes once. */
 const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
-const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
+const log: Log = {
   log: (line) => ofCall.getStore()?.lines.push(logged(line)),
   error: (line) => ofCall.getStore()?.errors.push(logged(line)),
-});
+};
+const shared = createApp(() => ofCall.getStore()?.at ?? NOW, log, databaseClock);
 
 /** Sends a request to the shared service, at `of.at`. Logs to `of.lines` and `of.errors`. */
 export const serve = (

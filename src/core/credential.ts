@@ -1,4 +1,5 @@
 // Credentials (docs/api.md, "Credentials"): secret API keys and operator keys, and public business tokens.
+import { randomBytes } from './random.ts';
 
 /** A well-formed credential, not yet looked up. The `code` of a console link can only start a session. */
 export type Credential = {
@@ -72,7 +73,7 @@ export const newOperatorKey = (): string => `bua_op_${randomText(OPERATOR_LENGTH
 function randomText(length: number): string {
   let random = '';
   while (random.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+    for (const byte of randomBytes(length)) {
       // 248 = 4 × 62. Using higher bytes would favor the first characters of the alphabet.
       if (byte < 248 && random.length < length) random += ALPHABET[byte % 62];
     }

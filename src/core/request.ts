@@ -1,4 +1,5 @@
 // Parses the ids and origins in a request's path and headers.
+import { randomId } from './random.ts';
 
 /** Parses an id: a positive integer up to 2^53 − 1, in plain decimal digits. Null if `text` is anything else. */
 export function parseId(text: string): number | null {
@@ -28,4 +29,4 @@ export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/'
 
 /** Returns the caller's request id if it is safe to echo, otherwise a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
-  sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();
+  sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : randomId();

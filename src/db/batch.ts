@@ -22,7 +22,7 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
-/** Runs a call's statements in one transaction. Adds their cost to `cost`, but no rows if the batch fails. */
+/** Runs a call's statements in one transaction. Adds the round trip and, unless the batch fails, its rows to `cost`. */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
   call: Call,
@@ -37,10 +37,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
     return d1.prepare(sql).bind(...names.map((name) => (name in own ? own[name] : values[name])));
   });
   cost.round_trips += 1;
-  const began = Date.now();
-  const results = await d1.batch(bound).finally(() => {
-    cost.ms += Date.now() - began;
-  });
+  const results = await d1.batch(bound);
   for (const { meta } of results) {
     cost.rows_read += meta.rows_read;
     cost.rows_written += meta.rows_written;

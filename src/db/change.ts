@@ -2,6 +2,7 @@
 // reads what a later step overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
+import { randomId } from '../core/random.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
 import { rowValues } from './new-row.ts';
 import { type Permission, permittedId } from './permission.ts';
@@ -67,7 +68,7 @@ export function change<const N extends string, W extends Writes<N>>(
   );
   const writes = Object.entries(apply).map(([step, write]) => [step, statement(all, (_, $) => write($))] as const);
   return (own: Record<N, Bindable>) => {
-    const values = { ...own, decision: crypto.randomUUID() };
+    const values = { ...own, decision: randomId() };
     const applied: Steps = Object.fromEntries(writes.map(([step, define]) => [step, define(values)]));
     return { decided: decided(values), recorded: recorded(values), ...(applied as StatementsOf<W>) };
   };

@@ -5,6 +5,7 @@ import { newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Optional } from '../core/optional.ts';
+import { randomId } from '../core/random.ts';
 import { newSite } from './access.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessAndEntries } from './business.ts';
@@ -139,7 +140,7 @@ export async function createBusinessIn(
   const hash = imported === undefined ? null : await sha256Hex(imported);
   const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
   const { key, request } = await digestsOf(asked, idempotencyKey);
-  const own = { token, decision: crypto.randomUUID(), key };
+  const own = { token, decision: randomId(), key };
   const { row, created: found } = await ask(readLastId, {
     ...raiseIds(number),
     decided: insertBusiness({

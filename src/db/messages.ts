@@ -2,6 +2,7 @@
 // erased. A message is open until it is sent or given up. A message that the receiver rejects is set aside. Apart from messages set aside,
 // a database contains at most one open message. A run leases the message that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
+import { randomId } from '../core/random.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
@@ -72,7 +73,7 @@ function openMessage(db: Database, now: Date) {
   return db.insert(messages).select(
     sql`select ${rowValues(messages, {
       last_id: sql`max(alert_id)`,
-      id: `msg_${crypto.randomUUID()}`,
+      id: `msg_${randomId()}`,
       body,
       created_at: made,
       leased_until: made, // can be leased immediately

@@ -7,8 +7,8 @@ import { stackOf } from '../db/stack.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
 import { ServiceError, Unauthenticated } from './errors.ts';
 
-/** Logs a line for each request. Sets `clock`, `log` and `logEntry` for later handlers. */
-export const logged = (clock: Clock, log: Log) =>
+/** Logs a line for each request. Sets `clock`, `databaseClock`, `log` and `logEntry` for later handlers. */
+export const logged = (clock: Clock, log: Log, databaseClock: Clock) =>
   createMiddleware<Env>(async function logged(c, next) {
     const began = clock();
     const request_id = requestIdOf(c.req.header('X-Request-Id'));
@@ -22,6 +22,7 @@ export const logged = (clock: Clock, log: Log) =>
       error: null,
     };
     c.set('clock', clock);
+    c.set('databaseClock', databaseClock);
     c.set('log', log);
     c.set('logEntry', logEntry);
     await next();

@@ -27,6 +27,7 @@ export function health() {
         askedAt = now;
         const asking = probe(c.env, c.get('logEntry').d1).then((result) => {
           answeredAt = c.get('clock')().getTime();
+          c.get('logEntry').d1.ms += answeredAt - now;
           latest = result;
         });
         c.executionCtx.waitUntil(asking); // other requests need the result even if this caller disconnects

@@ -7,7 +7,7 @@ import { createApp } from '../../src/app.ts';
 import { digestOf, sha256Hex } from '../../src/core/credential.ts';
 import { storeMissingAlerts, sweep } from '../../src/db/alerts.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, env, NOW, TODAY } from '../support.ts';
+import { BASE, databaseClock, env, NOW, TODAY } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const KEY = `bua_sk_0${'K'.repeat(32)}4`;
@@ -58,7 +58,7 @@ async function send(
   path: string,
   { at = NOW, body, id }: { at?: Date; body?: object; id?: string } = {},
 ) {
-  const app = createApp(() => at, { log: () => {}, error: console.error });
+  const app = createApp(() => at, { log: () => {}, error: console.error }, databaseClock);
   const headers = { Authorization: `Bearer ${KEY}`, ...(id === undefined ? {} : { 'Idempotency-Key': id }) };
   const request = new Request(`${BASE}/api/v1/business/${path}`, {
     method,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { sha256Hex } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, env, NOW } from '../support.ts';
+import { BASE, databaseClock, env, NOW } from '../support.ts';
 
 const D1 = env.ONE;
 const CODES = ['A', 'B'].map((letter) => `0${letter.repeat(33)}`);
@@ -22,7 +22,7 @@ test('a console link that the previous version created before or during the upgr
   await insertCode(CODES[0]);
   await applyD1Migrations(D1, env.MIGRATIONS);
   await insertCode(CODES[1]);
-  const app = createApp(() => NOW, { log: () => {}, error: console.error });
+  const app = createApp(() => NOW, { log: () => {}, error: console.error }, databaseClock);
   for (const code of CODES) {
     const request = new Request(`${BASE}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) });
     const answer = await app.fetch(request, { DB: D1 } as unknown as Bindings, createExecutionContext());

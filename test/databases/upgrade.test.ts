@@ -7,7 +7,7 @@ import { createApp } from '../../src/app.ts';
 import { digestOf, sha256Hex } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
 import { boundTo, homeOf } from '../ask.ts';
-import { BASE, env, homes, NOW, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
+import { BASE, databaseClock, env, homes, NOW, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const BEFORE = {
@@ -70,7 +70,7 @@ async function sendTo(
   { body, ...more }: Record<string, string> & { body?: string } = {},
 ) {
   const headers = { Authorization: `Bearer ${as}`, ...more };
-  const app = createApp(() => NOW, { log: () => {}, error: console.error });
+  const app = createApp(() => NOW, { log: () => {}, error: console.error }, databaseClock);
   const response = await app.fetch(
     new Request(`${BASE}/api/v1/${path}`, { method, headers, ...(body !== undefined && { body }) }),
     { ...bindings, ...OPERATOR_SECRETS } as unknown as Bindings,

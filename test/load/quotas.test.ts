@@ -12,7 +12,7 @@ import { createApp } from '../../src/app.ts';
 import { sweep } from '../../src/db/alerts.ts';
 import type { Bindings } from '../../src/env.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
-import { BASE, env, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
+import { BASE, databaseClock, env, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 import { type Alert, type Answer, dayAt, type Listed, Oracle, type Settings, type Write } from './oracle.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -91,10 +91,11 @@ class Lane {
   private batchFault: Fault = 'none';
   private writeFault: Fault = 'none';
   private readonly errors: { error?: string }[] = [];
-  private readonly app = createApp(() => new Date(this.now), {
-    log() {},
-    error: (line) => this.errors.push(line),
-  });
+  private readonly app = createApp(
+    () => new Date(this.now),
+    { log() {}, error: (line) => this.errors.push(line) },
+    databaseClock,
+  );
   private readonly bindings: Bindings;
   private readonly ids: string[] = [];
   private last = 0;

@@ -55,3 +55,11 @@ test('routes query only through the guard', () => {
   );
   expect(asking).toEqual([]);
 });
+
+test('the service takes the time only in index.ts and chance only in core/random.ts', () => {
+  const served = files.filter((name) => !/^(page|cli|tools)\//.test(name.replaceAll('\\', '/')));
+  const taking = served.filter((name) =>
+    /Date\.now|new Date\(\)|Math\.random|randomUUID|getRandomValues/.test(readFileSync(join('src', name), 'utf8')),
+  );
+  expect(taking.sort()).toEqual(['core/random.ts', 'index.ts']);
+});

@@ -45,7 +45,11 @@ const run = (...args: (string | number)[]) => runOn(opened.databases, ...args);
 vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in Node
 afterAll(() => void vi.unstubAllGlobals());
 const log = { log() {}, error: console.error };
-const { fetch } = createApp(() => NOW, log);
+const { fetch } = createApp(
+  () => NOW,
+  log,
+  () => new Date(),
+);
 const secrets = { OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)) };
 
 /** While the events are repeated, this variable admits only the operator. */

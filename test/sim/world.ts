@@ -280,8 +280,6 @@ Object.assign(globalThis, {
   },
   scheduler: { wait: (ms: number) => here().world.sleep(ms) },
 });
-const realNow = Date.now;
-Date.now = () => current.getStore()?.world.now ?? realNow();
 Object.defineProperty(globalThis, 'crypto', {
   value: {
     getRandomValues(array: Uint8Array) {
