@@ -36,7 +36,7 @@ function isPortOf(scheme: string, port: string) {
 }
 
 const isHost = (host: string) =>
-  host.length <= 253 && host.split('.').every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label));
+  host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 
 function covers(site: string, origin: string): boolean {
   if (origin.includes('*')) return false;

@@ -49,6 +49,8 @@ describe('a site is stored in its canonical notation', () => {
       ['https://xn--fsqu00a.xn--0zwm56d', 'https://\u4f8b\u5b50.\u6d4b\u8bd5'],
       ['https://xn--6dbbec0c.example', 'https://\u05d3\u05d5\u05d2\u05de\u05d4.example'],
       ['https://xn--53h.example', 'https://\u2615.example'],
+      ['https://xn--mgba3gch31f060k.com', 'https://\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com'], // a non-joiner after heh
+      ['https://*.xn--10cl1a0b660p.com', 'https://*.\u0dc1\u0dca\u200d\u0dbb\u0dd3.com'], // a joiner after al-lakuna
       // Browsers compose the syllable and the letter.
       ['https://xn--p39a.com', 'https://\uac00\u11a8.com', 'https://\u1100\u1161\u11a8.com'],
       [`https://${COMPOSED}.example`, `https://${DECOMPOSED}.example`],
@@ -58,6 +60,7 @@ describe('a site is stored in its canonical notation', () => {
       ...[
         'https://a_b.example.com',
         'https://pr-12--preview.example.com',
+        ...['https://-x.shop.example', 'https://x-.shop.example', 'https://-.example', 'https://*.-x.example'],
         'https://3com.example',
         'https://1.2.example',
       ],

@@ -44,7 +44,7 @@ export function canonicalSite(text: string): Site {
   if (/[<>]/.test(authority)) return wrong(INVALID); // a combining mark would turn these into another character
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
-  if (isDisguised(authority)) return wrong(DISGUISED);
+  if (isDisguised(authority) || hasStrayJoiner(composed)) return wrong(DISGUISED);
   if (/\.(?::\d*)?$/.test(composed)) return wrong('must not have a host that ends with a dot');
   if (composed.includes('*')) return wildcard(scheme.toLowerCase(), composed);
   return literal(scheme, composed);
@@ -116,18 +116,39 @@ function trimSpaces(text: string): string {
   return text.slice(start, end);
 }
 
+/** A zero-width joiner or non-joiner, with the nearest character on each side that is not a mark. The first includes its marks. */
+const JOINER = /(?<=((?:[^\p{Mn}\p{Me}.][\p{Mn}\p{Me}]*)?))[\u200c\u200d](?=[\p{Mn}\p{Me}]*([^\p{Mn}\p{Me}.:]?))/gu;
+
+/**
+ * Returns whether a host contains a joiner that browsers reject. A joiner may follow a virama, and a non-joiner may also separate two
+ * letters that join (RFC 5892, appendices A.1 and A.2). workerd's parser is content if such letters are anywhere in the label, so it is
+ * asked about each joiner alone.
+ */
+function hasStrayJoiner(host: string): boolean {
+  return [...host.matchAll(JOINER)].some(([joiner, left = '', right]) => {
+    const before = Array.from(left);
+    const followsVirama = URL.canParse(`https://a${before.at(-1) ?? ''}\u200d`);
+    const separates = joiner === '\u200c' && URL.canParse(`https://${before[0] ?? ''}\u200c${right}`);
+    return !followsVirama && !separates;
+  });
+}
+
 /** Returns whether a host contains characters, other than capitals, that the URL parser replaces or drops. */
 function isDisguised(host: string): boolean {
   if (host.includes('\u212a')) return true; // the Kelvin sign, which every normalization turns into K
   // U+0345 becomes a separate letter (ᾳ becomes αι). The order of composition determines which accents move with it.
   if (host.normalize('NFD').includes('\u0345')) return true;
   const composed = host.normalize('NFC');
-  return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
+  return (
+    composed !== composed.normalize('NFKC') ||
+    /[[\p{Default_Ignorable_Code_Point}--[\u200c\u200d]]\u3002\uff61]/v.test(composed)
+  );
 }
 
-const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/;
+/** Allows underscores, and hyphens at both ends of a label. Browsers load such hosts, although no registry sells them. */
+const LABEL = /^[a-z\d_-]{1,63}$/;
 
-/** Returns whether a host from the URL parser (lower case, Punycode) is a DNS name. Allows underscores, which exist in practice. */
+/** Returns whether a host from the URL parser (lower case, Punycode) is a DNS name. */
 const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 

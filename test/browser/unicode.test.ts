@@ -32,6 +32,7 @@ const LIVE = SCALARS.filter(
 );
 const MARKS = LIVE.filter((c) => /\p{M}/u.test(c));
 const ACCENTS = ['\u0301', '\u0323', '\u0334', '\u0345'];
+const JOINERS = ['\u200c', '\u200d'];
 const LETTERS = LIVE.filter((c) => /\p{L}/u.test(c));
 const COMPOSED = SCALARS.filter((c) => c !== c.normalize('NFD'));
 const HANGUL = COMPOSED.filter((c) => /\p{sc=Hang}/u.test(c));
@@ -47,6 +48,15 @@ const HOSTS: Record<string, () => string[]> = {
     LIVE.flatMap((c) => [
       ...[`\u05d0${c}.example`, `\u05d0${c}\u05d0.example`, `\u0628${c}1.example`, `\u0870${c}.example`],
       ...[`\u{10d4a}1${c}.example`, `${c}.\u05d0.example`, `a${c}.\u05d0.example`, `1${c}.example`, `${c}-.example`],
+    ]),
+  // Whether a label may contain a joiner depends on the characters beside it. U+0628 and U+1820 join on both sides, and U+094D is a virama.
+  'beside a joiner': () =>
+    JOINERS.flatMap((joiner) => [
+      ...LIVE.flatMap((c) => [
+        ...[`\u0628${c}${joiner}\u0628.example`, `\u0628${joiner}${c}\u0628.example`],
+        ...[`e\u094d${joiner}${c}.example`, `e${c}${joiner}e.example`],
+      ]),
+      ...MARKS.flatMap((m) => [`\u1820${m}${joiner}\u1820.example`, `\u1820${joiner}${m}\u1820.example`]),
     ]),
   // The same text, decomposed or partly composed. A Hangul syllable decomposes into two or three letters. If it has three, it can also be
   // written as a syllable of the first two, followed by the third letter.
@@ -124,6 +134,12 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 
 test('Chromium accepts every stored host, except some with right-to-left letters', () => {
   expect(report(accepted.filter(({ text, origin }) => origin === null && !RIGHT_TO_LEFT.test(text)))).toEqual([0]);
+});
+
+test('Chromium rejects no stored host because of a joiner', async () => {
+  const rejected = accepted.filter(({ text, origin }) => origin === null && /[\u200c\u200d]/.test(text));
+  const origins = await originsOf(rejected.map(({ text }) => text.replace(/[\u200c\u200d]/g, '')));
+  expect(report(rejected.filter((_, index) => origins[index]))).toEqual([0]);
 });
 
 test('the service accepts more than 100,000 different characters in hosts', () => {
