@@ -88,14 +88,18 @@ function guardWith(
   const { query, codeIn } = accepts;
   const validateQuery: MiddlewareHandler = query === undefined ? noQuery : queryInput(query);
   const middleware = createMiddleware<Recorded>(async function guarded(c, next) {
-    const caller = await identify(c, codeIn);
-    const admitted = await admit(c, caller, operationOf);
-    const { operation } = admitted;
-    const permission = await grant(c, admitted);
+    const sender = await identify(c);
+    await admitSender(c, sender, codeIn !== undefined);
+    // Reads the body before it reads the clock. Otherwise, a caller could delay the body and use an expired credential.
+    const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
+    const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, codeIn) };
+    const operation = operationOf(c, body);
+    const business_id = await admitCall(c, caller, operation);
+    const permission = await grant(c, caller, operation, business_id);
     const errors = idempotencyKeyError(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
     await validateQuery(c, async () => {
-      await validateBody?.(c, caller.body);
+      await validateBody?.(c, body);
       await next();
     });
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
@@ -106,69 +110,80 @@ function guardWith(
   return middleware;
 }
 
-/** The caller from which the request claims to come, not yet verified by a database. */
-type Caller = {
-  body: string;
-  /** Null if the credential is missing or malformed. `missingReason` then states which. */
+/** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */
+type Sender = {
+  /** Null if the headers contain no well-formed credential. */
   credential: Credential | null;
-  missingReason: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
   role: OperatorRole | null;
+  isFromServer: boolean;
   origin: string | null;
   ownOrigin: string;
 };
+type Caller = Sender & { credential: Credential };
 
-async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
-  // Reads the body before it reads the clock. Otherwise, a caller could delay the body and use an expired credential.
-  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
-  const isSent = hasCredential(c.req.raw.headers);
-  const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
-  const credential = hasCode ? codeIn(c.req, body) : parseCredential(c.req.header('Authorization'));
-  if (credential !== null && credential.kind !== 'code')
+async function identify(c: Context<Recorded>): Promise<Sender> {
+  const { headers } = c.req.raw;
+  const credential = parseCredential(c.req.header('Authorization'));
+  if (credential !== null)
     c.get('logEntry').credential = { kind: credential.kind, last_four: credential.text.slice(-4) };
   const ownOrigin = ownOriginOf(c.req.url);
   return {
-    body,
     credential,
-    missingReason: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
     role: credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null,
-    origin: originOf(c.req.raw.headers, ownOrigin),
+    isFromServer: !isFromPage(headers),
+    origin: originOf(headers, ownOrigin),
     ownOrigin,
   };
 }
 
-/** A caller that may query the database. */
-type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
-
-/** Throws if the caller may not query the database, for example because it exceeds a rate limit or sends no well-formed credential. */
-async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
-  const { body, credential, role, origin } = caller;
-  const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
+/**
+ * Throws if the headers or the client's address suffice to refuse the request, so that its body, of up to 1 MiB, is not read. With
+ * `takesCode`, a request without a credential may still contain a code.
+ */
+async function admitSender(c: Context<Recorded>, { credential, role, isFromServer }: Sender, takesCode: boolean) {
   // An operator key that a server sends is exempt, because the operator's back end sends all its requests from one address.
-  if (!isFromServer) await limitAddress(c);
+  if (role === null || !isFromServer) await limitAddress(c);
   if (role === null) {
     if (credential?.kind === 'operator') logMalformedSecrets(c);
     if (c.env.OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
   }
-  if (credential === null) throw new Unauthenticated(caller.missingReason);
-  if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
+  if (credential === null) {
+    if (hasCredential(c.req.raw.headers)) throw new Unauthenticated('malformed');
+    if (!takesCode) throw new Unauthenticated('missing');
+  } else if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
+}
+
+/** Returns the code in a body. Throws if there is none. */
+function codeOf(req: HonoRequest, body: string, codeIn: CodeIn | undefined): Credential {
+  if (codeIn === undefined || body.trim() === '') throw new Unauthenticated('missing');
+  const code = codeIn(req, body);
+  if (code === null) throw new Unauthenticated('malformed_code');
+  return code;
+}
+
+/**
+ * Throws if an operator key may not be used for the operation, or if the credential exceeds its rate limit. Returns the id of the business
+ * in the path, or 0 if the path contains no valid id.
+ */
+async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operation): Promise<number> {
+  const { credential, role, isFromServer, origin } = caller;
   const business_id = parseId(c.req.param('business_id') ?? '') ?? 0;
   const user_id = parseId(c.req.param('user_id') ?? '');
-  const operation = operationOf(c, body);
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
   // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
-  const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
-  await limitCredential(c, credential, origin, subject);
-  return { ...caller, credential, operation, business_id };
+  await limitCredential(c, credential, origin, user_id === null ? `${business_id}` : `user ${user_id}`);
+  return business_id;
 }
 
 /**
  * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
-async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
+async function grant(c: Context<Recorded>, caller: Caller, operation: Operation, business_id: number) {
+  const { credential, origin, ownOrigin } = caller;
   const { kind, text } = credential;
   const isBound = (name: Binding) => c.env[name] !== undefined;
   const databaseNumber = databaseFor(credential, business_id, isBound);
@@ -180,7 +195,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
-  // `admit` has checked the operator key, so a database refuses the call only if the business in the path is unknown.
+  // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);

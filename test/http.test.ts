@@ -197,6 +197,35 @@ describe('a delayed body', () => {
   });
 });
 
+describe('a request that its headers or its address suffice to refuse', () => {
+  const KEY = { Authorization: `Bearer ${SECRET}` };
+  const OVER_LIMIT = { ADDRESS_LIMIT: { limit: async () => ({ success: false }) } };
+  const ADDRESS = { 'CF-Connecting-IP': '192.0.2.1' };
+
+  test.each<[string, number, Record<string, string>, object]>([
+    ['without a credential', 401, {}, {}],
+    ['with a malformed credential', 401, { Authorization: `Bearer ${SECRET}.` }, {}],
+    ['with a key in another header', 401, { 'X-API-Key': SECRET }, {}],
+    ['with an unknown operator key', 401, { Authorization: `Bearer bua_op_${'x'.repeat(43)}` }, {}],
+    ['over the address limit, with an API key', 429, { ...KEY, ...ADDRESS }, OVER_LIMIT],
+    ['over the address limit, without a credential', 429, ADDRESS, OVER_LIMIT],
+    ['in operator-only mode', 503, KEY, { OPERATOR_ONLY: '1' }],
+  ])('%s, gets %i before its body is read', async (_, status, headers, bindings) => {
+    for (const route of ROUTES.filter(({ method }) => method !== 'GET')) {
+      // Without another credential, the body of this route can contain a code.
+      if (route.name === 'start a session' && status === 401 && Object.keys(headers).length === 0) continue;
+      let reads = 0;
+      const pull = () => new Promise<void>(() => void reads++); // never ends
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+      const init = { method: route.method, headers, body, duplex: 'half' } as RequestInit;
+      const { app, lines, errors } = newApp();
+      const answer = await app.fetch(new Request(BASE + route.path({ id: 1 }), init), bindings);
+      expect([route.name, answer.status, reads]).toEqual([route.name, status, 0]);
+      expect([...lines, ...errors]).toMatchObject([{ status, operation: null, d1: FREE }]);
+    }
+  });
+});
+
 test('a body that is not UTF-8 gets 400 without a query, because input is never repaired', async () => {
   const { access, key } = await newBusiness();
   const body = Uint8Array.from('{"sites":["https://m\u00fcller.example"]}', (character) => character.charCodeAt(0)); // Latin-1
@@ -217,16 +246,17 @@ describe('the limit of 1 MiB on bodies', () => {
         controller.close();
       },
     });
-  const send = (body: BodyInit, headers: Record<string, string>) =>
-    newApp().app.fetch(
-      new Request(`${BASE}/api/v1/business/1/access`, { method: 'POST', body, headers, duplex: 'half' } as RequestInit),
-      {},
-    );
+  /** Sends a body with the key of an unbound database. */
+  function send(body: BodyInit, sent: Record<string, string>) {
+    const headers = { ...sent, Authorization: `Bearer ${SECRET}` };
+    const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit;
+    return newApp().app.fetch(new Request(`${BASE}/api/v1/business/1/access`, init), {});
+  }
 
   test.each([
     ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
     ['in chunks', () => stream(MiB + 1)],
-  ])('results in 413 without a query for a larger body %s, even without a credential', async (_, body) => {
+  ])('results in 413 without a query for a larger body %s', async (_, body) => {
     const answer = await send(body(), { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
@@ -290,14 +320,15 @@ describe('the Error-Code header', () => {
     unknown_entry: ({ access, key }) => call('DELETE', `${access}/999`, { as: key }),
     not_found: () => call('GET', '/api/v1/nothing'),
     method_not_allowed: ({ access }) => call('PUT', access),
-    broken_body({ access }) {
+    broken_body({ access, key }) {
       const body = new ReadableStream({ start: (controller) => controller.error(new Error('Connection lost.')) });
+      const headers = { Authorization: `Bearer ${key}` };
       return newApp().app.fetch(
-        new Request(BASE + access, { method: 'POST', body, duplex: 'half' } as RequestInit),
+        new Request(BASE + access, { method: 'POST', headers, body, duplex: 'half' } as RequestInit),
         {},
       );
     },
-    too_large: ({ access }) => call('POST', access, { body: 'x'.repeat(2 ** 20 + 1) }),
+    too_large: ({ access, key }) => call('POST', access, { as: key, body: 'x'.repeat(2 ** 20 + 1) }),
     rate_limited({ usage }) {
       const ADDRESS_LIMIT = { limit: async () => ({ success: false }) };
       return call('GET', usage, { headers: { 'CF-Connecting-IP': '192.0.2.1' }, bindings: { ADDRESS_LIMIT } });

@@ -195,13 +195,13 @@ describe('the rate limits', () => {
     expect(networkOf('::1')).toBe('0:0:0:0');
   });
 
-  test('apply after the checks for 404, 405 and 413, and before the credential check', async () => {
+  test('apply after the checks for 404 and 405, and before the checks of the credential and the body', async () => {
     const bindings = { ADDRESS_LIMIT: limiter(0).binding };
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     for (const [status, method, path, body] of [
       [404, 'GET', '/api/v1/nowhere', undefined],
       [405, 'PUT', '/api/v1/business/usage/1', undefined],
-      [413, 'POST', '/api/v1/business/usage/1', 'x'.repeat(1024 * 1024 + 1)],
+      [429, 'POST', '/api/v1/business/usage/1', 'x'.repeat(1024 * 1024 + 1)],
       [429, 'GET', '/api/v1/business/usage/1', undefined],
     ] as const)
       expect((await call(method, path, { headers, body, bindings })).status, `${method} ${path}`).toBe(status);

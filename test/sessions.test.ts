@@ -611,11 +611,11 @@ describe('a caller without a credential', () => {
     expect((await call('POST', PATH, { body: { code } })).status).toBe(200);
   });
 
-  test('is rate-limited by address after the body size check and before all other checks', async () => {
+  test('is rate-limited by address before all other checks, including that of the body size', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const keys: string[] = [];
-    const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 1 });
+    const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 2 });
     const send = (body: unknown) =>
       call('POST', PATH, {
         headers: { 'CF-Connecting-IP': '192.0.2.1' },
@@ -627,7 +627,7 @@ describe('a caller without a credential', () => {
     const limited = await send({ code });
     expect(answerOf(limited)).toEqual({ status: 429, body: { message: 'Too Many Attempts.' } });
     expect(limited.headers.get('Error-Code')).toBe('rate_limited');
-    expect(keys).toEqual(['192.0.2.1', '192.0.2.1']);
+    expect(keys).toEqual(Array(3).fill('192.0.2.1'));
     expect((await redeem(code)).status).toBe(200);
   });
 });

@@ -110,6 +110,14 @@ test.each([
   });
 });
 
+test('the response arrives, and the connection stays usable, if a large body is refused before it is read', async () => {
+  for (let times = 0; times < 3; times++) {
+    const refused = await send('POST', lists.literals.usage, [], ' '.repeat(8 * 1024 * 1024));
+    expect(told(refused)).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });
+    expect((await send('GET', lists.literals.usage, [by(key)])).status).toBe(200);
+  }
+});
+
 // `send` asserts the CORS headers.
 describe('a registered page can read the response to a request', () => {
   test.each([
