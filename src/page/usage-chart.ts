@@ -27,11 +27,6 @@ const DISPLAYED = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`
 const TOTAL_SCALE = 2.6; // the width of bold 28 px text relative to a 12 px label
 const SERVICE = new URL(import.meta.url).origin;
 
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(STYLE);
-const canvas = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
-const textWidth = (text: string) => canvas.measureText(text).width;
-
 function reflect(chart: UsageChart, attribute: string, value: unknown): void {
   if (value === null || value === undefined) chart.removeAttribute(attribute);
   else chart.setAttribute(attribute, `${value}`);
@@ -42,8 +37,9 @@ export interface UsageChart extends Record<Exclude<(typeof REFLECTED)[number], '
   set business(value: string | number | null);
 }
 
+// A server that renders pages can import this module, although it has no elements.
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the loop below the class defines these properties
-export class UsageChart extends HTMLElement {
+export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   static readonly observedAttributes = [...REQUESTED, 'compare', 'lang', ...DISPLAYED];
 
   readonly #label = box('label');
@@ -59,6 +55,8 @@ export class UsageChart extends HTMLElement {
     this.#plot,
     this.#table,
   );
+  readonly #canvas = html('canvas', {}).getContext('2d') as CanvasRenderingContext2D;
+  readonly #textWidth = (text: string) => this.#canvas.measureText(text).width;
   readonly #resizeObserver = new ResizeObserver(() => this.#scheduleDraw());
   readonly #languageObserver = new MutationObserver(() => this.reload());
 
@@ -79,6 +77,8 @@ export class UsageChart extends HTMLElement {
   constructor() {
     super();
     const root = this.attachShadow({ mode: 'open' });
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
     root.adoptedStyleSheets = [sheet];
     root.append(this.#card);
     this.#message.role = 'status';
@@ -284,14 +284,14 @@ export class UsageChart extends HTMLElement {
     this.#drawn = null;
     this.#total.replaceChildren();
     this.#range.replaceChildren();
-    canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
+    this.#canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
     if (loaded) this.#drawHead(loaded, words);
     const { clientWidth: width, clientHeight: height } = this.#plot;
     if (loaded && width > 0) {
       const { used, before } = loaded;
       const rightToLeft = this.#card.dir === 'rtl';
       const days = { used, before: before?.used ?? [], today: this.#today };
-      const drawn = plot({ ...days, width, height, rightToLeft, textWidth }, words);
+      const drawn = plot({ ...days, width, height, rightToLeft, textWidth: this.#textWidth }, words);
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
       if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
@@ -304,7 +304,7 @@ export class UsageChart extends HTMLElement {
 
   #drawHead({ from, to, total, used, before }: Loaded, { word, unit, number, compact, range, percent }: Words): void {
     const exact = number(total);
-    const fits = textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
+    const fits = this.#textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
     this.#total.append(fits ? exact : compact(total), ' ', span('unit', unit(total)));
     this.#range.append(span('days', range(from, to)));
     const compared = before ?? (this.compare && comparedWith({ from, to }, this.compare));
@@ -371,4 +371,5 @@ for (const name of REFLECTED) {
   });
 }
 
-if (!customElements.get('usage-chart')) customElements.define('usage-chart', UsageChart);
+const registry = globalThis.customElements;
+if (!registry?.get('usage-chart')) registry?.define('usage-chart', UsageChart);
