@@ -1,5 +1,6 @@
 // The page at /: puts the service's origin into the examples, shows their copy buttons, and draws a live chart.
 import { createCopier } from './copy.ts';
+import type { Failed } from './report.ts';
 import type { UsageChart } from './usage-chart.ts';
 
 const find = <E extends Element>(selector: string): E => document.querySelector<E>(selector) as E;
@@ -41,5 +42,9 @@ form.addEventListener('submit', (event) => {
     chart.setAttribute(name, find<HTMLInputElement>(`#show-${name}`).value.trim());
   }
   chart.hidden = false;
-  showTag();
+});
+chart.addEventListener('load', showTag);
+// A tag that the chart rejects must not be pasted, least of all with a secret key.
+chart.addEventListener('error', (event: Event) => {
+  if ((event as CustomEvent<Failed>).detail.reason !== 'attributes') showTag();
 });

@@ -11,6 +11,7 @@ export type Failed = { status: number; message: string; reason: Reason };
 export const reportFailure = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 
 export type ReportRequest = { base: string; business: string; token: string; from: string | null; to: string | null };
+type Attributes = { [name in 'business' | 'token' | 'from' | 'to']: string | null };
 
 /** Another server at `base-url` may omit any field. */
 type Body = { data?: { used?: Day[] }; message?: string };
@@ -29,17 +30,35 @@ export function periodOf(used: Day[]): Period {
   return { from: (used[0] as Day).date, to: (used.at(-1) as Day).date, total: sum(used), used };
 }
 
-/** Returns null unless the URL is an origin, with or without a trailing slash. */
+/** Returns null unless the URL is an origin that can be fetched, with or without a trailing slash. */
 export function originOf(url: string): string | null {
   const parsed = URL.parse(url);
-  return parsed?.href === `${parsed?.origin}/` ? parsed.origin : null;
+  return parsed?.href === `${parsed?.origin}/` && /^http/.test(parsed.href) ? parsed.origin : null;
+}
+
+/** Matches every business token that the service accepts (docs/api.md, "Credentials"). */
+const TOKEN = /^(bua_pk_[0-9a-z]{33,34}|(?!bua_)[0-9a-z._~+/=-]{24,255})$/i;
+
+/** Throws a failure that says what each invalid attribute must be. It never contains the token. */
+export function requestOf({ business, token, from, to }: Attributes, base: string | null): ReportRequest {
+  const faults: string[] = [];
+  if (!/^[1-9]\d{0,15}$/.test(`${business}`)) faults.push('business must be a positive whole number, such as 7');
+  if (!TOKEN.test(`${token}`))
+    faults.push(
+      /bua_(sk|op)_/i.test(`${token}`)
+        ? 'token is a secret key, which this page publishes: revoke it, and use the business token'
+        : 'token must be bua_pk_ followed by 34 letters and digits, or an imported token',
+    );
+  if (!base) faults.push('base-url must be an origin, such as https://usage.example.com');
+  if (faults[0]) throw reportFailure('attributes', faults.join('; '));
+  return { base, business, token, from, to } as ReportRequest;
 }
 
 export async function fetchReport(
   { base, business, token, from, to }: ReportRequest,
   signal: AbortSignal,
 ): Promise<Day[]> {
-  const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`);
+  const url = new URL(`${base}/api/v1/business/usage/${business}`);
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
   const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);

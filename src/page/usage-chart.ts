@@ -14,7 +14,7 @@ import {
   originOf,
   periodOf,
   type ReportRequest,
-  reportFailure,
+  requestOf,
 } from './report.ts';
 import { type Compare, changeOf, clamp, comparedWith, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
@@ -173,7 +173,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
       return;
     }
     try {
-      const request = data ? null : this.#request(base);
+      const request = data ? null : requestOf(this, base);
       const loaded: Loaded = periodOf(request ? await fetchReport(request, signal) : (data as Data).used);
       if (data?.before) loaded.before = periodOf(data.before);
       await words;
@@ -190,14 +190,6 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
       this.#logError(failed);
       this.#emit('error', failed);
     }
-  }
-
-  #request(base: string | null): ReportRequest {
-    const { business, token, from, to } = this;
-    if (business && token && base) return { base, business, token, from, to };
-    const faults = (['business', 'token'] as const).filter((name) => !this[name]).map((name) => `${name} is missing`);
-    if (!base) faults.push('base-url must be an origin, such as https://usage.example.com');
-    throw reportFailure('attributes', faults.join('; '));
   }
 
   #settle(loaded: Loaded | null, failed: Failed | null): void {

@@ -549,17 +549,25 @@ describe('when the chart cannot be shown', () => {
 
   test('each missing or invalid attribute is reported by name, without a request', async () => {
     await open('', { until: null });
+    const number = 'business must be a positive whole number, such as 7';
+    const token = 'token must be bua_pk_ followed by 34 letters and digits, or an imported token';
+    const secret = 'token is a secret key, which this page publishes: revoke it, and use the business token';
     const origin = 'base-url must be an origin, such as https://usage.example.com';
+    const valid = `token="${shop.token}"`;
     for (const [business, attributes, message] of [
-      ['null', 'token="bua_pk_none"', 'business is missing'],
-      ['', 'business="" token="bua_pk_none"', 'business is missing'],
-      ['7', 'business="7"', 'token is missing'],
-      ['7', 'business="7" base-url="https://a.example/api/v1"', `token is missing; ${origin}`],
-      ['7', 'business="7" token="bua_pk_none" base-url="/"', origin],
+      ['null', valid, number],
+      ['', `business="" ${valid}`, number],
+      ['“7”', `business=“7” ${valid}`, number],
+      ['7', 'business="7"', token],
+      ['7', 'business="7" token="bua_pk_…"', token],
+      ['7', `business="7" token=“${shop.token}”`, token],
+      ['7', `business="7" token="${made.keys.charted}"`, secret],
+      ['7', 'business="7" base-url="https://a.example/api/v1"', `${token}; ${origin}`],
+      ['7', `business="7" ${valid} base-url="/"`, origin],
     ] as const) {
       await replaceWith(`<usage-chart ${attributes}></usage-chart>`);
       await state('refused');
-      expect(await text('message'), attributes).toBe(NOT_HERE);
+      expect(await text('message'), attributes).toBe(NOT_HERE); // and no button
       expect(await takeEvents(), attributes).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
       expect(logged(), attributes).toEqual([logLine(message, business)]);
     }
@@ -660,7 +668,7 @@ const STATES: Record<string, [body: string, state: string, setup?: Setup]> = {
   ],
   'right-to-left': [tag(busy, 'compare label="הזמנות"'), 'loaded', { root: 'lang="he" dir="rtl"' }],
   german: [tag(busy, 'compare label="Bestellungen" unit="Bestellung|Bestellungen"'), 'loaded', { root: 'lang="de"' }],
-  refused: [tag({ ...shop, token: 'bua_pk_none' }, MARCH), 'refused'],
+  refused: [tag({ ...shop, token: `bua_pk_${'0'.repeat(34)}` }, MARCH), 'refused'],
   loading: [tag(shop, MARCH), 'loading', { before: () => hold(API) }],
   offline: [
     tag(shop, MARCH),

@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 let page: Page;
-const { newPage } = visitsOfFile();
+const { complaints, newPage } = visitsOfFile();
 
 async function visit(url: string, options: BrowserContextOptions = {}): Promise<void> {
   page = await newPage(options);
@@ -98,6 +98,12 @@ describe('the page at /', () => {
     });
     await page.goto(service);
     await page.getByLabel('Business ID').fill(quiet.id);
+    const tag = await page.locator('#tag').innerText();
+    await page.getByLabel('Business token').fill(`bua_sk_${'k'.repeat(34)}`);
+    await page.getByRole('button', { name: 'Show chart' }).click();
+    await page.locator('#live [data-state=refused]').waitFor();
+    expect(await page.locator('#tag').innerText()).toBe(tag);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('token is a secret key')]);
     await page.getByLabel('Business token').fill(quiet.token);
     await page.getByRole('button', { name: 'Show chart' }).click();
     await page.locator('#live [data-state=empty]').waitFor();

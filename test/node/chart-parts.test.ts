@@ -1,5 +1,6 @@
 // The chart's pure functions: bars, ticks, tooltips, keys, and validation of its attributes and data.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parseCredential } from '../../src/core/credential.ts';
 import { addDays } from '../../src/core/time.ts';
 import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from '../../src/page/scale.ts';
 import { type Words, wordsIn } from '../../src/page/words.ts';
@@ -8,7 +9,11 @@ type Parts = {
   keyStep: (key: string, forward: number) => number | undefined;
   tooltipLines: (bar: Bar, words: Words, today: string) => string[];
 };
-type Report = { originOf: (url: string) => string | null; periodOf: (used: unknown) => object };
+type Report = {
+  originOf: (url: string) => string | null;
+  periodOf: (used: unknown) => object;
+  requestOf: (attributes: { business: string | null; token: string | null }, base: string | null) => object;
+};
 let parts: Parts;
 let report: Report;
 beforeAll(async () => {
@@ -150,8 +155,71 @@ test.each([
   ['/', null],
   ['https://', null],
   ['https://a.example/api/v1', null],
+  ['ws://a.example', null],
+  ['file:///', null],
 ])('base-url %s has the origin %s', (url, origin) => {
   expect(report.originOf(url)).toBe(origin);
+});
+
+const BASE = 'https://usage.example.com';
+const TOKEN = `bua_pk_${'0Az'.repeat(11)}9`;
+/** Returns the request that these attributes make, or the failure that they cause. */
+function requestOf(business: string | null, token: string | null, base: string | null = BASE) {
+  try {
+    return report.requestOf({ business, token }, base);
+  } catch (failed) {
+    return failed;
+  }
+}
+const invalid = (message: string) => ({ status: 0, message, reason: 'attributes' });
+
+test.each([null, '', '0', '07', '-1', '1.5', ' 7', '“7”', '…', '12345678901234567'])(
+  'business %j is rejected with what it must be',
+  (business) => {
+    expect(requestOf(business, TOKEN)).toEqual(invalid('business must be a positive whole number, such as 7'));
+  },
+);
+
+test.each([
+  null,
+  '',
+  'bua_pk_…',
+  `“${TOKEN}”`,
+  `"${TOKEN}"`,
+  ` ${TOKEN}`,
+  `Bearer ${TOKEN}`,
+  TOKEN.slice(0, -2),
+  `${TOKEN}0`,
+  'короткий-токен-из-прежней-системы',
+  'short',
+])('token %j is rejected with what it must be', (token) => {
+  const message = 'token must be bua_pk_ followed by 34 letters and digits, or an imported token';
+  expect(requestOf('7', token)).toEqual(invalid(message));
+});
+
+const SECRETS = ['bua_sk_', 'bua_op_', 'BUA_SK_'].map((prefix) => prefix + 'k'.repeat(34));
+test.each([...SECRETS, `“${SECRETS[0]}”`, ` ${SECRETS[1]}`, `Bearer ${SECRETS[0]}`, 'bua_sk_…'])(
+  'token %j is rejected as a secret key, which is not repeated',
+  (token) => {
+    const message = 'token is a secret key, which this page publishes: revoke it, and use the business token';
+    expect(requestOf('7', token)).toEqual(invalid(message));
+  },
+);
+
+test.each([TOKEN, 'a.b_c~d+e/f=g-h0123456789', 'x'.repeat(255), `legacy.bua_sk_${'k'.repeat(34)}`])(
+  'token %j is accepted, as the service accepts its form',
+  (token) => {
+    expect(parseCredential(`Bearer ${token}`)?.kind).toBe('token');
+    expect(requestOf('9007199254740991', token)).toEqual({ base: BASE, business: '9007199254740991', token });
+  },
+);
+
+test('every invalid attribute is named', () => {
+  expect(requestOf('', 'x', null)).toEqual(
+    invalid(
+      'business must be a positive whole number, such as 7; token must be bua_pk_ followed by 34 letters and digits, or an imported token; base-url must be an origin, such as https://usage.example.com',
+    ),
+  );
 });
 
 test('a list of days yields its first day, last day and total', () => {
