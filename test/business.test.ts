@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { businesses, dailyUsage } from '../src/db/schema.ts';
 import { granted } from './answers.ts';
 import {
   addFormerToken,
@@ -122,18 +122,6 @@ describe('former tokens', () => {
       expect((await call('GET', business.usage, { as: business.token, at })).status).toBe(status);
       expect((await shown(business, { at })).former_tokens).toHaveLength(count);
     }
-  });
-
-  test('without a stored order are sorted by expiry', async () => {
-    const business = await newBusiness();
-    const rows = ['2026-03-16T02:00:00.000000Z', '2026-03-16T01:00:00.000000Z'].map((expires_at, index) => ({
-      ...{ token: `Imported.${business.id}.before.${index}`, business_id: business.id, expires_at },
-    }));
-    await business.db.insert(formerTokens).values(rows);
-    expect((await shown(business)).former_tokens).toEqual([
-      { last_four: 're.1', expires_at: '2026-03-16T01:00:00.000000Z' },
-      { last_four: 're.0', expires_at: '2026-03-16T02:00:00.000000Z' },
-    ]);
   });
 
   test('of another business are never shown', async () => {

@@ -203,7 +203,7 @@ describe('no change is stored', () => {
       [401, 'POST', business.access, { as: other.key, body: { sites: [B] } }],
       [401, 'DELETE', business.access, { as: other.key }],
       [401, 'POST', token, { as: other.key }],
-      [401, 'POST', token, { as: `bua_sk_${'x'.repeat(33)}` }],
+      [401, 'POST', token, { as: `bua_sk_0${'x'.repeat(33)}` }],
       [405, 'PUT', token, {}],
       [200, 'POST', business.usage, {}],
       [200, 'POST', business.usage, { body: { uses: [{ id: 'order-1' }] } }],

@@ -305,7 +305,9 @@ describe('a console link', () => {
 test("a session key can be a database's first key, and its id is in the database's range", async () => {
   for (const { d1, db, number, binding } of homes) {
     const user_id = 9_997_000 + number;
-    await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();
+    await env.DB.prepare(`insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z')`)
+      .bind(user_id, number)
+      .run();
     await db
       .update(businesses)
       .set({ user_id })

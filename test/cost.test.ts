@@ -169,7 +169,7 @@ describe('a refused call', () => {
 
   test('does not look up any of a thousand listed uses', async () => {
     const body = { uses: Array.from({ length: 1000 }, (_, index) => ({ id: `order-${index}` })) };
-    for (const as of ['q'.repeat(24), `bua_sk_${'q'.repeat(33)}`, little.token, caller.key]) {
+    for (const as of ['q'.repeat(24), `bua_sk_0${'q'.repeat(33)}`, little.token, caller.key]) {
       const { status, cost } = await call('POST', little.usage, { as, body });
       expect(status).not.toBe(200);
       expect(cost.rows_read).toBeLessThanOrEqual(12);
@@ -256,7 +256,7 @@ test('recording a use reads and writes the same number of rows, however many use
   await fresh.home.d1.batch([
     many(
       1_000_000,
-      `insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15' from n`,
+      `insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15', 40, 1 from n`,
     ),
     many(
       10_000,

@@ -1,10 +1,9 @@
 // The operator's requests for businesses and users, from creation to deletion.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { purge } from '../src/db/purge.ts';
-import { apiKeys, businesses, changes, deletions, ledger, retiredTokens } from '../src/db/schema.ts';
+import { apiKeys, businesses, changes, deletions, ledger } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import {
   type CallOptions,
@@ -656,8 +655,8 @@ describe('deleting a business', () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { id, db, home, user_id } = business;
     await home.d1
-      .prepare(`insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-        where i < 100000) select ?, unhex(printf('%032x', i)), '${TODAY}', '${TODAY}' from n`)
+      .prepare(`insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+        where i < 100000) select ?, unhex(printf('%032x', i)), '${TODAY}', '${TODAY}', 40, 1 from n`)
       .bind(id)
       .run();
     await home.d1
@@ -700,38 +699,6 @@ describe('deleting a business', () => {
     expect(answerOf(await create(body))).toEqual(
       refusal('token', 'must not be a current or former token of any business'),
     );
-  });
-
-  test('also retires a token that was inserted with SQL, so it can never be imported', async () => {
-    const business = await newBusiness();
-    const token = `Put-in-by-SQL-long-ago-${business.id}`;
-    await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
-    const { cost } = await remove(business);
-    expect(cost.round_trips).toBe(2); // the Worker hashes the token, because SQLite has no SHA-256
-    const retired = homeOfId(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
-    expect(await retired.bind(await sha256Hex(token)).first('n')).toBe(1);
-  });
-
-  test.each([
-    ['a rotation', 1],
-    ['an SQL update', 3],
-  ])('succeeds while %s replaces the token (round trips: %i)', async (which, batches) => {
-    const { id, name, key, db, home } = await newBusiness();
-    const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
-    if (which !== 'a rotation') await putIn(`Put-in-by-SQL-long-ago-${id}`);
-    let asked = 0;
-    const raced = withBatch(home.d1, async (batch) => {
-      asked += 1;
-      if (which === 'a rotation') await call('POST', `/api/v1/business/${id}/token`, { as: key });
-      else if (asked === 2) await putIn(`Put-in-by-SQL-meanwhile-${id}`);
-      return batch();
-    });
-    const path = `/business/${id}?name=${encodeURIComponent(name)}`;
-    expect((await send('DELETE', path, { bindings: { [home.binding]: raced } })).status).toBe(200);
-    expect(asked).toBe(batches);
-    expect(await db.$count(businesses, eq(businesses.id, id))).toBe(0);
-    const isRetired = eq(retiredTokens.hash, await sha256Hex(`Put-in-by-SQL-meanwhile-${id}`));
-    expect(await db.$count(retiredTokens, isRetired)).toBe(which === 'a rotation' ? 0 : 1);
   });
 });
 

@@ -40,7 +40,14 @@ test('the backlog counts expired ids of uses, and alerts that no sent or abandon
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   const use = (number: number, recorded_on: string, keep_days: number) => ({
-    ...{ business_id: id, digest: new Uint8Array(16).fill(number) as Buffer, day: recorded_on, recorded_on, keep_days },
+    ...{
+      business_id: id,
+      digest: new Uint8Array(16).fill(number) as Buffer,
+      day: recorded_on,
+      recorded_on,
+      keep_days,
+      quantity: 1,
+    },
   });
   // The ids are retained until March 14, 15 and 16.
   await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
@@ -90,7 +97,7 @@ test('the list of databases reads a bounded number of rows, because each count s
   const listed = (from: number, to: number) =>
     `with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})`;
   await rowsOf(
-    `${listed(1, 9000)} insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01' from n`,
+    `${listed(1, 9000)} insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01', 40, 1 from n`,
     id,
   );
   await rowsOf(
@@ -112,7 +119,7 @@ test('the list of databases reads a bounded number of rows, because each count s
   expect(some.cost.rows_read).toBeLessThanOrEqual(5 * 9000 + others);
 
   await rowsOf(
-    `${listed(9001, 30_000)} insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01' from n`,
+    `${listed(9001, 30_000)} insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01', 40, 1 from n`,
     id,
   );
   await rowsOf(

@@ -36,8 +36,8 @@ import {
 
 const HOW =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
-const SECRET = `bua_sk_${'x'.repeat(33)}`;
-const TOKEN = `bua_pk_${'x'.repeat(33)}`;
+const SECRET = `bua_sk_0${'x'.repeat(33)}`;
+const TOKEN = `bua_pk_0${'x'.repeat(33)}`;
 
 const askBadly = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
   call(route.method, route.path(business) + (route.bad.query ?? ''), {

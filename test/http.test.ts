@@ -24,7 +24,7 @@ import {
 
 const textAnswerOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
-const SECRET = `bua_sk_${'x'.repeat(33)}`;
+const SECRET = `bua_sk_0${'x'.repeat(33)}`;
 const NOT_FOUND = { status: 404, text: '{"message":"Not Found"}' };
 const METHOD_NOT_ALLOWED = { status: 405, text: '{"message":"Method Not Allowed"}' };
 const BAD_REQUEST = { status: 400, text: '{"message":"Bad Request"}' };

@@ -113,14 +113,6 @@ describe('a use cannot be lowered', () => {
     expect([await countsByDay(business), await countsByDay(other)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 5 }]);
   });
 
-  test('if its quantity is not stored', async () => {
-    const business = await newBusiness();
-    await record(business, [{ id: 'a', quantity: 500 }]);
-    await business.home.d1.prepare('update ledger set quantity = null where business_id = ?').bind(business.id).run();
-    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
-    expect(await countsByDay(business)).toEqual({ [TODAY]: 500 });
-  });
-
   test('from 41 days after its day, even if the ledger still contains its id', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -35);

@@ -40,8 +40,8 @@ test('a purge run deletes at most 24,000 expired ids and no unexpired ids', {
   const rows = (count: number, prefix: string, recorded_on: string) =>
     d1
       .prepare(
-        `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-        where i < ${count}) select ?, unhex(printf('%s%030x', ?, i)), ?3, ?3 from n`,
+        `insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+        where i < ${count}) select ?, unhex(printf('%s%030x', ?, i)), ?3, ?3, 40, 1 from n`,
       )
       .bind(business.id, prefix, recorded_on);
   await d1.batch([rows(200_000, '00', '2026-03-01'), rows(100, 'ff', '2026-03-15')]);
@@ -320,8 +320,8 @@ test('at most 8,000 alerts are deleted in nine purge runs', async () => {
 async function sentByRuns() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
-  const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 202000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+  const ids = `insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+    where i < 202000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01', 40, 1 from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {

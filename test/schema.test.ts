@@ -10,7 +10,7 @@ const all = async <T>(sql: string) => (await env.DB.prepare(sql).all<T>()).resul
 const stored = () =>
   all<{ name: string; sql: string }>(
     `select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%'
-      and name not like '_cf_%' and name <> 'identity' order by name`, // `identity` is unused, and a later version drops it
+      and name not like '_cf_%' order by name`,
   );
 
 test('the schema and the database have the same tables, all of them STRICT', async () => {

@@ -93,7 +93,7 @@ describe('a session started with an API key', () => {
   });
 
   test('is stored in DB if the API key has the older format', async () => {
-    const key = `bua_sk_${'k'.repeat(33)}`;
+    const key = `bua_sk_0${'k'.repeat(33)}`;
     const row = {
       user_id: 9_999_001,
       name: 'old',

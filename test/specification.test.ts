@@ -87,7 +87,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
 });
 
 test('an unauthenticated caller gets 401, whatever the input', async () => {
-  for (const key of [null, 'nonsense', `bua_sk_${'x'.repeat(33)}`]) {
+  for (const key of [null, 'nonsense', `bua_sk_0${'x'.repeat(33)}`]) {
     for (const [method, path] of [
       ['GET', '/api/v1/business/usage/1'],
       ['POST', '/api/v1/business/1/access'],

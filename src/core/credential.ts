@@ -16,8 +16,8 @@ export type CallerKind = Credential['kind'];
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 /** The alphabet of random characters and database letters. A letter's index is its database number. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** A database letter and random characters. Older credentials contain no letter and belong to database 0. */
-const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
+/** A database letter and random characters. */
+const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z])[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
 /** Longer than other credentials, because an operator key gives access to every business. */
 const OPERATOR_LENGTH = 43;
 const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
@@ -37,7 +37,7 @@ export function parseCredential(authorization: string | undefined): Credential |
   const isOperator = OPERATOR.test(text);
   if (letter === undefined && !isOperator && !IMPORTED.test(text)) return null;
   const kind = isOperator ? 'operator' : text.startsWith('bua_sk_') ? 'key' : 'token';
-  return credentialWith(kind, text, letter === undefined ? null : ALPHABET.indexOf(letter)); // 0 if there is no letter
+  return credentialWith(kind, text, letter === undefined ? null : ALPHABET.indexOf(letter));
 }
 
 function credentialWith(kind: Credential['kind'], text: string, database: number | null): Credential {

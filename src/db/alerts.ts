@@ -156,7 +156,7 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
   const since = formatTimestamp(new Date(now.getTime() - RECENT_MS));
   const today = dayOf(now);
-  // `counted_at` is null if an older version counted the uses. Such uses are treated as recent.
+  // `counted_at` is null if the count was imported. Such uses are treated as recent.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
     and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
   return storeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);

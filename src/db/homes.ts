@@ -1,6 +1,6 @@
 // Assigns owners to databases, and imported tokens to owners. Both assignments are made and stored only in DB, the first database.
 // Concurrent callers therefore receive the same home, and an outage of any other database affects only the owners assigned to it.
-import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
 import { gapsIn, NotBound } from '../core/database.ts';
@@ -10,12 +10,12 @@ import { isBeforeDeadline } from './call.ts';
 import { type Json, jsonObject, parseJson } from './json.ts';
 import { rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
-import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
+import { businesses, homes, importedTokens } from './schema.ts';
 import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
+type Claim = Placeholders<'user_id' | 'hash'>;
 const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 
 const NO_HOME = { database: null, place: null, claimed_at: null };
@@ -44,21 +44,13 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
   return boundHome(databases, row.home).database;
 }
 
-/**
- * Tests whether a token is free: no business uses or has used it, and no other user has claimed it. Querying DB is enough, because only DB
- * can contain tokens that were imported before claims existed. If there is no token, `hash` and `token` are null, which never equals
- * anything in SQL.
- */
-function isFree({ user_id, hash, token, now }: Claim) {
+/** Tests whether no other user has claimed the token. If there is no token, `hash` is null, which never equals anything in SQL. */
+function isFree({ user_id, hash }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
-  const isFormer = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, now));
-  return sql`not exists (select 1 from ${importedTokens} where ${and(eq(importedTokens.hash, hash), isTaken)})
-    and not exists (select 1 from ${businesses} where ${eq(businesses.token, token)})
-    and not exists (select 1 from ${formerTokens} where ${isFormer})
-    and not exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, hash)})`;
+  return sql`not exists (select 1 from ${importedTokens} where ${and(eq(importedTokens.hash, hash), isTaken)})`;
 }
 
-const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
+const CLAIM = ['user_id', 'candidates', 'open', 'hash'] as const;
 /**
  * Assigns a user without a home to one of the `open` databases: the one with the fewest owners, or with the lowest number in a tie. Counts
  * the owners in the same statement, so concurrent callers see each other's claims.
@@ -80,7 +72,7 @@ const touchHome = statement(['user_id'], (permission, $) =>
   builder
     .update(homes)
     .set({ claimed_at: sql`${$.now}` })
-    .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
+    .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} <> ${$.now}`)),
 );
 export const homeAfter = statement(['user_id'], (permission, $) =>
   builder.select({ home: homeField(permission, $) }).from(permission),
@@ -125,7 +117,7 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
  * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database with the fewest owners.
  * In the same batch, claims the `token` to import, if any. If the user may not import it, `isFree` is false and nothing is claimed, so a
  * new user's `home` is null. The user can claim the token again until a business uses it. Only the user's database can tell whether a
- * business already uses it.
+ * business has used it.
  */
 export async function claimHome(
   databases: BoundDatabases,
@@ -139,7 +131,7 @@ export async function claimHome(
   const hash = token === undefined ? null : await sha256Hex(token);
   async function claim(open: readonly number[]) {
     const lists = { candidates: JSON.stringify(candidates), open: JSON.stringify(open) };
-    const values = { user_id, token: token ?? null, hash, ...lists };
+    const values = { user_id, hash, ...lists };
     const { home, owned } = await databases.askIn(0)(
       readVerdict,
       {

@@ -1,5 +1,5 @@
 // Lowers the quantities of uses that have ids, and the daily counts by the same amount (docs/api.md, "Lowering uses").
-import { and, eq, gt, gte, inArray, isNotNull, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, gte, inArray, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
 import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId } from './change.ts';
@@ -24,19 +24,13 @@ const firstLoweredDay = daysAgo(LOWER_DAYS);
 export const firstRememberedDay = daysAgo(LOWER_DAYS + 1);
 
 /**
- * Selects the listed uses whose quantities are in the ledger and whose days are recent. `cross join` makes SQLite look up each use by
- * primary key.
+ * Selects the listed uses that are in the ledger and whose days are recent. `cross join` makes SQLite look up each use by primary key.
  */
 const recordedUses = (
   business_id: SQLWrapper,
   uses: SQLWrapper | Placeholder,
 ) => sql`from json_each(${uses}) cross join ${ledger}
-  where ${and(
-    eq(ledger.business_id, business_id),
-    eq(ledger.digest, listedDigest),
-    isNotNull(ledger.quantity),
-    gte(ledger.day, firstLoweredDay),
-  )}`;
+  where ${and(eq(ledger.business_id, business_id), eq(ledger.digest, listedDigest), gte(ledger.day, firstLoweredDay))}`;
 /** Tests whether the count of a use's day was imported. Such a use cannot be lowered. */
 const isImported = sql`exists (select 1 from ${importedDays}
   where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;

@@ -31,19 +31,19 @@ export const businesses = sqliteTable(
     updated_at: text().notNull(),
     daily_limit: integer(),
     monthly_limit: integer(),
-    decision: text(),
-    creation_key: blob(),
-    creation_request: blob(),
-    /** The billing day until the first change in `billing_changes` takes effect. */
-    billing_day: integer().notNull().default(1),
-    /** The time at which a limit or the thresholds were last set. */
-    limits_at: text(),
     /** The maximum number of uses counted beyond a limit. Null means unlimited. */
     overage: integer().default(0),
     /** The alert thresholds: a JSON list of percentages. Null means the default. */
     alert_at: text(),
+    /** The time at which a limit or the thresholds were last set. */
+    limits_at: text(),
+    /** The billing day until the first change in `billing_changes` takes effect. */
+    billing_day: integer().notNull().default(1),
     /** 0 if `billing_changes` contains no rows for this business. */
     has_billing_changes: integer().notNull().default(0),
+    decision: text(),
+    creation_key: blob(),
+    creation_request: blob(),
   },
   (table) => [
     index('businesses_user_id').on(table.user_id),
@@ -70,16 +70,16 @@ export const apiKeys = sqliteTable(
   {
     id: id(),
     user_id: integer().notNull(),
+    business_id: integer().references(() => businesses.id),
     name: text().notNull(),
     hash: text().notNull().unique(),
     last_four: text().notNull(),
+    read_only: integer().notNull().default(0),
+    record_only: integer().notNull().default(0),
     created_at: text().notNull(),
     expires_on: text(),
     revoked_at: text(),
-    business_id: integer().references(() => businesses.id),
-    read_only: integer().notNull().default(0),
     last_used_on: text(),
-    record_only: integer().notNull().default(0),
     /** The time at which a session ends. Null if the row is a key. */
     ends_at: text(),
     /** The key that started a session. Null if a console link started it. */
@@ -144,10 +144,10 @@ export const ledger = sqliteTable(
     digest: blob().notNull(),
     day: text().notNull(),
     recorded_on: text().notNull(),
-    keep_days: integer().notNull().default(40),
+    keep_days: integer().notNull(),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
-    /** The number of uses recorded with the id. Null if an older version recorded the use. */
-    quantity: integer(),
+    /** The number of uses recorded with the id. */
+    quantity: integer().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.business_id, table.digest] }),
@@ -168,7 +168,7 @@ export const formerTokens = sqliteTable(
     token: text().notNull(),
     business_id: businessId(),
     expires_at: text().notNull(),
-    place: integer().notNull().default(0),
+    place: integer().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.token] }),
@@ -227,10 +227,10 @@ export const homes = sqliteTable(
   {
     user_id: integer().primaryKey(),
     database: integer().notNull(),
-    /** Numbers the owners of a database: 1, 2, 3 … */
-    place: integer(),
+    /** Numbers the owners of a database: 1, 2, 3 … It is 0 if the home was put back after a restore and not numbered yet. */
+    place: integer().notNull(),
     /** The time at which something was last created for the user or transferred to the user. */
-    claimed_at: text(),
+    claimed_at: text().notNull(),
   },
   (table) => [index('homes_database_place').on(table.database, table.place)],
 );

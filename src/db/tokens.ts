@@ -17,7 +17,7 @@ const formerToken = (business_id: SQL | Column) =>
 export function formerTokensOf(business_id: SQL | Column) {
   const { token, expires_at, place } = formerTokens;
   const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
-  return selectOne(jsonList(shown, place, expires_at), formerToken(business_id));
+  return selectOne(jsonList(shown, place), formerToken(business_id));
 }
 
 const oldToken = selectOne(
@@ -37,25 +37,14 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
   },
   apply: {
     kept: ($) =>
-      builder
-        .insert(formerTokens)
-        .select(
-          sql`select ${rowValues(formerTokens, {
-            token: businesses.token,
-            business_id: businesses.id,
-            expires_at: $.keep_until,
-            place: nextPlace,
-          })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
-        )
-        // An imported token may still have a row here as another business's former token.
-        .onConflictDoUpdate({
-          target: formerTokens.token,
-          set: {
-            business_id: sql`excluded.business_id`,
-            expires_at: sql`excluded.expires_at`,
-            place: sql`excluded.place`,
-          },
-        }),
+      builder.insert(formerTokens).select(
+        sql`select ${rowValues(formerTokens, {
+          token: businesses.token,
+          business_id: businesses.id,
+          expires_at: $.keep_until,
+          place: nextPlace,
+        })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
+      ),
     applied: ($) =>
       builder
         .update(businesses)
@@ -72,7 +61,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
         .select({ token: formerTokens.token })
         .from(formerTokens)
         .where(and(ofBusiness, stillWorks))
-        .orderBy(desc(formerTokens.place), desc(formerTokens.expires_at), formerTokens.token)
+        .orderBy(desc(formerTokens.place))
         .limit(MAX_FORMER_TOKENS);
       return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${latest}`));
     },

@@ -13,14 +13,14 @@ const STAMP = '2026-01-01T00:00:00.000000Z';
 /** The business in the requests, and its credentials. */
 export const BUSINESS = {
   id: 1,
-  token: `bua_pk_${'1'.padStart(33, '0')}`,
-  key: `bua_sk_${'1'.padStart(33, '0')}`,
+  token: `bua_pk_${'1'.padStart(34, '0')}`,
+  key: `bua_sk_${'1'.padStart(34, '0')}`,
   /** The last of the business's sites. */
   origin: 'https://s1.example',
 };
 
-/** A database's token prefix. Tokens in the first database contain no database letter. */
-export const prefixOf = (database: number) => (database === 0 ? 'bua_pk_' : `bua_pk_${ALPHABET[database]}`);
+/** The prefix of a database's tokens, with the database letter. */
+export const prefixOf = (database: number) => `bua_pk_${ALPHABET[database]}`;
 
 export type Size = {
   businesses: number;
@@ -76,8 +76,8 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     ],
     [
       uses,
-      `ledger (business_id, digest, day, recorded_on)
-      select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), '${today}', '${today}' from n`,
+      `ledger (business_id, digest, day, recorded_on, keep_days, quantity)
+      select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), '${today}', '${today}', 40, 1 from n`,
     ],
     [events, `events select i, 1, date('${today}', -(i % 31) || ' days') from n`],
   ];

@@ -141,15 +141,4 @@ describe('the console shows no return link', () => {
     expect(await page.locator('.return').count()).toBe(0);
     expect(await page.locator('header').innerHTML()).not.toContain('product.example');
   });
-
-  test('in a tab with a session stored by the console’s previous version', async () => {
-    page = await world.enter('#/', world.keys.owner);
-    await page.evaluate(`{
-      const { returnUrl, ...session } = JSON.parse(sessionStorage.getItem('session'));
-      sessionStorage.setItem('session', JSON.stringify(session));
-    }`);
-    await page.reload();
-    await list();
-    expect(await links()).toEqual([]);
-  });
 });

@@ -110,10 +110,10 @@ test('the commands in docs/restoring.md save the claims in DB or rebuild them fr
   try {
     const [before, restored] = [database('before'), database('restored')];
     const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
-    before.exec(`insert into homes (user_id, database, place) ${listed} i, i % 62, (i + 61) / 62 from n;
+    before.exec(`insert into homes ${listed} i, i % 62, (i + 61) / 62, '2026-03-15T12:00:00.000000Z' from n;
       insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of the tokens count as used
     restored.exec(
-      `insert into homes values (7, 7, 1, null); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
+      `insert into homes values (7, 7, 1, '2026-03-15T12:00:00.000000Z'); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
     );
     shell(save ?? '', 'before');
     shell(putBack ?? '', 'restored');
@@ -127,7 +127,7 @@ test('the commands in docs/restoring.md save the claims in DB or rebuild them fr
       insert into api_keys (id, user_id, name, hash, last_four, created_at)
         ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', '' from n;
       insert into retired_tokens ${listed} printf('%064x', i) from n`);
-    rebuilt.exec('insert into homes values (7, 7, 1, null)');
+    rebuilt.exec(`insert into homes values (7, 7, 1, '2026-03-15T12:00:00.000000Z')`);
     shell(take ?? '', 'other');
     shell(putBack ?? '', 'rebuilt');
     expect(claims(rebuilt)).toEqual([

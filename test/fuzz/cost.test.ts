@@ -18,7 +18,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 const MAX_RATIO = 2;
 const ROUNDS = 9;
 
-const post = (path: string, body: unknown, key = `bua_sk_${'0'.repeat(33)}`): Sent => {
+const post = (path: string, body: unknown, key = `bua_sk_0${'0'.repeat(33)}`): Sent => {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
   return { method: 'POST', path, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 };

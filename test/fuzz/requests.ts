@@ -81,8 +81,8 @@ const ROUTES: Record<string, Wrap> = {
   'OPTIONS …': (text) => `/api/v1/business/usage/${text}`,
 };
 const CALLERS: Record<string, Wrap> = {
-  'an unknown key': () => `Bearer bua_sk_${'0'.repeat(33)}`,
-  'an unknown token': () => `Bearer bua_pk_${'0'.repeat(33)}`,
+  'an unknown key': () => `Bearer bua_sk_0${'0'.repeat(33)}`,
+  'an unknown token': () => `Bearer bua_pk_0${'0'.repeat(33)}`,
   'an unknown imported token': () => `Bearer ${'a/'.repeat(127)}`,
   'a malformed bearer': (text) => `Bearer ${text}`,
   'no bearer': (text) => text,

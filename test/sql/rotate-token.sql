@@ -134,12 +134,7 @@ where
     businesses.id = :business_id
     and businesses.decision = :decision
   )
-  and :keep_until is not null
-on conflict (former_tokens.token) do update
-set
-  business_id = excluded.business_id,
-  expires_at = excluded.expires_at,
-  place = excluded.place;
+  and :keep_until is not null;
 
 -- applied
 update businesses
@@ -180,10 +175,7 @@ where
           and :keep_until is not null
           and former_tokens.expires_at > :now
         )
-      order by
-        former_tokens.place desc,
-        former_tokens.expires_at desc,
-        former_tokens.token
+      order by former_tokens.place desc
       limit 5
     )
   );

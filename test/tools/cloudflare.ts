@@ -36,12 +36,12 @@ export class Account {
     return found.db;
   }
 
-  /** Applies the missing migrations, up to `last`. */
-  migrate(id: string, last = MIGRATIONS.at(-1) ?? ''): void {
+  /** Applies the missing migrations. */
+  migrate(id: string): void {
     const db = this.db(id);
     db.exec('create table if not exists d1_migrations (id integer primary key autoincrement, name text unique)');
     const applied = this.applied(id);
-    for (const name of MIGRATIONS.filter((name) => name <= last && !applied.includes(name))) {
+    for (const name of MIGRATIONS.filter((name) => !applied.includes(name))) {
       db.exec(SQL.get(name) ?? '');
       db.prepare('insert into d1_migrations (name) values (?)').run(name);
     }
@@ -58,7 +58,7 @@ export class Account {
     this.db(id).exec(
       `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at) values (${values})`,
     );
-    this.db(first).exec(`insert into homes (user_id, database) values (${user_id}, ${number})`);
+    this.db(first).exec(`insert into homes values (${user_id}, ${number}, 0, '2026-01-01T00:00:00.000000Z')`);
   }
 
   /** Serves the endpoints of Cloudflare's API that a deployment calls, until `close`. */

@@ -13,9 +13,6 @@ import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 import { Account, MIGRATIONS } from './cloudflare.ts';
 
-/** The last migrations of b2596f3 and 923d6cc. Both versions found databases by name, and b2596f3 also marked them. */
-const MARKED = '0014_quotas.sql';
-const OLD = '0006_self_service.sql';
 const LATER = '0999_later.sql';
 const START = 'Account: Acme (0123456789abcdef0123456789abcdef). Worker: usage.\n';
 const NEXT =
@@ -215,34 +212,26 @@ describe('npm run deploy', () => {
     expect(project.account.workers.get('usage')).toMatchObject({ DB: project.idOf('DB'), DB_1: project.idOf('DB_1') });
   });
 
-  test.each([OLD, MARKED])(
-    'prints the missing ids of databases migrated up to %s, and applies the later migrations after the ids are added',
-    (last) => {
-      const project = new Project(THREE);
-      const { account } = project;
-      const [first = '', second = ''] = ALL.map((binding) => {
-        const id = account.create(`usage-${binding}`) ?? '';
-        account.migrate(id, last);
-        return id;
-      });
-      account.addOwner(7, 0, first, first);
-      account.addOwner(8, 1, second, first);
-      const marks = ALL.map((name, number) => [number, 'a', 'usage', name]);
-      if (last === MARKED)
-        for (const [number, mark, worker, name] of marks)
-          account.query(project.idOf(`${name}`), `insert into identity values (${number}, '${mark}', '${worker}')`);
-      const lines = ALL.map((binding) => `# ${binding}\n${project.idLines(binding)}`);
-      const { stderr, ...ended } = project.deploy();
-      expect(ended).toEqual({ code: 1, stdout: START, steps: [] });
-      expect(stderr).toBe(
-        `wrangler.toml has no database_id for DB, DB_1, DB_2. The account already has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. Nothing was changed.\n\n${lines.join('\n')}`,
-      );
-      for (const binding of ALL)
-        project.toml = project.toml.replace(`"usage-${binding}"\n`, `"usage-${binding}"\n${project.idLines(binding)}`);
-      expect(project.deploy()).toEqual(redeployed);
-      for (const binding of ALL) expect(account.applied(project.idOf(binding))).toEqual(MIGRATIONS);
-    },
-  );
+  test('prints the ids of databases that exist but have no id in the configuration, and uses them after they are added', () => {
+    const project = new Project(THREE);
+    const { account } = project;
+    const [first = '', second = ''] = ALL.map((binding) => {
+      const id = account.create(`usage-${binding}`) ?? '';
+      account.migrate(id);
+      return id;
+    });
+    account.addOwner(7, 0, first, first);
+    account.addOwner(8, 1, second, first);
+    const lines = ALL.map((binding) => `# ${binding}\n${project.idLines(binding)}`);
+    const { stderr, ...ended } = project.deploy();
+    expect(ended).toEqual({ code: 1, stdout: START, steps: [] });
+    expect(stderr).toBe(
+      `wrangler.toml has no database_id for DB, DB_1, DB_2. The account already has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. Nothing was changed.\n\n${lines.join('\n')}`,
+    );
+    for (const binding of ALL)
+      project.toml = project.toml.replace(`"usage-${binding}"\n`, `"usage-${binding}"\n${project.idLines(binding)}`);
+    expect(project.deploy()).toEqual(redeployed);
+  });
 
   test.each([
     ['REFUSED_ORIGIN_LIMIT', limit('REFUSED_BUSINESS_LIMIT')],
@@ -485,7 +474,7 @@ describe('npm run deploy --dry-run', () => {
   test('prints what it would create and apply, and changes nothing', () => {
     const project = deployed(ONE);
     const id = project.idOf('DB');
-    project.account.query(id, `delete from d1_migrations where name > '${MARKED}'`);
+    project.account.query(id, 'delete from d1_migrations');
     project.toml += block('DB_1');
     const { toml } = project;
     const databases = [...project.account.databases.keys()];
@@ -494,7 +483,7 @@ describe('npm run deploy --dry-run', () => {
         code: 0,
         stdout: [
           START.trimEnd(),
-          `Would apply to DB: ${MIGRATIONS.filter((name) => name > MARKED).join(', ')}`,
+          `Would apply to DB: ${MIGRATIONS.join(', ')}`,
           'Would create the database usage-DB_1 (DB_1).',
           `Would apply to DB_1: ${MIGRATIONS.join(', ')}\n`,
         ].join('\n'),

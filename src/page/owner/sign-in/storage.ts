@@ -7,8 +7,8 @@ export type StoredSession = {
   readOnly: boolean;
   /** The last four characters of the API key, or null if a link started the session. */
   tail: string | null;
-  /** Missing if an earlier version stored the session. */
-  returnUrl?: string | null;
+  /** The URL that the console links back to, or null. */
+  returnUrl: string | null;
 };
 
 const ITEM = 'session';

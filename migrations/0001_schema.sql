@@ -1,0 +1,250 @@
+-- The tables of every database of the service. Timestamps are ISO 8601 text in UTC, with six fractional digits and Z. Days are text,
+-- YYYY-MM-DD, in UTC. Ids that callers see are AUTOINCREMENT, so none is ever given twice.
+
+CREATE TABLE businesses (
+  id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id             INTEGER NOT NULL,
+  name                TEXT    NOT NULL,
+  main_domain         TEXT    NOT NULL,
+  site                TEXT    NOT NULL,
+  country_id          INTEGER NOT NULL,
+  business_size       TEXT    NOT NULL,
+  token               TEXT    NOT NULL UNIQUE CHECK (length(token) BETWEEN 24 AND 255),
+  status              TEXT    NOT NULL,
+  created_at          TEXT    NOT NULL,
+  updated_at          TEXT    NOT NULL,
+  -- The maximum numbers of uses in a day and in a billing month. NULL: unlimited. 0: no uses.
+  daily_limit         INTEGER CHECK (daily_limit >= 0),
+  monthly_limit       INTEGER CHECK (monthly_limit >= 0),
+  overage             INTEGER DEFAULT 0 CHECK (overage >= 0),     -- the maximum number of uses beyond a limit. NULL: unlimited
+  alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
+  limits_at           TEXT    CHECK (limits_at LIKE '____-__-__T__:__:__.______Z'), -- when a limit or the thresholds were last set
+  -- The day on which billing months begin, until the first row of billing_changes for the business.
+  billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),
+  has_billing_changes INTEGER NOT NULL DEFAULT 0 CHECK (has_billing_changes IN (0, 1)), -- saves looking for rows of billing_changes
+  -- The mark of the last decided change, random for each. The other statements of its batch look for it, so they do what was decided.
+  decision            TEXT,
+  -- The request that created the business: the first 16 bytes of the SHA-256 of its user and Idempotency-Key, and of its fields.
+  -- NULL: it had no Idempotency-Key.
+  creation_key        BLOB    CHECK (length(creation_key) = 16),
+  creation_request    BLOB    CHECK (length(creation_request) = 16)
+) STRICT;
+
+CREATE INDEX businesses_user_id ON businesses (user_id);
+-- Finds the businesses whose months can end on a day.
+CREATE INDEX businesses_billing_day ON businesses (billing_day);
+-- Divides the businesses with a limit into sixty slices. The sweep for missing alerts takes one of them each minute.
+CREATE INDEX businesses_limited ON businesses (id % 60) WHERE daily_limit IS NOT NULL OR monthly_limit IS NOT NULL;
+CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
+
+-- The sites of a business: canonical origins, compared byte for byte with the origin that a browser sends.
+CREATE TABLE access (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  site        TEXT    NOT NULL CHECK (site LIKE 'http%://_%'),
+  created_at  TEXT    NOT NULL,
+  updated_at  TEXT    NOT NULL,
+  UNIQUE (business_id, site)
+) STRICT;
+
+-- API keys, and sessions of the owners' console. Only the SHA-256 (hex) of a key is stored. Sessions are in the same table so that one rule
+-- decides about both without reading another row.
+CREATE TABLE api_keys (
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id      INTEGER NOT NULL,
+  business_id  INTEGER REFERENCES businesses (id), -- NULL: every business of the user
+  name         TEXT    NOT NULL,
+  hash         TEXT    NOT NULL UNIQUE CHECK (length(hash) = 64),
+  last_four    TEXT    NOT NULL CHECK (length(last_four) = 4),
+  read_only    INTEGER NOT NULL DEFAULT 0 CHECK (read_only IN (0, 1)),
+  record_only  INTEGER NOT NULL DEFAULT 0 CHECK (record_only IN (0, 1) AND record_only + read_only < 2),
+  created_at   TEXT    NOT NULL,
+  expires_on   TEXT    CHECK (expires_on LIKE '____-__-__'), -- valid through that day. NULL: never expires
+  revoked_at   TEXT,
+  last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last call that was permitted
+  ends_at      TEXT    CHECK (ends_at LIKE '____-__-__T__:__:__.______Z'), -- when a session ends. NULL: the row is a key
+  session_of   INTEGER CHECK (session_of IS NULL OR ends_at IS NOT NULL)   -- the key that started a session. NULL: a console link did
+) STRICT;
+
+CREATE INDEX api_keys_user_id ON api_keys (user_id);
+CREATE INDEX api_keys_business_id ON api_keys (business_id);
+-- A user's running sessions, to end those of a key and the oldest of too many.
+CREATE INDEX api_keys_user_id_ends_at ON api_keys (user_id, ends_at) WHERE ends_at IS NOT NULL;
+-- All sessions that have ended, to delete them.
+CREATE INDEX api_keys_ends_at ON api_keys (ends_at) WHERE ends_at IS NOT NULL;
+
+-- The codes of console links, by SHA-256 (hex). Each starts one session, which lasts for `minutes`, and is then deleted.
+CREATE TABLE codes (
+  hash        TEXT    NOT NULL PRIMARY KEY CHECK (length(hash) = 64),
+  user_id     INTEGER NOT NULL,
+  business_id INTEGER REFERENCES businesses (id), -- NULL: every business of the user
+  read_only   INTEGER NOT NULL CHECK (read_only IN (0, 1)),
+  minutes     INTEGER NOT NULL CHECK (minutes BETWEEN 1 AND 1440),
+  expires_at  TEXT    NOT NULL,
+  return_url  TEXT    CHECK (length(return_url) <= 2000) -- where the console links back to. NULL: nowhere
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX codes_user_id ON codes (user_id);
+CREATE INDEX codes_business_id ON codes (business_id);
+CREATE INDEX codes_expires_at ON codes (expires_at);
+
+-- Changes to a billing day. The month that begins on starts_on lasts to the day before changes_on. Later months begin on billing_day.
+CREATE TABLE billing_changes (
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  changes_on  TEXT    NOT NULL CHECK (changes_on LIKE '____-__-__'),
+  billing_day INTEGER NOT NULL CHECK (billing_day BETWEEN 1 AND 28),
+  PRIMARY KEY (business_id, starts_on)
+) STRICT, WITHOUT ROWID;
+
+-- Finds the businesses whose months can end on a day.
+CREATE INDEX billing_changes_billing_day ON billing_changes (billing_day, business_id);
+
+-- The number of uses of a business on a day. Clustered by its key: a report reads as many rows as it has days with uses, and a use writes
+-- one.
+CREATE TABLE daily_usage (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  count       INTEGER NOT NULL CHECK (count > 0),
+  -- When a use was last counted, so that the sweep for missing alerts skips unused businesses. NULL: the count was imported.
+  counted_at  TEXT    CHECK (counted_at LIKE '____-__-__T__:__:__.______Z'),
+  PRIMARY KEY (business_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- The uses that have an id, so that each counts once: a digest of the id instead of its text, the day on which the use counts, the day on
+-- which it was recorded, for how many days it is kept, and its quantity, so that it can be lowered. It does not refer to businesses:
+-- checking that would cost each use a row read, and daily_usage, which is written in the same batch, refers to them already.
+CREATE TABLE ledger (
+  business_id INTEGER NOT NULL,
+  digest      BLOB    NOT NULL CHECK (length(digest) = 16),
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  recorded_on TEXT    NOT NULL CHECK (recorded_on LIKE '____-__-__'),
+  keep_days   INTEGER NOT NULL CHECK (keep_days > 0),
+  forget_on   TEXT    GENERATED ALWAYS AS (date(recorded_on, '+' || keep_days || ' days')) VIRTUAL,
+  quantity    INTEGER NOT NULL CHECK (quantity >= 0),
+  PRIMARY KEY (business_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX ledger_forget_on ON ledger (forget_on);
+
+-- The recent days whose counts were imported. Their uses cannot be lowered, because the count is no longer the sum of the uses.
+CREATE TABLE imported_days (
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  PRIMARY KEY (business_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- Tokens that were replaced and still work for a while, because the pages that contain them are updated later.
+CREATE TABLE former_tokens (
+  token       TEXT    NOT NULL PRIMARY KEY,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  expires_at  TEXT    NOT NULL,
+  place       INTEGER NOT NULL -- 1, 2, 3 …: the order in which a business's tokens were replaced. If there are too many, the first goes
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
+CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
+
+-- Origins that were refused although the credential was valid: at most 50 for each business, for 90 days. The actual count can be higher,
+-- because not every refusal is stored. There is no index on last_seen, because a refusal must write few rows. The purge goes from business
+-- to business instead.
+CREATE TABLE refused_origins (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  origin      TEXT    NOT NULL CHECK (origin LIKE 'http%://_%'),
+  count       INTEGER NOT NULL CHECK (count > 0),
+  first_seen  TEXT    NOT NULL,
+  last_seen   TEXT    NOT NULL,
+  PRIMARY KEY (business_id, origin)
+) STRICT, WITHOUT ROWID;
+
+-- Who changed what in a business, or in a user's keys for all businesses. `before` and `after` are JSON objects with only the changed
+-- fields, and never contain a secret. Kept for 400 days. It does not refer to businesses, because a deletion is recorded here too.
+CREATE TABLE changes (
+  subject    TEXT    NOT NULL CHECK (subject IN ('business', 'user')),
+  subject_id INTEGER NOT NULL,
+  id         INTEGER NOT NULL, -- 1, 2, 3 … for each subject
+  at         TEXT    NOT NULL,
+  actor      TEXT    NOT NULL,
+  action     TEXT    NOT NULL,
+  before     TEXT,
+  after      TEXT,
+  PRIMARY KEY (subject, subject_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX changes_at ON changes (at);
+-- The changes that name a user: of businesses that were created for the user, transferred to or by the user, or deleted.
+CREATE INDEX changes_before_user ON changes (before ->> 'user_id') WHERE before ->> 'user_id' IS NOT NULL;
+CREATE INDEX changes_after_user ON changes (after ->> 'user_id') WHERE after ->> 'user_id' IS NOT NULL;
+
+-- The SHA-256 (hex) of every imported token that a business has or had, also after its deletion, so that none is imported again.
+CREATE TABLE retired_tokens (
+  hash TEXT NOT NULL PRIMARY KEY CHECK (length(hash) = 64)
+) STRICT, WITHOUT ROWID;
+
+-- The number of each user's database (3 is DB_3). All data of a user is in one database. The first request that creates something for a
+-- user assigns it. Only the rows in DB count. The other databases have this table because all have the same migrations.
+CREATE TABLE homes (
+  user_id    INTEGER PRIMARY KEY,
+  database   INTEGER NOT NULL CHECK (database BETWEEN 0 AND 61),
+  -- Numbers the users of a database: 1, 2, 3 …, so one search in each finds the database with the fewest. 0: put back after a restore, and
+  -- not numbered yet.
+  place      INTEGER NOT NULL CHECK (place >= 0),
+  -- When something was last created for the user or transferred to the user. A home is not erased while a batch may still be on its way.
+  claimed_at TEXT    NOT NULL CHECK (claimed_at LIKE '____-__-__T__:__:__.______Z')
+) STRICT;
+
+CREATE INDEX homes_database_place ON homes (database, place);
+
+-- Deleted businesses that still have ids in the ledger, or changes. A scheduled run deletes these in steps.
+CREATE TABLE deletions (
+  business_id INTEGER PRIMARY KEY
+) STRICT;
+
+-- The user who imported a token of a previous system, by the SHA-256 (hex) of the token. Claimed before the business is created, so that
+-- two users in two databases cannot import the same token, and never deleted. Only the rows in DB count.
+CREATE TABLE imported_tokens (
+  hash      TEXT    NOT NULL PRIMARY KEY CHECK (length(hash) = 64),
+  user_id   INTEGER NOT NULL,
+  -- 1: the user may claim the token again, until a business has it. 0: nobody may.
+  retriable INTEGER NOT NULL DEFAULT 0 CHECK (retriable IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
+
+-- A business reached a threshold of a limit: one row for each period, limit and threshold. An alert is deleted with its business.
+CREATE TABLE alerts (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  ends_on     TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),
+  "limit"     INTEGER NOT NULL CHECK ("limit" > 0),
+  threshold   INTEGER NOT NULL CHECK (threshold BETWEEN 1 AND 1000), -- percent of the limit
+  used        INTEGER NOT NULL,                                      -- the number of uses counted when the row was written
+  at          TEXT    NOT NULL CHECK (at LIKE '____-__-__T__:__:__.______Z'),
+  UNIQUE (business_id, period, starts_on, "limit", threshold)
+) STRICT;
+
+CREATE INDEX alerts_business_id ON alerts (business_id);
+CREATE INDEX alerts_at ON alerts (at);
+
+-- The messages in which alerts are sent.
+CREATE TABLE messages (
+  last_id      INTEGER PRIMARY KEY, -- the id of the message's last alert. Earlier alerts are in this message or an earlier one
+  id           TEXT NOT NULL,       -- allows the receiver to recognize duplicates
+  body         TEXT,                -- the same for each attempt. NULL: sent or given up
+  created_at   TEXT NOT NULL,
+  leased_until TEXT NOT NULL,       -- until then, a run is sending it
+  sent_at      TEXT,
+  -- Until when a message that the receiver rejected is set aside, so that others are sent meanwhile. NULL: it is not set aside.
+  retry_at     TEXT CHECK (retry_at LIKE '____-__-__T__:__:__.______Z')
+) STRICT;
+
+-- Sorts the open messages: first those that are not set aside, then the others by the time at which they are due.
+CREATE INDEX messages_open ON messages (retry_at, last_id) WHERE body IS NOT NULL;
+
+-- When each scheduled run last ended. Only the rows in DB count.
+CREATE TABLE runs (
+  name     TEXT NOT NULL PRIMARY KEY,
+  ended_at TEXT NOT NULL CHECK (ended_at LIKE '____-__-__T__:__:__.______Z')
+) STRICT, WITHOUT ROWID;
