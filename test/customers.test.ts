@@ -134,8 +134,11 @@ describe('creating a business', () => {
     ],
     [
       'token',
-      ['bua_pk_x', 'short', `${'x'.repeat(24)} `, null],
-      'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
+      [
+        ...['bua_pk_x', 'short', `${'x'.repeat(24)} `, 'x'.repeat(256), null],
+        ...['bua_pk_', 'BUA_pk_', 'Bua_', 'bUa_sk_', 'buA_op_'].map((prefix) => prefix + 'x'.repeat(34)),
+      ],
+      'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_ in upper or lower case',
     ],
     [
       'daily_limit',

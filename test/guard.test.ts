@@ -127,6 +127,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     ['with a key that contains an invalid character', `Bearer ${SECRET.slice(0, -1)}-`],
     ['with a business token that is too short', `Bearer ${TOKEN.slice(0, -1)}`],
     ['with a credential of an unknown kind', `Bearer bua_xx_${'x'.repeat(33)}`],
+    ['with a token whose prefix is in upper case', `Bearer BUA_pk_${'x'.repeat(34)}`],
     ['with a token under 24 characters', `Bearer ${'x'.repeat(23)}`],
     ['with a token over 255 characters', `Bearer ${'x'.repeat(256)}`],
     ['with SQL', `Bearer ' OR 1=1 --'                  `],

@@ -21,7 +21,8 @@ const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z])[0-9A-Za-z]{${RANDOM_LENG
 /** Longer than other credentials, because an operator key gives access to every business. */
 const OPERATOR_LENGTH = 43;
 const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
-const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
+/** No text that looks like a credential of this service, in any case, is a token of another system. */
+export const IMPORTED = /^(?![Bb][Uu][Aa]_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
 /** Returns whether `text` can be imported as a business token from a previous system. */
 export const isImportable = (text: string): boolean => IMPORTED.test(text);

@@ -46,4 +46,5 @@ export const isAscending = (list: number[]): boolean => list.every((value, index
 /** The highest limit. The lowest is 0. */
 export const MAX_LIMIT = 1e12;
 
-export const TOKEN_RULE = 'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_';
+export const TOKEN_RULE =
+  'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_ in upper or lower case';
