@@ -87,6 +87,7 @@ const OPTIONAL_HEADERS = [
   'WWW-Authenticate',
   'Retry-After',
   'Allow',
+  'Accept-Encoding',
   'Content-Disposition',
   'Link',
   'ETag',

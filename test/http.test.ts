@@ -236,6 +236,45 @@ test('a body that is not UTF-8 gets 400 without a query, because input is never 
   expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
 });
 
+describe('a body with Content-Encoding', () => {
+  const gzip = async (text: string) =>
+    new Uint8Array(
+      await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer(),
+    );
+
+  test.each(['gzip', 'GZIP', 'br', 'identity, gzip', 'gzip,', 'utf-8', 'identityx'])(
+    'gets 415 without a query if it is %j, whether the credential works or not',
+    async (coding) => {
+      const { access, key } = await newBusiness();
+      const body = await gzip('{"sites":["https://shop.example"]}');
+      for (const as of [key, SECRET]) {
+        const { app, lines } = newApp();
+        const headers = { Authorization: `Bearer ${as}`, 'Content-Encoding': coding };
+        const answer = await app.fetch(new Request(BASE + access, { method: 'POST', body, headers }), {});
+        expect({ status: answer.status, body: await answer.json() }).toEqual({
+          status: 415,
+          body: { message: 'The body must not be compressed: send it without Content-Encoding.' },
+        });
+        expect(answer.headers.get('Accept-Encoding')).toBe('identity');
+        expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+        expect(lines).toMatchObject([{ status: 415, refusal: 'compressed_body', d1: FREE }]);
+      }
+    },
+  );
+
+  test.each(['identity', 'Identity', '', 'identity , identity'])('is read if it is %j', async (coding) => {
+    const { usage, key } = await newBusiness();
+    const headers = { 'Content-Encoding': coding };
+    expect((await call('POST', usage, { as: key, headers, body: { quantity: 5 } })).body.data.count).toBe(5);
+  });
+
+  test('counts a use if it is empty, because nothing is compressed', async () => {
+    const { usage, token } = await newBusiness();
+    const { status } = await call('POST', usage, { as: token, headers: { 'Content-Encoding': 'gzip' } });
+    expect(status).toBe(200);
+  });
+});
+
 describe('the limit of 1 MiB on bodies', () => {
   const MiB = 1024 * 1024;
   const stream = (size: number) =>
@@ -328,6 +367,8 @@ describe('the Error-Code header', () => {
         {},
       );
     },
+    compressed_body: ({ access, key }) =>
+      call('POST', access, { as: key, body: '{}', headers: { 'Content-Encoding': 'gzip' } }),
     too_large: ({ access, key }) => call('POST', access, { as: key, body: 'x'.repeat(2 ** 20 + 1) }),
     rate_limited({ usage }) {
       const ADDRESS_LIMIT = { limit: async () => ({ success: false }) };

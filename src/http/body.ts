@@ -1,5 +1,5 @@
 // Reads a request body of bounded size, before authentication.
-import { brokenBody, tooLarge } from './errors.ts';
+import { brokenBody, compressedBody, tooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -7,6 +7,7 @@ const MAX_BYTES = 1024 * 1024;
 export async function readBody({ headers, body }: Request): Promise<string> {
   const length = headers.get('Content-Length');
   if (length === '0' || body === null) return '';
+  if (isEncoded(headers)) throw compressedBody();
   if (Number(length) > MAX_BYTES) throw tooLarge();
   const text = await textOf(body).catch((cause: unknown) => {
     throw brokenBody(cause);
@@ -15,7 +16,16 @@ export async function readBody({ headers, body }: Request): Promise<string> {
   return text;
 }
 
-/** Returns null as soon as the body is too large. Throws if it is cut off or is not UTF-8, because input is never repaired. */
+/** Tests for a content coding other than `identity`. The service decodes nothing, because a few bytes can decode to many. */
+const isEncoded = (headers: Headers): boolean =>
+  (headers.get('Content-Encoding') ?? '')
+    .split(',')
+    .some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
+
+/**
+ * Returns null as soon as the body is too large. Throws if it is cut off or is not UTF-8, because input is never repaired. Keeps a byte
+ * order mark, because a body that consists of one is not empty.
+ */
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let text = '';

@@ -22,12 +22,13 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'broken_body',
   'too_large',
+  'compressed_body',
   'rate_limited',
   'unavailable',
   'server_error',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
-type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** An error with its response. Any other error is a bug and results in `SERVER_ERROR`. */
 export class ServiceError extends Error {
@@ -120,6 +121,15 @@ export const brokenBody = (cause?: unknown) =>
   new ServiceError('broken_body', 400, { message: 'Bad Request' }, {}, cause);
 
 export const tooLarge = () => new ServiceError('too_large', 413, { message: 'Payload Too Large' });
+
+/** The body is encoded. The header names the encoding that would be accepted (RFC 9110 §12.5.3). */
+export const compressedBody = () =>
+  new ServiceError(
+    'compressed_body',
+    415,
+    { message: 'The body must not be compressed: send it without Content-Encoding.' },
+    { 'Accept-Encoding': 'identity' },
+  );
 
 export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'Too Many Attempts.' }, LATER);
 

@@ -57,7 +57,11 @@ export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sen
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalidField('body', NO_BODY_RULE) };
-export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
+export const BROKEN_BODY = {
+  broken_body: errors.brokenBody(),
+  too_large: errors.tooLarge(),
+  compressed_body: errors.compressedBody(),
+};
 
 /** Returns a 404. `when` states which id does not exist. */
 export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {

@@ -126,6 +126,13 @@ const STATUSES: Record<string, { id?: string; description: string; headers?: Hea
   403: { description: 'The credential does not allow this, or not from this origin, as `message` states' },
   404: { description: 'An id in the path is not valid' },
   413: { id: 'PayloadTooLarge', description: 'The body is larger than 1 MiB' },
+  415: {
+    id: 'UnsupportedMediaType',
+    description: 'The body is compressed',
+    headers: {
+      'Accept-Encoding': header('AcceptEncoding', 'The encoding that would be accepted.', z.literal('identity')),
+    },
+  },
   422: { description: 'The input is invalid' },
   429: { id: 'TooManyAttempts', description: 'Too many requests', headers: retry },
   500: { id: 'ServerError', description: 'The service failed' },
