@@ -1,0 +1,350 @@
+// Compares what the service answers and stores with what the model expects.
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { ANY, type Expected } from './model/call.ts';
+import type { Model } from './model/model.ts';
+import { matches, reveal } from './model/secrets.ts';
+import { databaseOf, type State } from './model/state.ts';
+import { dayOf, plusDays, stamp } from './model/time.ts';
+
+type Actual = { status: number; headers: Headers; text: string };
+
+/** Returns how an answer differs from the expected one, or null. Learns the secrets that it shows. */
+export function compare(model: Model, expected: Expected, actual: Actual): string | null {
+  const { state } = model;
+  if (actual.status !== expected.status)
+    return `status ${actual.status} instead of ${expected.status}: ${actual.text.slice(0, 300)}, expected ${JSON.stringify(expected.body).slice(0, 300)}`;
+  const code = actual.headers.get('Error-Code');
+  if (code !== expected.code) return `Error-Code ${code} instead of ${expected.code}`;
+  for (const [name, value] of Object.entries(expected.headers))
+    if (actual.headers.get(name) !== value) return `${name} ${actual.headers.get(name)} instead of ${value}`;
+  if (expected.code === null && actual.headers.has('Retry-After')) return 'a success with Retry-After';
+  return differenceIn(state, expected.body, bodyOf(actual), 'body');
+}
+
+/** The lines of an export, without alerts, which the model does not know. Codes have no order. */
+function bodyOf({ headers, text }: Actual): unknown {
+  const type = headers.get('Content-Type');
+  if (type === 'application/json' && text !== '') return JSON.parse(text);
+  if (type !== 'application/x-ndjson') return text;
+  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  return { lines: lines.filter((line) => !['alert', 'unsent_alert'].includes(line.type)) };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const textOf = (value: unknown) => (isObject(value) ? JSON.stringify(Object.entries(value).sort()) : `${value}`);
+const byText = (a: unknown, b: unknown) => (textOf(a) < textOf(b) ? -1 : 1);
+const isCode = (line: unknown) => isObject(line) && line.type === 'code';
+/** Sorts what has no order: removed sites, and the codes in an export. */
+function inOrder(list: unknown[], path: string): unknown[] {
+  if (path.endsWith('.before.sites')) return list.toSorted(byText);
+  const first = list.findIndex(isCode);
+  if (first === -1) return list;
+  return list.toSpliced(first, list.filter(isCode).length, ...list.filter(isCode).toSorted(byText));
+}
+
+/** Returns the first difference between two JSON values, or null. */
+function differenceIn(state: State, expected: unknown, actual: unknown, path: string): string | null {
+  if (expected === ANY || (isObject(expected) && expected.any === true)) return null;
+  if (typeof expected === 'string' && typeof actual === 'string')
+    return matches(state, expected, actual) ? null : `${path} is ${JSON.stringify(actual)} instead of ${JSON.stringify(reveal(state, expected))}`;
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    const [wanted, found] = [inOrder(expected, path), inOrder(actual, path)];
+    for (const index of wanted.keys()) {
+      const difference = differenceIn(state, wanted[index], found[index], `${path}.${index}`);
+      if (difference !== null) return difference;
+    }
+    return found.length > wanted.length ? `${path} has more: ${JSON.stringify(found[wanted.length])}` : null;
+  }
+  if (isObject(expected) && isObject(actual)) {
+    for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+      const difference = differenceIn(state, expected[name], actual[name], `${path}.${name}`);
+      if (difference !== null) return difference;
+    }
+    return null;
+  }
+  return expected === actual ? null : `${path} is ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
+}
+
+type Row = Record<string, unknown>;
+/** The rows of a table as the model knows them, and those that the purge may have deleted at `now`. */
+type Table = {
+  sql: string;
+  /** What identifies a row. */
+  key: string[];
+  rows: (state: State, database: number) => Row[];
+  hasExpired: (state: State, row: Row, now: number) => boolean;
+  /** Forgets a row that the purge deleted. */
+  forget?: (state: State, row: Row) => void;
+};
+const never = () => false;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const isIn = (database: number) => (row: { business_id: number }) => databaseOf(row.business_id) === database;
+const hashOf = (state: State, secret: string) => {
+  const text = reveal(state, secret);
+  return text.startsWith('⟨') ? ANY : sha256(text);
+};
+const perBusiness = <T>(of: Record<number, T>, database: number, rowsOf: (value: T) => Row[]): Row[] =>
+  Object.entries(of).flatMap(([id, value]) =>
+    databaseOf(Number(id)) === database ? rowsOf(value).map((row) => ({ business_id: Number(id), ...row })) : [],
+  );
+
+const TABLES: Record<string, Table> = {
+  businesses: {
+    sql: `select id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, daily_limit,
+      monthly_limit, overage, alert_at, limits_at, billing_day, has_billing_changes from businesses`,
+    key: ['id'],
+    rows: ({ businesses }, database) =>
+      businesses
+        .filter(({ id }) => databaseOf(id) === database)
+        .map(({ billing_changes, creation: _, alert_at, ...row }) => ({
+          ...row,
+          alert_at: alert_at === null ? null : JSON.stringify(alert_at),
+          has_billing_changes: Number(billing_changes.length > 0),
+        })),
+    hasExpired: never,
+  },
+  billing_changes: {
+    sql: 'select * from billing_changes',
+    key: ['business_id', 'starts_on'],
+    rows: ({ businesses }, database) =>
+      businesses
+        .filter(({ id }) => databaseOf(id) === database)
+        .flatMap(({ id, billing_changes }) => billing_changes.map((change) => ({ business_id: id, ...change }))),
+    hasExpired: never,
+  },
+  access: {
+    sql: 'select * from access',
+    key: ['id'],
+    rows: ({ entries }, database) => entries.filter(isIn(database)),
+    hasExpired: never,
+  },
+  former_tokens: {
+    sql: 'select * from former_tokens',
+    key: ['business_id', 'place'],
+    rows: ({ former }, database) => former.filter(isIn(database)),
+    hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
+    forget(state, row) {
+      state.former = state.former.filter(
+        ({ business_id, place }) => business_id !== row.business_id || place !== row.place,
+      );
+    },
+  },
+  api_keys: {
+    sql: `select id, user_id, name, hash, last_four, created_at, expires_on, revoked_at, business_id, last_used_on, ends_at, session_of,
+      case when read_only then 'read' when record_only then 'record' else 'full' end as role from api_keys`,
+    key: ['id'],
+    rows: (state, database) =>
+      state.keys
+        .filter(({ id }) => databaseOf(id) === database)
+        .map(({ secret, ...key }) => ({ ...key, hash: hashOf(state, secret) })),
+    hasExpired: (_, { ends_at }, now) => ends_at !== null && `${ends_at}` <= stamp(now - 7 * 86_400_000),
+    forget(state, { id }) {
+      state.keys = state.keys.filter((key) => key.id !== id);
+    },
+  },
+  codes: {
+    // Without the hash, because a lost answer contained the only copy of the code.
+    sql: 'select user_id, expires_at, business_id, minutes, read_only, return_url from codes',
+    key: ['user_id', 'expires_at', 'business_id', 'minutes', 'read_only', 'return_url'],
+    rows: (state, database) =>
+      state.codes
+        .filter(({ user_id }) => state.homes[user_id]?.database === database)
+        .map(({ secret: _, read_only, ...code }) => ({ ...code, read_only: Number(read_only) })),
+    hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
+    forget(state, row) {
+      state.codes = state.codes.filter(({ expires_at }) => expires_at !== row.expires_at);
+    },
+  },
+  daily_usage: {
+    sql: 'select * from daily_usage',
+    key: ['business_id', 'day'],
+    rows: ({ counts, counted }, database) =>
+      Object.entries(counts)
+        .filter(([id]) => databaseOf(Number(id)) === database)
+        .flatMap(([id, days]) =>
+          Object.entries(days).map(([day, count]) => ({
+            business_id: Number(id),
+            day,
+            count,
+            counted_at: counted[Number(id)]?.[day] ?? null,
+          })),
+        ),
+    hasExpired: never,
+  },
+  ledger: {
+    sql: 'select business_id, lower(hex(digest)) as digest, day, recorded_on, keep_days, quantity from ledger',
+    key: ['business_id', 'digest'],
+    rows: ({ ledger }, database) =>
+      perBusiness(ledger, database, (uses) =>
+        Object.entries(uses).map(([name, use]) => ({ digest: sha256(name).slice(0, 32), ...use })),
+      ),
+    hasExpired: ({ deletions }, { business_id, recorded_on, keep_days }, now) =>
+      plusDays(`${recorded_on}`, Number(keep_days)) < dayOf(now) || deletions.includes(Number(business_id)),
+    forget(state, { business_id, digest }) {
+      const uses = state.ledger[Number(business_id)] ?? {};
+      for (const name of Object.keys(uses)) if (sha256(name).startsWith(`${digest}`)) delete uses[name];
+    },
+  },
+  imported_days: {
+    sql: 'select * from imported_days',
+    key: ['business_id', 'day'],
+    rows: ({ imported }, database) => perBusiness(imported, database, (days) => days.map((day) => ({ day }))),
+    hasExpired: never,
+  },
+  changes: {
+    sql: 'select * from changes',
+    key: ['subject', 'subject_id', 'id'],
+    rows: ({ changes, homes }, database) =>
+      changes
+        .filter(({ subject, subject_id }) =>
+          subject === 'business' ? databaseOf(subject_id) === database : homes[subject_id]?.database === database,
+        )
+        .map((change) => ({ ...change })),
+    hasExpired(state, { subject, subject_id, id, at }, now) {
+      const isLast = !state.changes.some(
+        (other) => other.subject === subject && other.subject_id === subject_id && other.id > Number(id),
+      );
+      const isOfDeleted = subject === 'business' && state.deletions.includes(Number(subject_id));
+      return !isLast && (`${at}` < plusDays(dayOf(now), -400) || isOfDeleted);
+    },
+    forget(state, row) {
+      state.changes = state.changes.filter(
+        ({ subject, subject_id, id }) => subject !== row.subject || subject_id !== row.subject_id || id !== row.id,
+      );
+    },
+  },
+  refused_origins: {
+    sql: 'select * from refused_origins',
+    key: ['business_id', 'origin'],
+    rows: ({ refused }, database) => perBusiness(refused, database, (origins) => origins),
+    hasExpired: (_, { last_seen }, now) => `${last_seen}` < plusDays(dayOf(now), -90),
+    forget(state, { business_id, origin }) {
+      const id = Number(business_id);
+      state.refused[id] = (state.refused[id] ?? []).filter((refused) => refused.origin !== origin);
+    },
+  },
+  deletions: {
+    sql: 'select business_id from deletions',
+    key: ['business_id'],
+    rows: ({ deletions }, database) =>
+      deletions.filter((id) => databaseOf(id) === database).map((business_id) => ({ business_id })),
+    hasExpired: ({ ledger, changes }, { business_id }) =>
+      Object.keys(ledger[Number(business_id)] ?? {}).length === 0 &&
+      changes.filter(({ subject, subject_id }) => subject === 'business' && subject_id === business_id).length <= 1,
+    forget(state, { business_id }) {
+      state.deletions = state.deletions.filter((id) => id !== business_id);
+    },
+  },
+  homes: {
+    sql: 'select * from homes',
+    key: ['user_id'],
+    rows: ({ homes }, database) =>
+      database === 0 ? Object.entries(homes).map(([id, home]) => ({ user_id: Number(id), ...home })) : [],
+    hasExpired: never,
+  },
+  imported_tokens: {
+    sql: 'select * from imported_tokens',
+    key: ['hash'],
+    rows: ({ claims }, database) =>
+      database === 0
+        ? Object.entries(claims).map(([token, { user_id, retriable }]) => ({
+            hash: sha256(token),
+            user_id,
+            retriable: Number(retriable),
+          }))
+        : [],
+    hasExpired: never,
+  },
+  retired_tokens: {
+    sql: 'select hash from retired_tokens',
+    key: ['hash'],
+    rows: ({ retired }, database) => (retired[database] ?? []).map((token) => ({ hash: sha256(token) })),
+    hasExpired: never,
+  },
+};
+/** The tables whose rows are compared one by one, in an order in which forgetting a row of one makes rows of the next expire. */
+const ORDER = Object.keys(TABLES);
+const JSON_COLUMNS = ['before', 'after'];
+
+/**
+ * Compares every table of every database with the model. The purge may have deleted rows that have expired: the model then forgets them.
+ * `isSettled`: it must have deleted them all.
+ */
+export function compareDatabase(
+  model: Model,
+  databases: readonly DatabaseSync[],
+  now: number,
+  { isSettled = false } = {},
+): string | null {
+  for (const [number, database] of databases.entries())
+    for (const name of ORDER) {
+      const difference = compareTable(model.state, { name, number, database }, now, isSettled);
+      if (difference !== null) return `database ${number}, ${difference}`;
+    }
+  return null;
+}
+
+function compareTable(
+  state: State,
+  { name, number, database }: { name: string; number: number; database: DatabaseSync },
+  now: number,
+  isSettled: boolean,
+): string | null {
+  const { sql, key, rows, hasExpired, forget } = TABLES[name] as Table;
+  /** Names each row. Rows with the same key are numbered. */
+  const named = (all: Row[]) => {
+    const seen = new Map<string, number>();
+    return all.map((row): [string, Row] => {
+      const id = key.map((column) => row[column]).join(' ');
+      seen.set(id, (seen.get(id) ?? 0) + 1);
+      return [seen.get(id) === 1 ? id : `${id} #${seen.get(id)}`, row];
+    });
+  };
+  const actual = new Map(named(database.prepare(sql).all()));
+  for (const [id, row] of named(rows(state, number))) {
+    const stored = actual.get(id);
+    const isOver = hasExpired(state, row, now);
+    if (stored === undefined) {
+      if (isUnsure(state, name, row)) forget?.(state, row);
+      else if (!isOver || forget === undefined) return `${name} ${id} is missing`;
+      else forget(state, row);
+      continue;
+    }
+    if (isSettled && isOver) return `${name} ${id} has expired, but is still there`;
+    actual.delete(id);
+    if (isUnsure(state, name, row) && adopt(state, name, row, stored)) continue;
+    const shown = Object.fromEntries(
+      Object.entries(stored).map(([column, value]) => [
+        column,
+        JSON_COLUMNS.includes(column) && value !== null ? JSON.parse(`${value}`) : value,
+      ]),
+    );
+    const difference = differenceIn(state, row, shown, `${name} ${id}`);
+    if (difference !== null) return difference;
+  }
+  const [extra] = actual.keys();
+  return extra === undefined ? null : `${name} has more: ${JSON.stringify(actual.get(extra))}`;
+}
+
+/** Whether a Worker may have ended before it stored this after its response. */
+const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
+  (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
+  (table === 'refused_origins' && unsure.refused.includes(row.business_id as number));
+
+/** Learns what was stored after a response, if it can be right. */
+function adopt(state: State, table: string, row: Row, stored: Row): boolean {
+  if (table === 'api_keys') {
+    const key = state.keys.find(({ id }) => id === row.id);
+    if (key === undefined || `${stored.last_used_on ?? ''}` > `${key.last_used_on}`) return false;
+    key.last_used_on = stored.last_used_on as string | null;
+    row.last_used_on = key.last_used_on;
+    return false; // its other columns must be equal
+  }
+  const refused = state.refused[row.business_id as number]?.find(({ origin }) => origin === row.origin);
+  if (refused === undefined || Number(stored.count) > refused.count || `${stored.last_seen}` > refused.last_seen)
+    return false;
+  const { origin, count, first_seen, last_seen } = stored;
+  Object.assign(refused, { origin, count, first_seen, last_seen });
+  return true;
+}

@@ -1,0 +1,311 @@
+// Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
+import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
+import { type Call, businessOf, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
+import { masked, record } from './changes.ts';
+import { claimHome } from './homes.ts';
+import { hoursIn, idIn, idOf, isImportedToken, sharedSites } from './input.ts';
+import { lastFour, newMarker } from './secrets.ts';
+import { isCovered, SITES } from './sites.ts';
+import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
+import { dayOf, plusDays, stamp } from './time.ts';
+
+const DEFAULT_ALERT_AT = [80, 100];
+const isReader = ({ caller }: Call) => caller === 'read' || caller === 'read_session';
+
+/** The members of a business that every response shows. Read-only keys see only the end of the token. */
+export function fieldsOf(call: Call, business: Business) {
+  const { id, user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at } = business;
+  const token = isReader(call) ? `bua_pk_${masked(business.token)}` : business.token;
+  return { id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at };
+}
+export const withSites = (call: Call, business = businessOf(call)) => ({
+  ...fieldsOf(call, business),
+  access_list: entriesOf(call.state, business.id).toSorted((a, b) => a.id - b.id),
+});
+
+export function limitsOf({ state, now }: Call, business: Business) {
+  const today = dayOf(now);
+  const periods = periodsOf(state, business, today);
+  if (periods.length === 0) return null;
+  const used = (kind: string) => periods.find(({ period }) => period === kind)?.used ?? null;
+  const month = used('month');
+  const startOf = (day: string) => `${day}T00:00:00.000000Z`;
+  return {
+    daily: business.daily_limit,
+    monthly: business.monthly_limit,
+    ...billingDayOn(business, today),
+    overage: business.overage,
+    alert_at: business.alert_at ?? DEFAULT_ALERT_AT,
+    today: used('day'),
+    month: month === null ? null : Math.min(month, Number.MAX_SAFE_INTEGER),
+    remaining: Math.max(0, Math.min(...periods.map((period) => period.limit - period.used))),
+    day_ends: business.daily_limit === null ? null : startOf(plusDays(today, 1)),
+    month_ends: month === null ? null : startOf(plusDays(monthOf(business, today).ends_on, 1)),
+  };
+}
+
+/** The former tokens that still work, in the order in which they were replaced. */
+export const workingTokens = (state: State, business_id: number, now: number) =>
+  state.former
+    .filter((former) => former.business_id === business_id && former.expires_at > stamp(now))
+    .toSorted((a, b) => a.place - b.place);
+const shownTokens = (state: State, business_id: number, now: number) =>
+  workingTokens(state, business_id, now).map(({ token, expires_at }) => ({ last_four: lastFour(token), expires_at }));
+
+const details = (call: Call) => {
+  const business = businessOf(call);
+  const former_tokens = shownTokens(call.state, business.id, call.now);
+  return success({ ...withSites(call), limits: limitsOf(call, business), former_tokens });
+};
+
+export const readBusiness = details;
+export const readAccess = (call: Call) => success(withSites(call));
+
+export function addSites(call: Call, given: string[]) {
+  const { state, now, origin, own } = call;
+  const business = businessOf(call);
+  const shared = sharedSites(given);
+  if (Object.keys(shared).length > 0) throw invalid(shared);
+  const sites = [...new Set(given.map((text) => SITES[text] as string))];
+  const stored = sitesOf(state, business.id);
+  const mayBeFirst = origin === null || origin === own || isCovered(sites, origin);
+  if (stored.length === 0 && !mayBeFirst)
+    throw invalidField(
+      'sites',
+      'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server',
+    );
+  const added = sites.filter((site) => !stored.includes(site));
+  if (added.length > 0) {
+    addEntries(call, business, added);
+    business.updated_at = stamp(now);
+    record(call, 'add_sites', { after: { sites: added } });
+  }
+  return success(withSites(call));
+}
+function addEntries({ state, now }: Call, { id: business_id }: Business, sites: string[]): void {
+  for (const site of sites) {
+    const id = nextId(state, databaseOf(business_id), 'access');
+    state.entries.push({ id, business_id, site, created_at: stamp(now), updated_at: stamp(now) });
+  }
+}
+
+/** Removes one entry, or all of them. */
+export function removeSites(call: Call, entry?: string) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const own = entriesOf(state, business.id);
+  const removed = entry === undefined ? own : own.filter(({ id }) => id === idOf(entry));
+  if (entry !== undefined && removed.length === 0) throw unknownEntry('Access id');
+  if (entry !== undefined && own.length === 1)
+    throw invalid(
+      {
+        access_id: [
+          'access_id must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.',
+        ],
+      },
+      'last_domain',
+    );
+  if (removed.length > 0) {
+    state.entries = state.entries.filter((each) => !removed.includes(each));
+    business.updated_at = stamp(now);
+    // A list in a change has no order.
+    record(call, 'remove_sites', { before: { sites: removed.map(({ site }) => site).sort() } });
+  }
+  return success(withSites(call));
+}
+
+export function readRefused(call: Call) {
+  const { state, now } = call;
+  const { id } = businessOf(call);
+  const sites = sitesOf(state, id);
+  const since = plusDays(dayOf(now), -90);
+  const refused = (state.refused[id] ?? [])
+    .filter(({ origin, last_seen }) => sites.length > 0 && !isCovered(sites, origin) && last_seen >= since)
+    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
+  return success({ refused });
+}
+export function forgetRefused({ state, business }: Call) {
+  delete state.refused[business?.id ?? 0];
+  return success({ refused: [] });
+}
+
+const MAX_FORMER = 5;
+export function rotateToken(call: Call, keep_old: string | undefined) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const old = business.token;
+  const until = keep_old === undefined ? null : stamp(now + Number(hoursIn(keep_old)) * 3_600_000);
+  const others = state.former.filter(({ business_id }) => business_id !== business.id);
+  const own = workingTokens(state, business.id, now);
+  const stored = state.former.filter(({ business_id }) => business_id === business.id);
+  const place = Math.max(0, ...stored.map((former) => former.place)) + 1;
+  const kept =
+    until === null ? [] : [...own, { token: old, business_id: business.id, expires_at: until, place }].slice(-MAX_FORMER);
+  state.former = [...others, ...kept];
+  state.spent.push(old);
+  business.token = newMarker(state);
+  business.updated_at = stamp(now);
+  record(call, 'rotate_token', {
+    before: { token: masked(old) },
+    after: { token: masked(business.token), ...(until !== null && { former_works_until: until }) },
+  });
+  return success(withSites(call));
+}
+
+export function stopFormerTokens(call: Call) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const tokens = shownTokens(state, business.id, now);
+  if (tokens.length > 0) {
+    state.former = state.former.filter(({ business_id }) => business_id !== business.id);
+    business.updated_at = stamp(now);
+    record(call, 'stop_former_tokens', { before: { tokens } });
+  }
+  return details(call);
+}
+
+type Fields = Partial<Omit<Business, 'alert_at'>> & { alert_at?: number[]; billing_day?: number };
+const TEXTS = ['name', 'main_domain', 'business_size'] as const;
+/** A line without the spaces around it. */
+const trimmed = (fields: Json): Fields => ({
+  ...fields,
+  ...Object.fromEntries(TEXTS.flatMap((name) => (name in fields ? [[name, `${fields[name]}`.trim()]] : []))),
+});
+
+export function updateBusiness(call: Call, sent: Json) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const fields = trimmed(sent);
+  const { user_id } = fields;
+  if (user_id !== undefined) {
+    const database = databaseOf(business.id);
+    const { home } = claimHome(call, user_id, { wanted: database });
+    if (home !== database)
+      throw invalidField(
+        'user_id',
+        `must be a user of database ${database}, which contains the business: user ${user_id} is in database ${home}`,
+      );
+  }
+  const stored = (name: string): unknown => {
+    if (name === 'billing_day') return latestBillingDay(business);
+    if (name === 'alert_at') return business.alert_at ?? DEFAULT_ALERT_AT;
+    return business[name as keyof Business];
+  };
+  const differing = Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)));
+  if (differing.length > 0) {
+    const before = Object.fromEntries(differing.map(([name]) => [name, stored(name)]));
+    record(call, 'update_business', { before, after: Object.fromEntries(differing) });
+    if (differing.some(([name]) => name === 'user_id')) endCredentialsOf(state, business.id, now);
+    if (differing.some(([name]) => ['daily_limit', 'monthly_limit', 'alert_at'].includes(name)))
+      business.limits_at = stamp(now);
+    const { billing_day, ...columns } = fields;
+    if (billing_day !== undefined) changeBillingDay(business, billing_day, dayOf(now));
+    Object.assign(business, columns, { updated_at: stamp(now) });
+  }
+  return details(call);
+}
+/** Revokes the keys, sessions and links for a business that is transferred. */
+function endCredentialsOf(state: State, business_id: number, now: number): void {
+  for (const key of state.keys.filter((key) => key.business_id === business_id && key.revoked_at === null)) {
+    key.revoked_at = stamp(now);
+    if (key.ends_at !== null && key.ends_at > stamp(now)) key.ends_at = stamp(now);
+  }
+  dropCodes(state, business_id);
+}
+function dropCodes(state: State, business_id: number): void {
+  const dropped = state.codes.filter((code) => code.business_id === business_id);
+  state.spent.push(...dropped.map(({ secret }) => secret));
+  state.codes = state.codes.filter((code) => !dropped.includes(code));
+}
+
+export function deleteBusiness(call: Call) {
+  const { state, query } = call;
+  const business = businessOf(call);
+  const { id, user_id, name, main_domain } = business;
+  if (query.get('name') !== name) throw invalidField('name', `must be the name of the business: ${name}`);
+  const isOwn = ({ business_id }: { business_id: number | null }) => business_id === id;
+  record(call, 'delete_business', { before: { user_id, name, main_domain } });
+  const tokens = [business.token, ...state.former.filter(isOwn).map(({ token }) => token)];
+  const retired = state.retired[databaseOf(id)] as string[];
+  retired.push(...tokens.filter((token) => isImportedToken(token) && !retired.includes(token)));
+  state.spent.push(...tokens, ...state.keys.filter(isOwn).map(({ secret }) => secret));
+  dropCodes(state, id);
+  state.businesses = state.businesses.filter((other) => other !== business);
+  state.keys = state.keys.filter((key) => !isOwn(key));
+  state.entries = state.entries.filter((entry) => !isOwn(entry));
+  state.former = state.former.filter((former) => !isOwn(former));
+  delete state.counts[id];
+  delete state.counted[id];
+  delete state.refused[id];
+  delete state.imported[id];
+  state.deletions.push(id);
+  return success({ deleted: { id, name } });
+}
+
+const UNUSED_TOKEN = 'must not be a current or former token of any business';
+export function createBusiness(call: Call, sent: Json) {
+  const { state, now, headers } = call;
+  const header = headers['Idempotency-Key'];
+  const parsed = header === undefined ? null : idIn(header);
+  if (parsed !== null && 'problem' in parsed) throw invalidField('Idempotency-Key', parsed.problem);
+  const given = (sent.sites ?? []) as string[];
+  const shared = sharedSites(given);
+  if (Object.keys(shared).length > 0) throw invalid(shared);
+  const { sites: _, token, database, id, ...columns } = trimmed(sent) as Fields & { sites?: string[]; database?: number };
+  const sites = [...new Set(given.map((text) => SITES[text] as string))];
+  const user_id = columns.user_id as number;
+
+  const { home, isFree } = claimHome(call, user_id, { wanted: database, token });
+  if (home !== null && database !== undefined && home !== database)
+    throw invalidField('database', `must be ${home}, the database of user ${user_id}`);
+  if (home === null || (!isFree && parsed === null)) throw invalidField('token', UNUSED_TOKEN);
+  const most = home * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
+  if (id !== undefined && id > most) throw invalidField('id', `must be at most ${most}, to leave room for later ids`);
+
+  const asked = { ...trimmed(sent), sites };
+  const request = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const key = parsed?.id ?? null;
+  const known = state.businesses.find(
+    ({ id, creation }) =>
+      databaseOf(id) === home && key !== null && creation?.user_id === user_id && creation.key === key,
+  );
+  if (known !== undefined) {
+    if (known.user_id !== user_id)
+      throw invalidField('Idempotency-Key', 'must be a new key: the business that it created now belongs to another user');
+    if (known.creation?.request !== request)
+      throw invalidField(
+        'Idempotency-Key',
+        `was already used for business ${known.id} with a different body: GET /business/${known.id} shows it, and PATCH changes it`,
+      );
+    return success(withSites(call, known));
+  }
+  const last = state.last[home]?.businesses ?? 0;
+  if (id !== undefined && id <= last)
+    throw invalidField('id', `must be greater than ${last}, the last id of its database`);
+  const retired = state.retired[home] as string[];
+  if (!isFree || (token !== undefined && retired.includes(token))) throw invalidField('token', UNUSED_TOKEN);
+
+  if (id !== undefined) (state.last[home] as { businesses: number }).businesses = id;
+  const business = {
+    daily_limit: null,
+    monthly_limit: null,
+    overage: 0,
+    alert_at: null,
+    billing_day: 1,
+    ...columns,
+    id: id ?? nextId(state, home, 'businesses'),
+    token: token ?? newMarker(state),
+    status: 'active',
+    created_at: stamp(now),
+    updated_at: stamp(now),
+    limits_at: stamp(now),
+    billing_changes: [],
+    creation: key === null ? null : { user_id, key, request },
+  } as unknown as Business;
+  if (token !== undefined) retired.push(token);
+  state.businesses.push(business);
+  addEntries(call, business, sites);
+  const after = { ...columns, ...(sites.length > 0 && { sites }), token: masked(business.token), status: 'active' };
+  record(call, 'create_business', { after }, 'business', business.id);
+  return success(withSites(call, business));
+}

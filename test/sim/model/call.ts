@@ -1,0 +1,81 @@
+// A request as the model understands it, and what the service must answer.
+import type { Errors } from './input.ts';
+import type { Caller, Operation } from './may.ts';
+import type { Business, Code, Entry, Key, State } from './state.ts';
+
+export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
+
+/** Stands for a body that is not checked. */
+export const ANY = { any: true } as const;
+export type Expected = {
+  status: number;
+  /** A JSON value, a text (CSV), or the lines of an export. */
+  body: unknown;
+  /** The Error-Code. Null for a success. */
+  code: string | null;
+  /** Null is a header that must be absent. */
+  headers: Record<string, string | null>;
+  /** What the Worker stores after the response: the day of a key's last use, and a refused origin of a business. */
+  after: { key: number | null; refused: number | null };
+};
+
+export type Call = {
+  state: State;
+  operation: Operation;
+  caller: Caller;
+  /** The key or session that calls. */
+  key: Key | null;
+  code: Code | null;
+  /** The last four characters of an operator key. */
+  operator: string | null;
+  /** The business in the path. */
+  business: Business | null;
+  /** The parts of the path that are in the place of a parameter. */
+  parameters: Record<string, string>;
+  query: URLSearchParams;
+  body: string;
+  /** The parsed body. Undefined if it is empty. */
+  json: unknown;
+  headers: Record<string, string>;
+  origin: string | null;
+  own: string;
+  now: number;
+};
+
+/** An answer that ends a request. */
+export class Answer extends Error {
+  readonly expected: Omit<Expected, 'after'>;
+  constructor(status: number, code: string | null, body: unknown, headers: Record<string, string | null> = {}) {
+    super(`${status} ${code}`);
+    this.expected = { status, code, body, headers };
+  }
+}
+
+/** The only business in the path of a call that was permitted. */
+export function businessOf({ business }: Call): Business {
+  if (business === null) throw new Error('the call names no business');
+  return business;
+}
+export const entriesOf = (state: State, business_id: number): Entry[] =>
+  state.entries.filter((entry) => entry.business_id === business_id);
+export const sitesOf = (state: State, business_id: number): string[] =>
+  entriesOf(state, business_id).map(({ site }) => site);
+
+export const success = (data: unknown, headers: Record<string, string | null> = {}) =>
+  new Answer(200, null, { status: true, data }, headers);
+export const refused = (status: number, code: string, message: string, headers = {}) =>
+  new Answer(status, code, { status: false, message }, headers);
+export function invalid(errors: Errors, code = 'invalid_input'): Answer {
+  const message = Object.values(errors)[0]?.[0] ?? '';
+  return new Answer(422, code, { status: false, message, errors });
+}
+export const invalidField = (field: string, rule: string) => invalid({ [field]: [`${field} ${rule}`] });
+export const unauthenticated = (wasSent: boolean) =>
+  new Answer(401, 'unauthenticated', { message: 'Unauthenticated.' }, {
+    'WWW-Authenticate': wasSent
+      ? 'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"'
+      : 'Bearer',
+  });
+export const unknownEntry = (name: string) => refused(404, 'unknown_entry', `${name} is not valid`);
+export const unavailable = () =>
+  new Answer(503, 'unavailable', { message: 'Service Unavailable' }, { 'Retry-After': '10' });

@@ -1,0 +1,93 @@
+// Who changed what (docs/api.md, "Changes").
+import { type Call, businessOf, invalidField, success } from './call.ts';
+import { lastFour, reveal } from './secrets.ts';
+import type { Change, Json, State } from './state.ts';
+import { stamp } from './time.ts';
+
+function actorOf({ key, operator }: Call): string {
+  if (key === null) return `operator (…${operator})`;
+  const four = `(…${key.last_four})`;
+  const isOfLink = key.ends_at !== null && key.session_of === null;
+  return isOfLink ? `console link ${four}` : `key ${key.session_of ?? key.id} ${four}`;
+}
+export const masked = (secret: string): string => `…${lastFour(secret)}`;
+
+export function record(
+  call: Call,
+  action: string,
+  { before = null, after = null }: { before?: Json | null; after?: Json | null },
+  subject: Change['subject'] = 'business',
+  subject_id = call.business?.id ?? 0,
+): void {
+  const { state, now } = call;
+  const ids = state.changes.filter((each) => each.subject === subject && each.subject_id === subject_id);
+  const id = Math.max(0, ...ids.map((each) => each.id)) + 1;
+  state.changes.push({ subject, subject_id, id, at: stamp(now), actor: actorOf(call), action, before, after });
+}
+
+const keyName = (state: State, id: unknown, user_id: number) =>
+  state.keys.find((key) => key.id === id && key.user_id === user_id)?.name ?? null;
+
+/** `before` or `after` for a user: with the current name of a key that is the user's own, and without the name of any other. */
+export function shownTo(state: State, user_id: number, change: Change, content: Json | null): Json | null {
+  if (content === null || change.subject === 'user' || !['create_key', 'revoke_key'].includes(change.action))
+    return content;
+  const { name: _, ...rest } = content;
+  const name = keyName(state, content.id, user_id);
+  return name === null ? rest : { ...rest, name };
+}
+
+const EXAMINED = 1000;
+/** How a search text is written in a domain. */
+const DOMAINS: Record<string, string> = { bücher: 'xn--bcher-kva', BÜCHER: 'xn--bcher-kva' };
+
+function pageOf(call: Call, all: Change[], owner_id: number | null): ReturnType<typeof success> {
+  const { state, query } = call;
+  const limit = Number(query.get('limit') ?? 20);
+  const newest = Math.max(0, ...all.map(({ id }) => id));
+  const before = Math.min(Number(query.get('before') ?? Number.MAX_SAFE_INTEGER), newest + 1);
+  const from = query.get('from') ?? '';
+  const to = query.get('to') ?? '9999-12-31';
+  const action = query.get('action');
+  const search = query.get('search');
+  if (from > to) throw invalidField('from', `must not be after to (${to})`);
+  const shown = (change: Change, content: Json | null) =>
+    owner_id === null ? content : shownTo(state, owner_id, change, content);
+  const hasText = (content: Json | null) => {
+    const text = reveal(state, JSON.stringify(content) ?? '').toLowerCase();
+    const wanted = search ?? '';
+    return content !== null && (text.includes(wanted.toLowerCase()) || text.includes(DOMAINS[wanted] ?? wanted.toLowerCase()));
+  };
+  const found = all
+    .filter((change) => change.id < before && change.id >= before - EXAMINED)
+    .filter(({ at }) => from <= at.slice(0, 10) && at.slice(0, 10) <= to)
+    .filter((change) => action === null || change.action === action)
+    .filter((change) => search === null || [change.before, change.after].some((each) => hasText(shown(change, each))))
+    .toSorted((a, b) => b.id - a.id);
+  const changes = found.slice(0, limit).map((change) => {
+    const keyId = /^key (\d+)/.exec(change.actor)?.[1];
+    return {
+      id: change.id,
+      at: change.at,
+      actor: change.actor,
+      key_name: keyId === undefined || owner_id === null ? null : keyName(state, Number(keyId), owner_id),
+      action: change.action,
+      before: shown(change, change.before),
+      after: shown(change, change.after),
+    };
+  });
+  const examinedTo = before - EXAMINED;
+  const isMore = found.length > limit;
+  const next = isMore ? changes.at(-1)?.id : all.some(({ id }) => id < examinedTo) ? examinedTo : null;
+  return success({ changes, next });
+}
+
+export const readChanges = (call: Call) => {
+  const { id, user_id } = businessOf(call);
+  const own = call.state.changes.filter(({ subject, subject_id }) => subject === 'business' && subject_id === id);
+  return pageOf(call, own, user_id);
+};
+export const readUserChanges = (call: Call, user_id: number) => {
+  const own = call.state.changes.filter(({ subject, subject_id }) => subject === 'user' && subject_id === user_id);
+  return pageOf(call, own, null);
+};

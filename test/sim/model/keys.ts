@@ -1,0 +1,176 @@
+// API keys, console links and sessions (docs/api.md, "API keys", "Console links").
+import { type Call, invalidField, success, unknownEntry } from './call.ts';
+import { masked, record } from './changes.ts';
+import { claimHome } from './homes.ts';
+import { EXPIRY, idOf } from './input.ts';
+import { lastFour, newMarker } from './secrets.ts';
+import { type Key, nextId, type State } from './state.ts';
+import { dayOf, plusDays, stamp } from './time.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const MAX_SESSIONS = 20;
+const MAX_STORED_SESSIONS = 50;
+
+export const shownKey = ({ secret: _, ends_at: __, session_of: ___, ...key }: Key) => ({
+  ...key,
+  read_only: key.role === 'read',
+});
+export const keysOf = (state: State, user_id: number): Key[] =>
+  state.keys.filter((key) => key.user_id === user_id && key.ends_at === null).toSorted((a, b) => a.id - b.id);
+
+export const listKeys = ({ state }: Call, user_id: number) => success({ keys: keysOf(state, user_id).map(shownKey) });
+
+type NewKey = { name?: string; role?: Key['role']; business_id?: number; expires_on?: string };
+const isOf = ({ state }: Call, user_id: number, business_id: number) =>
+  state.businesses.some((business) => business.id === business_id && business.user_id === user_id);
+const notOwned = (user_id: number) => invalidField('business_id', `must be a business of user ${user_id}`);
+
+export function createKey(call: Call, user_id: number, { name, role = 'full', business_id, expires_on }: NewKey) {
+  const { state, now } = call;
+  if (expires_on !== undefined && expires_on < dayOf(now)) throw invalidField('expires_on', EXPIRY);
+  if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
+  if (business_id === undefined) claimHome(call, user_id);
+  const secret = newMarker(state);
+  const key: Key = {
+    id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
+    user_id,
+    name: name?.trim() ?? 'API key',
+    secret,
+    last_four: lastFour(secret),
+    created_at: stamp(now),
+    expires_on: expires_on ?? null,
+    revoked_at: null,
+    business_id: business_id ?? null,
+    role,
+    ends_at: null,
+    session_of: null,
+    last_used_on: null,
+  };
+  state.keys.push(key);
+  const after = {
+    key: masked(secret),
+    name: key.name,
+    expires_on: key.expires_on,
+    business_id: key.business_id,
+    read_only: role === 'read',
+    role,
+    id: key.id,
+  };
+  record(call, 'create_key', { after }, business_id === undefined ? 'user' : 'business', business_id ?? user_id);
+  return success({ api_key: secret, ...shownKey(key) });
+}
+
+/** Ends a session at `now`, unless it has ended. */
+function end(session: Key, now: number): void {
+  session.revoked_at = stamp(now);
+  if (session.ends_at !== null && session.ends_at > stamp(now)) session.ends_at = stamp(now);
+}
+
+export function revokeKey(call: Call, user_id: number, key_id: string) {
+  const { state, now } = call;
+  const key = keysOf(state, user_id).find(({ id }) => id === idOf(key_id));
+  if (key === undefined) throw unknownEntry('Key id');
+  if (key.revoked_at === null) {
+    key.revoked_at = stamp(now);
+    const { id, name, business_id } = key;
+    const before = { id, key: `…${key.last_four}`, name };
+    record(call, 'revoke_key', { before }, business_id === null ? 'user' : 'business', business_id ?? user_id);
+  }
+  for (const session of state.keys)
+    if (session.session_of === key.id && session.revoked_at === null) end(session, now);
+  return success({ key: shownKey(key) });
+}
+
+type Link = { business_id?: number; role?: 'full' | 'read'; minutes?: number; return_url?: string | null };
+export function createLink(call: Call, user_id: number, { business_id, role, minutes = 60, return_url = null }: Link) {
+  const { state, now, own } = call;
+  const today = dayOf(now);
+  const hasBusiness = state.businesses.some((business) => business.user_id === user_id);
+  const hasKey = keysOf(state, user_id).some(
+    (key) => key.business_id === null && key.revoked_at === null && (key.expires_on ?? today) >= today,
+  );
+  if (state.homes[user_id] === undefined || !(hasBusiness || hasKey)) throw unknownEntry('User id');
+  if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
+  const secret = newMarker(state);
+  const expires_at = stamp(now + 2 * MINUTE_MS);
+  const read_only = role === 'read';
+  state.codes.push({ secret, user_id, business_id: business_id ?? null, read_only, minutes, expires_at, return_url });
+  return success({ url: `${own}/owner#code=${secret}`, expires_at });
+}
+
+export function startSession(call: Call) {
+  const { state, now, key, code } = call;
+  const secret = newMarker(state);
+  const started = {
+    name: 'console',
+    secret,
+    created_at: stamp(now),
+    revoked_at: null,
+    last_used_on: dayOf(now),
+  };
+  let session: Key;
+  if (code !== null) {
+    const { user_id, business_id } = code;
+    const ends_at = stamp(now + code.minutes * MINUTE_MS);
+    session = {
+      ...started,
+      id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
+      user_id,
+      business_id,
+      last_four: lastFour(secret),
+      role: code.read_only ? 'read' : 'full',
+      session_of: null,
+      ends_at,
+      expires_on: ends_at.slice(0, 10),
+    };
+    state.codes = state.codes.filter((other) => other !== code);
+    state.spent.push(code.secret);
+  } else {
+    if (key === null) throw new Error('only a key or a code starts a session');
+    const { user_id, business_id, last_four, role, expires_on } = key;
+    const latest = stamp(now + 12 * HOUR_MS);
+    const ofKey = expires_on === null ? latest : `${plusDays(expires_on, 1)}T00:00:00.000000Z`;
+    const lastDay = latest.slice(0, 10);
+    session = {
+      ...started,
+      id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
+      user_id,
+      business_id,
+      last_four,
+      role,
+      session_of: key.id,
+      ends_at: ofKey < latest ? ofKey : latest,
+      expires_on: expires_on !== null && expires_on < lastDay ? expires_on : lastDay,
+    };
+  }
+  state.keys.push(session);
+  endExcess(state, session, now);
+  return success({
+    session_key: secret,
+    expires_at: session.ends_at,
+    read_only: session.role === 'read',
+    return_url: code?.return_url ?? null,
+  });
+}
+
+/** Ends the session that is one too many: the oldest of the same origin, or else the oldest. Forgets the one that ended first of 51. */
+function endExcess(state: State, session: Key, now: number): void {
+  const own = state.keys.filter(({ user_id, ends_at }) => user_id === session.user_id && ends_at !== null);
+  const active = own.filter(({ ends_at }) => `${ends_at}` > stamp(now));
+  const isSame = (other: Key) => other.session_of === session.session_of && other.business_id === session.business_id;
+  if (active.length > MAX_SESSIONS) {
+    const others = active.filter((other) => other !== session).toSorted((a, b) => a.id - b.id);
+    const oldest = others.find(isSame) ?? others[0];
+    if (oldest !== undefined) end(oldest, now);
+  }
+  if (own.length > MAX_STORED_SESSIONS) {
+    const [first] = own.toSorted((a, b) => (a.ends_at === b.ends_at ? a.id - b.id : `${a.ends_at}` < `${b.ends_at}` ? -1 : 1));
+    state.keys = state.keys.filter((key) => key !== first);
+  }
+}
+
+export function endSession({ key, now }: Call) {
+  if (key !== null) end(key, now);
+  return success({ ended: true });
+}

@@ -1,0 +1,106 @@
+// The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
+import { monthOf, usesIn } from './billing.ts';
+import { fieldsOf, limitsOf } from './business.ts';
+import { Answer, type Call, invalidField, sitesOf, success } from './call.ts';
+import { csv, prefersCsv } from './csv.ts';
+import { isCovered } from './sites.ts';
+import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
+import { dayOf, daysBetween, plusDays } from './time.ts';
+import { exactUses, rangeOf } from './usage.ts';
+
+type Page = { examined: Business[]; next: number | null };
+
+/** One page of the businesses with ids above `after` for which `isListed` holds. A page of the operator's list never spans databases. */
+function pageOf(call: Call, perPage: number, isListed: (business: Business) => boolean = () => true): Page {
+  const { state, query } = call;
+  const limit = Number(query.get('limit') ?? perPage);
+  const after = Number(query.get('after') ?? 0);
+  const user = query.get('user_id');
+  const isOfAll = call.operator !== null && user === null;
+  const database = state.databases.includes(databaseOf(after + 1)) ? databaseOf(after + 1) : 0;
+  const owner = isOfAll ? null : (call.key?.user_id ?? Number(user));
+  const only = call.key?.business_id ?? null;
+  const examined = state.businesses
+    .filter(({ id }) => id > after && (only === null || id === only))
+    .filter(({ id, user_id }) => (isOfAll ? databaseOf(id) === database : user_id === owner))
+    .filter(isListed)
+    .toSorted((a, b) => a.id - b.id)
+    .slice(0, limit);
+  if (examined.length === limit) return { examined, next: examined.at(-1)?.id ?? null };
+  const following = state.databases.find((number) => number > databaseOf(after + 1));
+  return { examined, next: isOfAll && following !== undefined ? following * IDS_PER_DATABASE : null };
+}
+
+export function listBusinesses(call: Call) {
+  const { state, now, origin, own, caller } = call;
+  const today = dayOf(now);
+  const { examined, next } = pageOf(call, 20);
+  const isReadable = ({ id }: Business) => {
+    const sites = sitesOf(state, id);
+    return origin === null || origin === own || sites.length === 0 || isCovered(sites, origin);
+  };
+  const since = plusDays(today, -90);
+  const businesses = examined.filter(isReadable).map((business) => ({
+    ...fieldsOf(call, business),
+    used: daysBetween(plusDays(today, -29), today).map((date) => ({
+      date,
+      count: state.counts[business.id]?.[date] ?? 0,
+    })),
+    limits: limitsOf(call, business),
+    refused_origins: (state.refused[business.id] ?? []).filter(
+      ({ last_seen }) => last_seen >= since && last_seen > business.updated_at,
+    ).length,
+  }));
+  return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });
+}
+
+function answerOf(call: Call, rows: Record<string, string | number | boolean | null>[], next: number | null, asked: string, columns: string[]): Answer {
+  const { query, own } = call;
+  if (!prefersCsv(call)) return success({ usage: rows, next }, { Vary: 'Accept' });
+  const limit = query.get('limit') ?? 1000;
+  const user = query.has('user_id') ? `&user_id=${query.get('user_id')}` : '';
+  const after = Number(query.get('after') ?? 0);
+  const name = `usage-${asked.replace(/from=(.*)&to=(.*)/, '$1-$2').replace('ended=', 'ended-')}${after === 0 ? '' : `-after-${after}`}`;
+  const link = `<${own}/api/v1/usage?${asked}${user}&limit=${limit}&after=${next}>; rel="next"`;
+  return csv(name, columns, rows, { Link: next === null ? null : link });
+}
+
+export function readAllUsage(call: Call) {
+  const { query } = call;
+  return query.get('ended') === null ? totals(call) : endedMonths(call, query.get('ended') as string);
+}
+
+function totals(call: Call): Answer {
+  const { from, to } = rangeOf(call);
+  const { examined, next } = pageOf(call, 1000);
+  const rows = examined.map(({ id, user_id }) => {
+    const count = exactUses(call, id, from, to);
+    if (count === null)
+      throw invalidField(
+        'from',
+        `must be later: from ${from} to ${to}, business ${id} has more than ${Number.MAX_SAFE_INTEGER} uses`,
+      );
+    return { business_id: id, user_id, count };
+  });
+  return answerOf(call, rows, next, `from=${from}&to=${to}`, ['business_id', 'user_id', 'count']);
+}
+
+function endedMonths(call: Call, ended: string): Answer {
+  const { state, query, now } = call;
+  for (const name of ['from', 'to'])
+    if (query.has(name)) throw invalidField(name, 'must not be combined with ended');
+  const today = dayOf(now);
+  if (ended >= today) throw invalidField('ended', `must be a date before today (${today}, UTC)`);
+  const isEnded = (business: Business) => monthOf(business, ended).ends_on === ended;
+  // The list of one user examines all of the user's businesses.
+  const { examined, next } = pageOf(call, 1000, query.has('user_id') ? undefined : isEnded);
+  const final = dayOf(now - 60_000) >= plusDays(ended, 41);
+  const rows = examined.filter(isEnded).map((business) => {
+    const { id, user_id, name, monthly_limit } = business;
+    const { starts_on } = monthOf(business, ended);
+    const count = Math.min(usesIn(state, id, starts_on, ended), Number.MAX_SAFE_INTEGER);
+    return { business_id: id, user_id, name, starts_on, ends_on: ended, count, monthly_limit, final };
+  });
+  const columns = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'];
+  return answerOf(call, rows, next, `ended=${ended}`, columns);
+}

@@ -1,0 +1,96 @@
+// Who may do what: the oracle of permissions, written by hand after docs/api.md ("Basics") and docs/operating.md ("If a credential leaks").
+
+/**
+ * token; full, read and record API keys; full and read-only sessions; full and record operator keys. `code` is a console link's.
+ */
+export type Caller = 'token' | 'full' | 'read' | 'record' | 'session' | 'read_session' | 'operator' | 'recorder' | 'code';
+
+const READERS = 'full read session read_session operator';
+const CHANGERS = 'full session operator';
+type Rule = {
+  who: string;
+  /** Completes "A business token cannot …" and "Only the operator can …". */
+  does: string;
+  /** Whether the owner may do it while the business is not active. */
+  inactive?: false;
+  /** When a retry is safe. Always by default. `never` rejects an Idempotency-Key. */
+  retry?: 'with_key' | 'never';
+};
+const RULES = {
+  read_usage: { who: `token record recorder ${READERS}`, does: 'read usage' },
+  record_use: {
+    who: `token record recorder ${CHANGERS}`,
+    does: 'record a use',
+    inactive: false,
+    retry: 'with_key',
+  },
+  record_quantity: {
+    who: `record recorder ${CHANGERS}`,
+    does: 'record quantities',
+    inactive: false,
+    retry: 'with_key',
+  },
+  record_uses: { who: `record recorder ${CHANGERS}`, does: 'record lists of uses', inactive: false },
+  lower_uses: { who: 'operator recorder', does: 'lower uses' },
+  read_access: { who: READERS, does: 'read access domains' },
+  change_access: { who: CHANGERS, does: 'change access domains' },
+  read_refused_origins: { who: READERS, does: 'read refused origins' },
+  change_refused_origins: { who: CHANGERS, does: 'change refused origins' },
+  rotate_token: { who: CHANGERS, does: 'rotate tokens', retry: 'never' },
+  stop_former_tokens: { who: CHANGERS, does: 'stop former tokens' },
+  read_business: { who: READERS, does: 'read businesses' },
+  read_changes: { who: READERS, does: 'read changes' },
+  read_alerts: { who: READERS, does: 'read alerts' },
+  update_business: { who: 'operator', does: 'change businesses' },
+  delete_business: { who: 'operator', does: 'delete businesses' },
+  import_history: { who: 'operator', does: 'import histories' },
+  list_businesses: { who: READERS, does: 'list businesses' },
+  create_business: { who: 'operator', does: 'create businesses', retry: 'with_key' },
+  list_keys: { who: 'operator', does: 'list API keys' },
+  create_key: { who: 'operator', does: 'create API keys', retry: 'never' },
+  revoke_key: { who: 'operator', does: 'revoke API keys' },
+  create_console_link: { who: 'operator', does: 'create console links', retry: 'never' },
+  read_user_changes: { who: 'operator', does: 'read the changes of users' },
+  export_user: { who: 'operator', does: 'export users' },
+  erase_user: { who: 'operator', does: 'erase users' },
+  read_all_usage: { who: 'operator recorder', does: 'read the usage of all businesses' },
+  read_all_alerts: { who: 'operator', does: 'read the alerts of all businesses' },
+  read_databases: { who: 'operator', does: 'read databases' },
+  start_session: { who: 'full read code', does: 'start sessions', retry: 'never' },
+  end_session: { who: 'session read_session', does: 'end sessions' },
+} as const satisfies Record<string, Rule>;
+export type Operation = keyof typeof RULES;
+export const OPERATIONS = Object.keys(RULES) as Operation[];
+
+const ruleOf = (operation: Operation): Rule => RULES[operation];
+const whoMay = Object.fromEntries(OPERATIONS.map((operation) => [operation, RULES[operation].who.split(' ')])) as Record<
+  Operation,
+  string[]
+>;
+
+/** Whether a request that may have been carried out can be sent again. */
+export function isRepeatable(operation: Operation, hasKey: boolean): boolean {
+  const { retry } = ruleOf(operation);
+  return retry === undefined || (retry === 'with_key' && hasKey);
+}
+export const rejectsKey = (operation: Operation): boolean => ruleOf(operation).retry === 'never';
+export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive !== false;
+
+/** Why this kind of caller may not do this, or null. In the order of docs/api.md, "Errors". */
+export function refusalOf(caller: Caller, operation: Operation): [code: string, message: string] | null {
+  const may = whoMay[operation];
+  if (may.includes(caller)) return null;
+  const { does } = ruleOf(operation);
+  const isOperator = caller === 'operator' || caller === 'recorder';
+  const isOnly = (...callers: string[]) => may.every((other) => callers.includes(other));
+  if (isOnly('operator', 'recorder') && !isOperator) return ['operator_only', `Only the operator can ${does}.`];
+  if (isOnly('session', 'read_session')) return ['session_only', `Only a session key can ${does}.`];
+  if (isOperator && !may.includes('operator'))
+    return ['operator_not_allowed', `An operator key cannot ${does}. Use an API key.`];
+  if (caller === 'token') return ['token_not_allowed', `A business token cannot ${does}. Use an API key.`];
+  const isSession = caller === 'session' || caller === 'read_session';
+  if (isSession && !may.includes('session'))
+    return ['session_not_allowed', `A session key cannot ${does}. Use an API key.`];
+  if (caller === 'read' || caller === 'read_session') return ['read_only_key', 'This API key can only read.'];
+  return ['record_only_key', `This ${isOperator ? 'operator' : 'API'} key can only record.`];
+}

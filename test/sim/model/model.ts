@@ -1,0 +1,420 @@
+// A naive model of the whole service: what it must answer to each request, and what it must know afterwards. It follows docs/ and shares no
+// code with src/.
+import {
+  addSites,
+  createBusiness,
+  deleteBusiness,
+  forgetRefused,
+  readAccess,
+  readBusiness,
+  readRefused,
+  removeSites,
+  rotateToken,
+  stopFormerTokens,
+  updateBusiness,
+  workingTokens,
+} from './business.ts';
+import {
+  ANY,
+  Answer,
+  type Call,
+  type Expected,
+  invalid,
+  invalidField,
+  type Plain,
+  refused,
+  sitesOf,
+  unauthenticated,
+  unavailable,
+  unknownEntry,
+} from './call.ts';
+import { readChanges, readUserChanges } from './changes.ts';
+import {
+  checkQuery,
+  consoleLink,
+  type Errors,
+  history,
+  idOf,
+  lowering,
+  NO_PARAMETERS,
+  newBusiness,
+  newKey,
+  newSites,
+  oneQuantity,
+  PARAMETERS,
+  rotation,
+  update,
+  uses,
+} from './input.ts';
+import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
+import { listBusinesses, readAllUsage } from './lists.ts';
+import { type Caller, isRepeatable, mayWhileInactive, type Operation, refusalOf, rejectsKey } from './may.ts';
+import { reveal } from './secrets.ts';
+import { BASE, isCovered, isRegistrable } from './sites.ts';
+import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
+import { dayOf, stamp } from './time.ts';
+import { importHistory, lowerUses, readUsage, recordMany, recordOne } from './usage.ts';
+import { eraseUser, exportUser, listDatabases } from './users.ts';
+
+const API = '/api/v1';
+/** Every path, with the operation of each method. A specific path stands before the general ones. */
+const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
+  ['/business/usage/:business_id', { GET: 'read_usage', POST: 'record', PATCH: 'lower_uses' }],
+  ['/business', { GET: 'list_businesses', POST: 'create_business' }],
+  ['/business/:business_id', { GET: 'read_business', PATCH: 'update_business', DELETE: 'delete_business' }],
+  ['/business/:business_id/access', { GET: 'read_access', POST: 'change_access', DELETE: 'change_access' }],
+  ['/business/:business_id/access/refused', { GET: 'read_refused_origins', DELETE: 'change_refused_origins' }],
+  ['/business/:business_id/access/:access_id', { DELETE: 'change_access' }],
+  ['/business/:business_id/history', { PUT: 'import_history' }],
+  ['/business/:business_id/token', { POST: 'rotate_token' }],
+  ['/business/:business_id/token/former', { DELETE: 'stop_former_tokens' }],
+  ['/business/:business_id/changes', { GET: 'read_changes' }],
+  ['/business/:business_id/alerts', { GET: 'read_alerts' }],
+  ['/usage', { GET: 'read_all_usage' }],
+  ['/alerts', { GET: 'read_all_alerts' }],
+  ['/database', { GET: 'read_databases' }],
+  ['/user/:user_id', { DELETE: 'erase_user' }],
+  ['/user/:user_id/export', { GET: 'export_user' }],
+  ['/user/:user_id/keys', { GET: 'list_keys', POST: 'create_key' }],
+  ['/user/:user_id/keys/:key_id', { DELETE: 'revoke_key' }],
+  ['/user/:user_id/console-link', { POST: 'create_console_link' }],
+  ['/user/:user_id/changes', { GET: 'read_user_changes' }],
+  ['/session', { POST: 'start_session', DELETE: 'end_session' }],
+];
+const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) => Object.values(methods));
+const namesBusiness = (operation: Operation) => operation.startsWith('record_') || OF_BUSINESS.includes(operation);
+const isOfUsage = (operation: Operation) => operation.startsWith('record_') || ['read_usage', 'lower_uses'].includes(operation);
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+function routeOf(method: string, path: string) {
+  const isKept = method === 'DELETE' || method === 'PATCH';
+  const segments = (path.endsWith('/') && !isKept ? path.slice(0, -1) : path).slice(API.length).split('/');
+  const found = PATHS.find(([pattern]) => {
+    const parts = pattern.split('/');
+    if (parts.length !== segments.length) return false;
+    return parts.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+  });
+  // `usage` is never a business id.
+  const isUsage = segments[1] === 'business' && segments[2] === 'usage';
+  if (!path.startsWith(`${API}/`) || found === undefined || (isUsage && found[0] !== '/business/usage/:business_id'))
+    throw new Answer(404, 'not_found', { message: 'Not Found' });
+  const [pattern, methods] = found;
+  const operation = methods[method === 'HEAD' ? 'GET' : method];
+  if (operation === undefined) {
+    const allowed = METHODS.filter((name) => methods[name === 'HEAD' ? 'GET' : name] !== undefined);
+    throw new Answer(405, 'method_not_allowed', { message: 'Method Not Allowed' }, { Allow: allowed.join(', ') });
+  }
+  const parameters = Object.fromEntries(
+    pattern.split('/').flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), segments[index] ?? '']] : [])),
+  );
+  return { operation, parameters };
+}
+
+const MAX_BYTES = 1_048_576;
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A body as JSON, or the rule that it breaks. */
+function parsed(body: string): { json: unknown } | { problem: string } {
+  try {
+    const json: unknown = JSON.parse(body);
+    // Bodies of the vocabulary repeat a member only on purpose, and always as `"quantity":`.
+    if ((body.match(/"quantity":/g) ?? []).length > (JSON.stringify(json).match(/"quantity":/g) ?? []).length)
+      return { problem: 'must not contain duplicate members in an object' };
+    return { json };
+  } catch {
+    return { problem: 'must be valid JSON' };
+  }
+}
+
+export class Model {
+  /** Plain data: `structuredClone(model.state)` is a snapshot. */
+  state: State;
+
+  constructor(databases: number, operators: State['operators']) {
+    this.state = emptyState(databases, operators);
+  }
+
+  /** What the service must answer at `now`, whose effect the state then has. `isLate`: its batch starts at its deadline or after it. */
+  answer(request: Plain, now: number, isLate = false): Expected {
+    const after: Expected['after'] = { key: null, refused: null };
+    try {
+      throw this.#answer(request, now, isLate, after);
+    } catch (answer) {
+      if (!(answer instanceof Answer)) throw answer;
+      const { expected } = answer;
+      const body = request.method === 'HEAD' ? ANY : expected.body;
+      return { ...expected, body, after };
+    }
+  }
+
+  /** What was to be stored after a response may not have been stored. */
+  forgetAfter({ key, refused }: Expected['after']): void {
+    if (key !== null) this.state.unsure.keys.push(key);
+    if (refused !== null) this.state.unsure.refused.push(refused);
+  }
+
+  #answer({ method, path, headers, body: sent }: Plain, now: number, isLate: boolean, after: Expected['after']): Answer {
+    const { state } = this;
+    const [pathname = '', search = ''] = path.split(/\?(.*)/s);
+    const { operation: named, parameters } = routeOf(method, pathname);
+    const isRead = method === 'GET' || method === 'HEAD';
+    const body = isRead ? '' : (sent ?? '');
+    if (new TextEncoder().encode(body).length > MAX_BYTES)
+      throw new Answer(413, 'too_large', { message: 'Payload Too Large' });
+    const isEmpty = body.trim() === '';
+    const json = isEmpty ? { json: undefined } : parsed(body);
+    const operation = named === 'record' ? recordingOf(json) : named;
+    const business_id = idOf(parameters.business_id ?? '') ?? 0;
+    const query = new URLSearchParams(search);
+    const origin = headers.Origin ?? (headers['Sec-Fetch-Site'] === 'same-origin' ? BASE : null);
+    const who = this.#callerOf(headers, { body, json, query, operation, business_id, now });
+    const { business: ofToken, key, code, operator, caller } = who;
+
+    if (operator !== null) {
+      if (headers.Origin !== undefined || headers['Sec-Fetch-Site'] !== undefined)
+        throw refused(403, 'operator_key_in_page', 'An operator key works only on servers.');
+      const refusal = refusalOf(caller, operation);
+      if (refusal !== null) throw refused(403, ...refusal);
+    }
+    if (key !== null) requireValid(key, now);
+    const all = state.businesses;
+    const isOwn = ({ id, user_id }: Business) =>
+      id === business_id &&
+      (key === null || (user_id === key.user_id && (key.business_id === null || key.business_id === id)));
+    const business = (ofToken === null ? all.find(isOwn) : ofToken.id === business_id ? ofToken : undefined) ?? null;
+    if (namesBusiness(operation) && business === null)
+      throw isOfUsage(operation)
+        ? refused(422, 'unknown_business', 'business id is not valid')
+        : refused(401, 'unknown_business', 'Id is not valid', { 'WWW-Authenticate': 'Bearer' });
+    const refusal = refusalOf(caller, operation);
+    if (refusal !== null) throw refused(403, ...refusal);
+    if (business !== null && operator === null) {
+      if (!mayWhileInactive(operation) && business.status !== 'active')
+        throw refused(403, 'inactive_business', 'This business is not active.');
+      this.#checkOrigin(business, caller, origin, now, after);
+    }
+    // From here on, the call is permitted.
+    if (isLate) throw unavailable();
+    if (key !== null && key.last_used_on !== dayOf(now)) {
+      key.last_used_on = dayOf(now);
+      after.key = key.id;
+    }
+    const text = 'json' in json ? json.json : undefined;
+    const call: Call = {
+      ...{ state, operation, caller, key, code, operator, business, parameters, query, body, headers, origin, own: BASE, now },
+      json: text,
+    };
+    if (rejectsKey(operation) && headers['Idempotency-Key'] !== undefined)
+      throw invalidField('Idempotency-Key', 'must not be sent: this operation cannot detect a repeated request');
+    const isOperator = operator !== null;
+    const queryErrors = checkQuery(query, PARAMETERS[operation] ?? NO_PARAMETERS, { isOperator, isRead });
+    if (Object.keys(queryErrors).length > 0) throw invalid(queryErrors);
+    return this.#run(call, json, isEmpty, method);
+  }
+
+  /** Who calls, as far as the credential says. Throws if it is missing or unknown. */
+  #callerOf(
+    headers: Record<string, string>,
+    asked: {
+      body: string;
+      json: { json: unknown } | { problem: string };
+      query: URLSearchParams;
+      operation: Operation;
+      business_id: number;
+      now: number;
+    },
+  ): { caller: Caller; key: Key | null; code: Code | null; business: Business | null; operator: string | null } {
+    const { state } = this;
+    const none = { key: null, code: null, business: null, operator: null };
+    const { body, json, query, operation, business_id, now } = asked;
+    const isSent = headers.Authorization !== undefined;
+    if (!isSent && operation === 'start_session' && body.trim() !== '') {
+      const text = 'json' in json ? (json.json as { code?: unknown } | null)?.code : undefined;
+      const isAlone = 'json' in json && Object.keys(json.json ?? {}).join() === 'code';
+      const code = state.codes.find(({ secret }) => reveal(state, secret) === text);
+      if (!isAlone || query.size > 0 || code === undefined || code.expires_at <= stamp(now)) throw unauthenticated(false);
+      return { ...none, caller: 'code', code };
+    }
+    const text = /^bearer +([^ ]+)$/i.exec(headers.Authorization ?? '')?.[1];
+    if (text === undefined) throw unauthenticated(isSent);
+    if (text === state.operators.full) return { ...none, caller: 'operator', operator: text.slice(-4) };
+    if (text === state.operators.record) return { ...none, caller: 'recorder', operator: text.slice(-4) };
+    const key = state.keys.find(({ secret }) => reveal(state, secret) === text);
+    if (key !== undefined) {
+      const isSession = key.ends_at !== null;
+      if (isSession) return { ...none, caller: key.role === 'read' ? 'read_session' : 'session', key };
+      return { ...none, caller: key.role, key };
+    }
+    const isToken = (business: Business) =>
+      [business.token, ...workingTokens(state, business.id, now).map(({ token }) => token)].some(
+        (token) => reveal(state, token) === text,
+      );
+    // An imported token names no database, so it is looked up where the business in the path would be.
+    const letter = /^bua_pk_([0-9A-Za-z])/.exec(text)?.[1];
+    const database = letter === undefined ? databaseOf(business_id) : LETTERS.indexOf(letter);
+    const number = letter === undefined && !state.databases.includes(database) ? 0 : database;
+    const business = state.businesses.find((each) => databaseOf(each.id) === number && isToken(each));
+    if (business === undefined || business.status !== 'active') throw unauthenticated(true);
+    return { ...none, caller: 'token', business };
+  }
+
+  #checkOrigin(business: Business, caller: Caller, origin: string | null, now: number, after: Expected['after']): void {
+    const { state } = this;
+    const sites = sitesOf(state, business.id);
+    const isToken = caller === 'token';
+    if (sites.length === 0 || (!isToken && (origin === null || origin === BASE))) return;
+    if (origin === null)
+      throw refused(
+        403,
+        'origin_missing',
+        'This business token works only from pages of its registered sites. From a server, use an API key.',
+      );
+    if (isCovered(sites, origin)) return;
+    if (isRegistrable(origin)) {
+      noteRefusal(state, business.id, origin, now);
+      after.refused = business.id;
+    }
+    const shown = /^[ -~]{1,300}$/.test(origin) ? `Origin ${origin}` : 'This origin';
+    const help = isToken ? '' : ' Register it from a server, or from an authorized page.';
+    throw refused(403, 'origin_not_authorized', `${shown} is not authorized for this business.${help}`);
+  }
+
+  #run(call: Call, json: { json: unknown } | { problem: string }, isEmpty: boolean, method: string): Answer {
+    const { operation, parameters } = call;
+    /** The body, which must be right. Without one, the operation may still do something. */
+    const read = (check: (value: unknown, path: string) => Errors, mayBeEmpty = false): Json => {
+      if (isEmpty && mayBeEmpty) return {};
+      if ('problem' in json) throw invalidField('body', json.problem);
+      if (isEmpty) throw invalidField('body', 'must be valid JSON');
+      const errors = check(json.json, '');
+      if (Object.keys(errors).length > 0) throw invalid(errors);
+      return json.json as Json;
+    };
+    const readNothing = () => {
+      if (!isEmpty) throw invalidField('body', 'must be empty: this operation takes no body');
+    };
+    const user = () => {
+      const user_id = idOf(parameters.user_id ?? '');
+      if (user_id === null) throw unknownEntry('User id');
+      return user_id;
+    };
+    switch (operation) {
+      case 'read_usage':
+        return readUsage(call);
+      case 'record_use':
+        return recordOne(call, 1);
+      case 'record_quantity':
+        return recordOne(call, read(oneQuantity).quantity as number);
+      case 'record_uses':
+        if (call.headers['Idempotency-Key'] !== undefined)
+          throw invalidField('Idempotency-Key', 'must not be sent with a list of uses: each use has its own id');
+        return recordMany(call, read(uses).uses as { id: string }[]);
+      case 'lower_uses':
+        return lowerUses(call, read(lowering).uses as { id: string; quantity: number }[]);
+      case 'read_access':
+        return readAccess(call);
+      case 'change_access':
+        if (method === 'POST') return addSites(call, read(newSites).sites as string[]);
+        readNothing();
+        return removeSites(call, parameters.access_id);
+      case 'read_refused_origins':
+        return readRefused(call);
+      case 'change_refused_origins':
+        readNothing();
+        return forgetRefused(call);
+      case 'rotate_token':
+        return rotateToken(call, read(rotation, true).keep_old as string | undefined);
+      case 'stop_former_tokens':
+        readNothing();
+        return stopFormerTokens(call);
+      case 'read_business':
+        return readBusiness(call);
+      case 'read_changes':
+        return readChanges(call);
+      case 'read_alerts':
+      case 'read_all_alerts':
+        return new Answer(200, null, ANY);
+      case 'update_business':
+        return updateBusiness(call, read(update));
+      case 'delete_business':
+        readNothing();
+        return deleteBusiness(call);
+      case 'import_history': {
+        const { days, replace = false } = read(history);
+        return importHistory(call, days as { date: string; count: number }[], replace as boolean);
+      }
+      case 'list_businesses':
+        return listBusinesses(call);
+      case 'create_business':
+        return createBusiness(call, read(newBusiness));
+      case 'list_keys':
+        return listKeys(call, user());
+      case 'create_key': {
+        const sent = read(newKey, true);
+        return createKey(call, user(), sent);
+      }
+      case 'revoke_key':
+        readNothing();
+        return revokeKey(call, user(), parameters.key_id ?? '');
+      case 'create_console_link': {
+        const sent = read(consoleLink, true);
+        return createLink(call, user(), sent);
+      }
+      case 'read_user_changes':
+        return readUserChanges(call, user());
+      case 'export_user':
+        return exportUser(call, user());
+      case 'erase_user':
+        readNothing();
+        return eraseUser(call, user());
+      case 'read_all_usage':
+        return readAllUsage(call);
+      case 'read_databases':
+        return listDatabases(call);
+      case 'start_session':
+        if (call.code === null) readNothing();
+        return startSession(call);
+      case 'end_session':
+        readNothing();
+        return endSession(call);
+    }
+  }
+}
+
+/** What a body records. */
+function recordingOf(json: { json: unknown } | { problem: string }): Operation {
+  if ('problem' in json) return 'record_uses';
+  const { json: value } = json;
+  if (value === undefined) return 'record_use';
+  if (typeof value !== 'object' || value === null) return 'record_uses';
+  if (Object.keys(value).length === 0) return 'record_use';
+  return 'quantity' in value && !('uses' in value) ? 'record_quantity' : 'record_uses';
+}
+
+/** The status of a failure after which nobody knows whether a request was carried out. */
+export const outageStatus = (operation: Operation, hasKey: boolean): 500 | 503 =>
+  isRepeatable(operation, hasKey) ? 503 : 500;
+
+function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): void {
+  const hasEnded = ends_at !== null && ends_at <= stamp(now);
+  const hasExpired = expires_on !== null && expires_on < dayOf(now);
+  if (hasEnded || hasExpired || revoked_at !== null) throw unauthenticated(true);
+}
+
+const MAX_REFUSED = 50;
+function noteRefusal(state: State, business_id: number, origin: string, now: number): void {
+  const list = state.refused[business_id] ?? [];
+  state.refused[business_id] = list;
+  const known = list.find((refusal) => refusal.origin === origin);
+  if (known !== undefined) {
+    known.count += 1;
+    known.last_seen = stamp(now);
+    return;
+  }
+  if (list.length >= MAX_REFUSED) {
+    const [rarest] = list.toSorted((a, b) => a.count - b.count || (a.last_seen < b.last_seen ? -1 : 1));
+    list.splice(list.indexOf(rarest as (typeof list)[number]), 1);
+  }
+  list.push({ origin, count: 1, first_seen: stamp(now), last_seen: stamp(now) });
+  list.sort((a, b) => (a.origin < b.origin ? -1 : 1));
+}

@@ -1,0 +1,84 @@
+// Sites and origins (docs/api.md, "Sites"), on a small vocabulary: what is stored for a given text is a table, not an algorithm.
+
+export const BASE = 'https://service.example';
+
+/** Texts that can be registered, and what is stored for each. */
+export const SITES: Record<string, string> = {
+  'https://shop.example': 'https://shop.example',
+  'https://SHOP.example:443/cart?item=1#top': 'https://shop.example',
+  ' https://shop.example ': 'https://shop.example',
+  'http://shop.example': 'http://shop.example',
+  'https://shop.example:8443': 'https://shop.example:8443',
+  'https://www.shop.example': 'https://www.shop.example',
+  'https://*.Shop.example': 'https://*.shop.example',
+  'https://*.shop.example:8443': 'https://*.shop.example:8443',
+  'https://bücher.example': 'https://xn--bcher-kva.example',
+  'http://192.168.1.20': 'http://192.168.1.20',
+  'http://localhost:*': 'http://localhost:*',
+  'http://localhost:3000': 'http://localhost:3000',
+  [BASE]: BASE,
+};
+
+/** Texts that cannot be registered, and the rule that each breaks. */
+export const BAD_SITES: Record<string, string> = {
+  'shop.example': 'must be an http or https URL, such as https://example.com',
+  'ftp://shop.example': 'must be an http or https URL, such as https://example.com',
+  'https://': 'must include a host, such as https://example.com',
+  'https://me:secret@shop.example': 'must not contain a user name or password',
+  'https://shop.example.': 'must not have a host that ends with a dot',
+  'http://127.1': 'must write an IP address in standard notation, such as http://127.0.0.1',
+  'https://*.com': 'must have two to five labels after *., as in https://*.example.com',
+  'https://shop.*':
+    'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*',
+  'https://shop.example:*':
+    'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*',
+  'https://shop.example:99999': 'must have a valid host, and any port must be from 1 to 65535',
+  'https://a b.example': 'must not contain a backslash, % or spaces in its host',
+};
+/** Wildcards for domains of different owners, which are well-formed. */
+export const SHARED_SITES: Record<string, string> = {
+  'https://*.github.io': 'must not cover github.io: its subdomains belong to different owners',
+  'https://*.amazonaws.com': 'must not cover amazonaws.com: its subdomains belong to different owners',
+};
+
+/** Origins that callers send. */
+export const ORIGINS: readonly string[] = [
+  'https://shop.example',
+  'https://www.shop.example',
+  'https://a.b.shop.example',
+  'https://www.shop.example:8443',
+  'https://shop.example:8443',
+  'http://shop.example',
+  'https://wwwshop.example',
+  'https://evil.example',
+  'https://xn--bcher-kva.example',
+  'http://192.168.1.20',
+  'http://localhost',
+  'http://localhost:5173',
+  'http://127.0.0.1:5173',
+  'null',
+  BASE,
+  'https://SHOP.example',
+  'https://*.shop.example',
+  `https://${'x'.repeat(300)}.example`,
+  'evil',
+];
+/** Those that no site can equal, so they are not listed as refused. */
+const UNREGISTRABLE = ['null', 'https://SHOP.example', 'https://*.shop.example', 'evil', ORIGINS[17]];
+export const isRegistrable = (origin: string): boolean => !UNREGISTRABLE.includes(origin);
+
+const partsOf = (text: string) => /^(https?):\/\/([^:/]+)(?::(.+))?$/.exec(text)?.slice(1) ?? [];
+
+/** Whether a stored site covers an origin. */
+export function isCovered(sites: readonly string[], origin: string): boolean {
+  if (origin.includes('*')) return false;
+  return sites.some((site) => {
+    if (site === origin) return true;
+    if (origin !== origin.toLowerCase()) return false;
+    const [scheme, host = '', port] = partsOf(site);
+    const [ofScheme, ofHost = '', ofPort] = partsOf(origin);
+    if (ofScheme === undefined || scheme !== ofScheme) return false;
+    if (port === '*') return host === ofHost;
+    return host.startsWith('*.') && ofHost.endsWith(host.slice(1)) && port === ofPort;
+  });
+}

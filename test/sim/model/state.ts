@@ -1,0 +1,151 @@
+// What the service is supposed to know. Plain data only, so `structuredClone` is a snapshot.
+
+export type Business = {
+  id: number;
+  user_id: number;
+  name: string;
+  main_domain: string;
+  site: string;
+  country_id: number;
+  business_size: string;
+  /** As all secrets: the text, or a marker (secrets.ts). */
+  token: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  daily_limit: number | null;
+  monthly_limit: number | null;
+  overage: number | null;
+  alert_at: number[] | null;
+  limits_at: string;
+  /** The billing day until the first of `billing_changes`. */
+  billing_day: number;
+  /** The month that begins on `starts_on` ends before `changes_on`. From then on, months begin on `billing_day`. */
+  billing_changes: { starts_on: string; changes_on: string; billing_day: number }[];
+  /** The request that created it with an Idempotency-Key. */
+  creation: { user_id: number; key: string; request: string } | null;
+};
+export type Entry = { id: number; business_id: number; site: string; created_at: string; updated_at: string };
+export type Former = { token: string; business_id: number; expires_at: string; place: number };
+/** An API key, or a session if `ends_at` is set. */
+export type Key = {
+  id: number;
+  user_id: number;
+  name: string;
+  secret: string;
+  last_four: string;
+  created_at: string;
+  expires_on: string | null;
+  revoked_at: string | null;
+  business_id: number | null;
+  role: 'full' | 'read' | 'record';
+  ends_at: string | null;
+  session_of: number | null;
+  last_used_on: string | null;
+};
+export type Code = {
+  secret: string;
+  user_id: number;
+  business_id: number | null;
+  read_only: boolean;
+  minutes: number;
+  expires_at: string;
+  return_url: string | null;
+};
+export type Use = { day: string; recorded_on: string; keep_days: number; quantity: number };
+export type Change = {
+  subject: 'business' | 'user';
+  subject_id: number;
+  id: number;
+  at: string;
+  actor: string;
+  action: string;
+  before: Json | null;
+  after: Json | null;
+};
+export type Json = { [name: string]: unknown };
+export type Refused = { origin: string; count: number; first_seen: string; last_seen: string };
+
+export type State = {
+  /** The numbers of the bound databases. */
+  databases: number[];
+  operators: { full: string; record: string };
+  businesses: Business[];
+  entries: Entry[];
+  former: Former[];
+  keys: Key[];
+  codes: Code[];
+  /** Uses by business and day. Days without uses are missing. */
+  counts: Record<number, Record<string, number>>;
+  /** When a use was last counted on each of these days. Missing for days that were only imported. */
+  counted: Record<number, Record<string, string>>;
+  /** Remembered uses by business and `key:id` or `token:id`. */
+  ledger: Record<number, Record<string, Use>>;
+  changes: Change[];
+  /** The days of each business that were imported. */
+  imported: Record<number, string[]>;
+  refused: Record<number, Refused[]>;
+  homes: Record<number, { database: number; place: number; claimed_at: string }>;
+  /** Imported tokens, and the user who may still claim each. */
+  claims: Record<string, { user_id: number; retriable: boolean }>;
+  /** Tokens that no business may import any more, by database. */
+  retired: Record<number, string[]>;
+  deletions: number[];
+  /** The last id of each kind in each database. */
+  last: Record<number, { businesses: number; access: number; api_keys: number }>;
+  /** The texts of markers, as far as they are known. */
+  known: Record<number, string>;
+  /** The last four characters of markers whose texts are not known. */
+  fours: Record<number, string>;
+  markers: number;
+  /** Tokens, keys and codes that no longer work, or may no longer work, for callers who use them nevertheless. */
+  spent: string[];
+  /** What work after a response would have stored, but perhaps did not: ids of keys, and of businesses whose refusals are uncertain. */
+  unsure: { keys: number[]; refused: number[] };
+};
+
+export const IDS_PER_DATABASE = 1_000_000_000;
+export const databaseOf = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
+
+export function emptyState(databases: number, operators: State['operators']): State {
+  const numbers = Array.from({ length: databases }, (_, number) => number);
+  const first = (number: number) => number * IDS_PER_DATABASE;
+  return {
+    databases: numbers,
+    operators,
+    businesses: [],
+    entries: [],
+    former: [],
+    keys: [],
+    codes: [],
+    counts: {},
+    counted: {},
+    ledger: {},
+    changes: [],
+    imported: {},
+    refused: {},
+    homes: {},
+    claims: {},
+    retired: Object.fromEntries(numbers.map((number) => [number, []])),
+    deletions: [],
+    last: Object.fromEntries(
+      numbers.map((number) => [
+        number,
+        { businesses: first(number), access: first(number), api_keys: first(number) },
+      ]),
+    ),
+    known: {},
+    fours: {},
+    markers: 0,
+    spent: [],
+    unsure: { keys: [], refused: [] },
+  };
+}
+
+/** The next id of a kind, which is never given again. */
+export function nextId(state: State, database: number, kind: 'businesses' | 'access' | 'api_keys'): number {
+  const last = state.last[database];
+  if (last === undefined) throw new Error(`there is no database ${database}`);
+  last[kind] += 1;
+  return last[kind];
+}

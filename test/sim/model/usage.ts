@@ -1,0 +1,271 @@
+// Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
+import { type Period, periodsOf, usesIn } from './billing.ts';
+import { Answer, businessOf, type Call, invalid, invalidField, success } from './call.ts';
+import { csv, prefersCsv } from './csv.ts';
+import { AT, type Errors, idIn } from './input.ts';
+import { record } from './changes.ts';
+import type { Business, Use } from './state.ts';
+import { dayOf, daysBetween, isDay, midnight, plusDays, secondsUntilEndOf, stamp } from './time.ts';
+
+const MAX_COUNT = Number.MAX_SAFE_INTEGER;
+const MAX_RANGE_DAYS = 1830;
+
+/** The range of days of a report. */
+export function rangeOf({ query, now }: Call): { from: string; to: string } {
+  const sent = query.get('to');
+  const to = sent ?? dayOf(now);
+  const from = query.get('from') ?? plusDays(to, -29);
+  const end = `to (${to}${sent === null ? ', today' : ''})`;
+  if (from > to) throw invalidField('from', `must not be after ${end}`);
+  const days = (midnight(to) - midnight(from)) / 86_400_000 + 1;
+  if (days > MAX_RANGE_DAYS) throw invalidField('from', `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}`);
+  return { from, to };
+}
+
+export function readUsage(call: Call) {
+  const { from, to } = rangeOf(call);
+  const { id } = businessOf(call);
+  const counts = call.state.counts[id] ?? {};
+  const used = daysBetween(from, to).map((date) => ({ date, count: counts[date] ?? 0 }));
+  if (prefersCsv(call)) return csv(`usage-${id}-${from}-${to}`, ['date', 'count'], used);
+  return success({ used }, { Vary: 'Accept' });
+}
+
+/** Ids of pages and of servers never meet. */
+const nameOf = ({ caller }: Call, id: string) => `${caller === 'token' ? 'token' : 'key'}:${id}`;
+const ledgerOf = (call: Call, business: Business) => {
+  call.state.ledger[business.id] ??= {};
+  return call.state.ledger[business.id] as Record<string, Use>;
+};
+const countsOf = (call: Call, business: Business) => {
+  call.state.counts[business.id] ??= {};
+  return call.state.counts[business.id] as Record<string, number>;
+};
+/** Days without uses are not stored. */
+function drop({ state }: Call, { id }: Business, day: string): void {
+  delete state.counts[id]?.[day];
+  delete state.counted[id]?.[day];
+}
+function count(call: Call, business: Business, day: string, quantity: number): void {
+  const counts = countsOf(call, business);
+  counts[day] = (counts[day] ?? 0) + quantity;
+  const { state, now } = call;
+  state.counted[business.id] = { ...state.counted[business.id], [day]: stamp(now) };
+}
+const beyondCount = () => invalidField('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
+
+/** The uses that the caller may record beyond a limit. Null is any number. */
+const overageOf = ({ caller }: Call, { overage }: Business) => (caller === 'token' ? 0 : overage);
+
+type Refusing = { period: Period['period']; limit: number; left: number };
+function limitReached({ period, limit, left }: Refusing, overage: number, wait: number | null, when: string, errors?: Errors) {
+  const all = limit + overage;
+  const beyond = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
+  const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${beyond}`;
+  let message = `This business has used its ${uses}.`;
+  if (left > 0) message = `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+  else if (all === 0) message = `This business has a limit of 0 uses a ${period}.`;
+  const body = { status: false, message, ...(errors && { errors }) };
+  return new Answer(429, 'limit_reached', body, { 'Retry-After': wait === null ? null : `${wait}` });
+}
+
+/** What is left before the first limit is reached. Undefined without a limit. */
+function remainingOf(call: Call, business: Business): number | undefined {
+  const periods = periodsOf(call.state, business, dayOf(call.now));
+  if (periods.length === 0) return undefined;
+  return Math.max(0, Math.min(...periods.map(({ limit, used }) => limit - used)));
+}
+
+export function recordOne(call: Call, quantity: number) {
+  const { state, now, headers } = call;
+  const business = businessOf(call);
+  const today = dayOf(now);
+  const header = headers['Idempotency-Key'];
+  const parsed = header === undefined ? null : idIn(header);
+  if (parsed !== null && 'problem' in parsed) throw invalidField('Idempotency-Key', parsed.problem);
+  const name = parsed === null ? null : nameOf(call, parsed.id);
+  const counts = countsOf(call, business);
+  const answer = (date: string) => {
+    const remaining = remainingOf(call, business);
+    return success({ date, count: counts[date] ?? 0, ...(remaining !== undefined && { remaining }) });
+  };
+  const known = name === null ? undefined : ledgerOf(call, business)[name];
+  if (known !== undefined) return answer(known.day);
+
+  const overage = overageOf(call, business);
+  const periods = periodsOf(state, business, today);
+  if (overage !== null) {
+    const refusing = periods.find(({ limit, used }) => used + quantity > limit + overage);
+    if (refusing !== undefined) {
+      const isNeverAllowed = periods.some(({ limit }) => quantity > limit + overage);
+      const wait = isNeverAllowed ? null : secondsUntilEndOf(refusing.ends_on, now);
+      const left = Math.max(0, refusing.limit + overage - refusing.used);
+      throw limitReached({ ...refusing, left }, overage, wait, refusing.period === 'day' ? 'today' : 'this month');
+    }
+  }
+  if ((counts[today] ?? 0) > MAX_COUNT - quantity) throw beyondCount();
+  count(call, business, today, quantity);
+  if (name !== null)
+    ledgerOf(call, business)[name] = {
+      day: today,
+      recorded_on: today,
+      keep_days: call.caller === 'token' ? 2 : 40,
+      quantity,
+    };
+  return answer(today);
+}
+
+/** The day of `at`, or null if it is no timestamp or is too long ago or too far ahead. */
+function dayOfUse(at: string, now: number): string | null {
+  const [, day = '', time = '', fraction = ''] =
+    /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?Z$/.exec(at) ?? [];
+  if (!isDay(day)) return null;
+  const ms = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
+  return ms >= now - 35 * 86_400_000 && ms <= now + 5 * 60_000 ? day : null;
+}
+
+type Listed = { id: string; at?: string; quantity?: number };
+type NewUse = { index: number; name: string; day: string; quantity: number; isDated: boolean };
+
+export function recordMany(call: Call, listed: Listed[]) {
+  const { now } = call;
+  const business = businessOf(call);
+  const today = dayOf(now);
+  const errors: Errors = {};
+  const uses: NewUse[] = [];
+  for (const [index, { id, at, quantity = 1 }] of listed.entries()) {
+    const day = at === undefined ? today : dayOfUse(at, now);
+    const name = nameOf(call, id);
+    if (day === null) errors[`uses.${index}.at`] = [`uses.${index}.at ${AT}`];
+    else if (!uses.some((use) => use.name === name))
+      uses.push({ index, name, day, quantity, isDated: at !== undefined });
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const ledger = ledgerOf(call, business);
+  const fresh = uses.filter(({ name }) => ledger[name] === undefined);
+  if (call.operator === null && business.overage !== null) refuseBeyond(call, business, fresh, business.overage);
+  const added: Record<string, number> = {};
+  for (const { day, quantity } of fresh) added[day] = (added[day] ?? 0) + quantity;
+  const counts = countsOf(call, business);
+  if (Object.entries(added).some(([day, more]) => (counts[day] ?? 0) > MAX_COUNT - more)) throw beyondCount();
+  for (const [day, more] of Object.entries(added)) count(call, business, day, more);
+  for (const { name, day, quantity } of fresh)
+    ledger[name] = { day, recorded_on: today, keep_days: call.caller === 'token' ? 2 : 40, quantity };
+  return success({ recorded: fresh.length, duplicates: listed.length - fresh.length });
+}
+
+/** Throws if the new uses of a list exceed a limit of any day or month. */
+function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[], overage: number): void {
+  const today = dayOf(now);
+  const beyond: (Period & { adds: number; rest: number })[] = [];
+  const isIn = (day: string, { starts_on, ends_on }: Period) => starts_on <= day && day <= ends_on;
+  for (const kind of ['month', 'day'] as const)
+    for (const { day } of fresh) {
+      const period = periodsOf(state, business, day).find(({ period }) => period === kind);
+      if (period === undefined || beyond.some((other) => other.period === kind && isIn(day, other))) continue;
+      const adds = fresh.filter((use) => isIn(use.day, period)).reduce((sum, { quantity }) => sum + quantity, 0);
+      const rest = period.limit + overage - period.used;
+      if (adds > rest) beyond.push({ ...period, adds, rest });
+    }
+  if (beyond.length === 0) return;
+  const isCurrent = (period: Period) => isIn(today, period);
+  const fitsLater = beyond.every(
+    (period) =>
+      isCurrent(period) &&
+      period.adds <= period.limit + overage &&
+      !fresh.some(({ day, isDated }) => isDated && isIn(day, period)),
+  );
+  const end = beyond.map(({ ends_on }) => ends_on).toSorted().at(-1) ?? today;
+  const wait = fitsLater ? secondsUntilEndOf(end, now) : null;
+  const rests = beyond.map(({ rest }) => rest);
+  for (const { day, quantity, index } of fresh)
+    for (const [place, period] of beyond.entries()) {
+      if (!isIn(day, period)) continue;
+      rests[place] = Number(rests[place]) - quantity;
+      if (Number(rests[place]) >= 0) continue;
+      const { period: kind, starts_on, ends_on, rest: left } = period;
+      let when = kind === 'day' ? 'today' : 'this month';
+      if (!isCurrent(period)) when = kind === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
+      const field = `uses.${index}`;
+      throw limitReached({ ...period, left }, overage, wait, when, {
+        [field]: [`${field} is the first use that exceeds the limit`],
+      });
+    }
+}
+
+export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const errors: Errors = {};
+  for (const [index, { id }] of listed.entries()) {
+    const first = listed.findIndex((other) => other.id === id);
+    if (first < index) errors[`uses.${index}.id`] = [`uses.${index}.id must not repeat uses.${first}`];
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const ledger = ledgerOf(call, business);
+  const counts = countsOf(call, business);
+  const oldest = plusDays(dayOf(now), -40);
+  const imported = state.imported[business.id] ?? [];
+  let [lowered, known, before, after] = [0, 0, 0, 0];
+  for (const { id, quantity } of listed) {
+    const use = ledger[`key:${id}`];
+    if (use === undefined || use.day < oldest || imported.includes(use.day)) continue;
+    known += 1;
+    if (use.quantity <= quantity) continue;
+    lowered += 1;
+    before += use.quantity;
+    after += quantity;
+    counts[use.day] = Number(counts[use.day]) - (use.quantity - quantity);
+    if (counts[use.day] === 0) drop(call, business, use.day);
+    use.quantity = quantity;
+  }
+  if (lowered > 0) record(call, 'lower_uses', { before: { uses: before }, after: { uses: after } });
+  return success({ lowered, unchanged: known - lowered, unknown: listed.length - known });
+}
+
+type Day = { date: string; count: number };
+export function importHistory(call: Call, days: Day[], replace: boolean) {
+  const { state, now } = call;
+  const business = businessOf(call);
+  const counts = countsOf(call, business);
+  const today = dayOf(now);
+  const errors: Errors = {};
+  for (const [index, { date }] of days.entries()) {
+    const field = `days.${index}`;
+    const first = days.findIndex((other) => other.date === date);
+    const stored = counts[date];
+    // A date that is listed twice can also be taken by its other count.
+    const isTaken = stored !== undefined && days.some((other) => other.date === date && other.count !== stored);
+    if (date >= today) errors[`${field}.date`] = [`${field}.date must be a date before today (${today}, UTC)`];
+    else if (first < index) errors[`${field}.date`] = [`${field}.date must not repeat days.${first}`];
+    else if (!replace && isTaken)
+      errors[field] = [`${field} ${date} already has a count of ${stored}: send "replace": true to overwrite it`];
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
+  const changed = days.filter(({ date, count }) => count !== (counts[date] ?? 0));
+  if (changed.length > 0) {
+    const stored = days.flatMap(({ date }) => counts[date] ?? []);
+    const uses = Math.min(MAX_COUNT, stored.reduce((sum, count) => sum + count, 0));
+    record(call, 'import_usage', {
+      before: stored.length === 0 ? null : { days: stored.length, uses },
+      after: total,
+    });
+    business.updated_at = stamp(now);
+    const oldest = plusDays(today, -41);
+    const remembered = (state.imported[business.id] ?? []).filter((day) => day >= oldest);
+    const recent = changed.map(({ date }) => date).filter((date) => date >= oldest);
+    state.imported[business.id] = [...new Set([...remembered, ...recent])].sort();
+    for (const { date, count } of changed) {
+      if (count === 0) drop(call, business, date);
+      else counts[date] = count;
+    }
+  }
+  return success(total);
+}
+
+/** The uses of a range, which must be exact. */
+export const exactUses = (call: Call, business_id: number, from: string, to: string): number | null => {
+  const sum = usesIn(call.state, business_id, from, to);
+  return sum > MAX_COUNT ? null : sum;
+};

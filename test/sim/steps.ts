@@ -1,0 +1,625 @@
+// Generates steps: what callers send, and when. A step contains no ids, secrets or dates, but places for them, such as {business} and
+// {day-1}. They are filled in when the step is taken, so the steps after a removed one still make sense.
+import type { FaultKind } from './faults.ts';
+import { workingTokens } from './model/business.ts';
+import type { Plain } from './model/call.ts';
+import type { Model } from './model/model.ts';
+import { reveal } from './model/secrets.ts';
+import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
+import type { Business, Key } from './model/state.ts';
+import { dayOf, plusDays, stamp } from './model/time.ts';
+import type { Random } from './random.ts';
+
+/** Who sends a request. Keys and tokens belong to the business or user in the path, unless the name says otherwise. */
+type Who =
+  | 'token'
+  | 'former'
+  | 'other_token'
+  | 'key'
+  | 'any_key'
+  | 'session'
+  | 'spent'
+  | 'operator'
+  | 'recorder'
+  | 'none'
+  | 'malformed'
+  | 'unknown';
+
+export type RequestStep = {
+  kind: 'request';
+  who: Who;
+  method: string;
+  /** With places in braces. */
+  path: string;
+  body: string | null;
+  headers: Record<string, string>;
+  /** Which of the things that exist fills each place, modulo their number. */
+  pick: number[];
+};
+export type Step =
+  | RequestStep
+  | { kind: 'together'; requests: RequestStep[] }
+  | { kind: 'wait'; ms: number }
+  | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
+  | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
+
+const USERS = [1, 2, 3, 4, 5, 6];
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+// Filling in.
+
+const at = <T>(list: readonly T[], index = 0): T | undefined => list[index % Math.max(1, list.length)];
+
+/** Fills the places of a step with what exists now. */
+export function resolve(step: RequestStep, model: Model, now: number): Plain {
+  const { state } = model;
+  const { pick, who } = step;
+  const businesses = state.businesses;
+  const inUse = at(businesses, pick[0]);
+  // Now and then a business that is deleted or never existed.
+  const business_id = pick[1] === 0 ? (at([...state.deletions, 999, 1_000_000_077], pick[0]) ?? 999) : (inUse?.id ?? 1);
+  const business = businesses.find(({ id }) => id === business_id);
+  const namesUser = step.path.includes('{user}');
+  const user_id = namesUser || business === undefined ? (at(USERS, pick[2]) ?? 1) : business.user_id;
+  const today = dayOf(now);
+  const own = businesses.filter((each) => each.user_id === user_id);
+  const keys = state.keys.filter((key) => key.user_id === user_id);
+  const places: Record<string, string | number> = {
+    business: business_id,
+    user: user_id,
+    own: at(own, pick[3])?.id ?? 999,
+    name: encodeURIComponent(business?.name ?? 'Acme'),
+    entry: at(state.entries.filter((entry) => entry.business_id === business_id), pick[3])?.id ?? 999,
+    key: at(keys, pick[3])?.id ?? 999,
+    id: at(businesses.map(({ id }) => id - 1), pick[3]) ?? 0,
+    change: 1 + ((pick[3] ?? 0) % 40),
+    next_id: (state.last[(pick[3] ?? 0) % state.databases.length]?.businesses ?? 0) + ((pick[4] ?? 0) % 3),
+    code: codeOf(model, pick[3], now),
+  };
+  const fill = (text: string) =>
+    text
+      .replace(/\{day([+-]\d+)\}/g, (_, days) => plusDays(today, Number(days)))
+      .replace(/\{at([+-]\d+)\}/g, (_, ms) => new Date(now + Number(ms)).toISOString())
+      .replace(/"?\{(\w+)\}"?/g, (place, name) => {
+        const value = places[name];
+        if (value === undefined) return place;
+        return place.startsWith('"') && typeof value === 'string' ? `"${value}"` : `${value}`;
+      });
+  const credential = credentialOf(model, who, { business, user_id, keys, now, pick: pick[5] ?? 0 });
+  const authorization = credential === null ? {} : { Authorization: credential };
+  const path = fill(step.path);
+  const body = step.body === null ? null : fill(step.body);
+  return { method: step.method, path, headers: { ...authorization, ...step.headers }, body };
+}
+
+/** Codes, of which the last one works most often. */
+function codeOf({ state }: Model, pick = 0, now: number): string {
+  const working = state.codes.filter(({ expires_at }) => expires_at > stamp(now));
+  const codes = [...working, ...state.codes, { secret: state.spent.at(-1) ?? 'x' }].map(({ secret }) => reveal(state, secret));
+  return at(codes, pick % 3 === 2 ? pick : 0) ?? 'x';
+}
+
+type Around = { business: Business | undefined; user_id: number; keys: Key[]; now: number; pick: number };
+function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }: Around): string | null {
+  const today = dayOf(now);
+  const works = (key: Key) =>
+    key.revoked_at === null &&
+    (key.expires_on ?? today) >= today &&
+    (key.ends_at === null || key.ends_at > stamp(now)) &&
+    (key.business_id === null || business === undefined || key.business_id === business.id);
+  const secretOf = (key: Key | undefined) => key?.secret;
+  const find = (): string | undefined => {
+    switch (who) {
+      case 'token':
+        return business?.token;
+      case 'former':
+        return business && at(workingTokens(state, business.id, now), pick)?.token;
+      case 'other_token':
+        return at(state.businesses, pick)?.token;
+      case 'key':
+        return secretOf(at(keys.filter((key) => key.ends_at === null && works(key)), pick));
+      case 'any_key':
+        return secretOf(at(state.keys, pick));
+      case 'session':
+        return secretOf(at(keys.filter((key) => key.ends_at !== null && works(key)), pick));
+      case 'spent':
+        return at(state.spent, pick);
+      case 'operator':
+        return state.operators.full;
+      case 'recorder':
+        return state.operators.record;
+      case 'unknown':
+        return at([`bua_sk_0${'A'.repeat(33)}`, `bua_pk_0${'A'.repeat(33)}`, `bua_op_${'A'.repeat(43)}`, 'imported-token-of-nobody-1'], pick);
+      default:
+        return undefined;
+    }
+  };
+  if (who === 'none') return null;
+  if (who === 'malformed') return at(['Bearer', 'Bearer x', 'Basic dTpw', `Bearer bua_sk_${'A'.repeat(50)}`, 'Bearer a, Bearer b'], pick) ?? '';
+  const secret = find();
+  const text = secret === undefined ? '⟨' : reveal(state, secret);
+  return text.includes('⟨') ? `Bearer ${state.operators.full}` : `Bearer ${text}`;
+}
+
+// Generating.
+
+const SMALL = [0, 1, 2, 3, 5, 8, 10, 15, 20, null];
+const QUANTITIES = [1, 1, 2, 3, 4, 5, 7, 10, 20, 1_000_000];
+const IDS = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', '"u1"', 'u"2'];
+const NAMES = ['Acme', 'Bücher & Söhne', ' Acme ', '=1+2', 'A, "B"', "O'Neil"];
+const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(24 + n, 'x'));
+/** Days around today, with the edges of what is remembered. */
+const DAYS = [-1, -1, -2, -3, -29, -30, -31, -34, -35, -36, -40, -41, -42, -45];
+const AGES = [0, -1, -HOUR, -DAY, -2 * DAY, -34 * DAY, -35 * DAY, -35 * DAY - 1, 5 * MINUTE, 5 * MINUTE + 1, -40 * DAY];
+
+const fromList = (random: Random, list: readonly unknown[], most: number) =>
+  Array.from({ length: 1 + random.int(most) }, () => random.pick(list));
+/** Keeps each member with a chance of one half, and at least one. */
+function some(random: Random, members: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(members);
+  const kept = entries.filter(() => random.chance(0.3));
+  return Object.fromEntries(kept.length === 0 ? [random.pick(entries)] : kept);
+}
+const limits = (random: Random) => ({
+  daily_limit: random.pick(SMALL),
+  monthly_limit: random.pick([...SMALL, 30, 40]),
+  billing_day: 1 + random.int(28),
+  overage: random.pick([0, 0, 1, 5, null]),
+  alert_at: random.pick([[80], [80, 100], [50, 80, 120]]),
+});
+const fields = (random: Random) => ({
+  user_id: random.pick(USERS),
+  name: random.pick(NAMES),
+  main_domain: random.pick(['acme.example', 'shop.example']),
+  site: random.pick(['https://acme.example', 'http://shop.example/a?b']),
+  country_id: 1 + random.int(3),
+  business_size: random.pick(['small', 'large']),
+});
+const sites = (random: Random) => fromList(random, Object.keys(SITES), 3);
+const use = (random: Random, lower = false) => ({
+  id: random.pick(IDS.slice(0, 8)),
+  ...(!lower && random.chance(0.5) && { at: `{at${signed(random.pick(AGES))}}` }),
+  ...(lower ? { quantity: random.pick([0, 0, 1, 2, 3, 5]) } : random.chance(0.5) && { quantity: random.pick(QUANTITIES) }),
+});
+const signed = (n: number) => (n < 0 ? `${n}` : `+${n}`);
+const dayPlace = (random: Random) => `{day${signed(random.pick([...DAYS, 0, 0, 1, 2]))}}`;
+const query = (random: Random, members: Record<string, string>) => {
+  const kept = Object.entries(members).filter(() => random.chance(0.4));
+  const text = kept.map(([name, value]) => `${name}=${value}`).join('&');
+  return text === '' ? '' : `?${text}`;
+};
+
+type Made = { on: string; body?: unknown; headers?: Record<string, string>; operator?: true };
+type Kind = { weight: number; who: Partial<Record<Who, number>>; make: (random: Random) => Made };
+
+const OWNERS: Kind['who'] = { key: 40, session: 15, operator: 20, recorder: 3, token: 4, any_key: 5, former: 1, spent: 2, unknown: 1, none: 1, malformed: 1 };
+const ANYONE: Kind['who'] = { token: 40, key: 30, session: 10, former: 8, operator: 6, recorder: 6, any_key: 4, other_token: 2, spent: 2, unknown: 1, none: 1, malformed: 1 };
+const SERVERS: Kind['who'] = { key: 50, session: 12, operator: 12, recorder: 12, token: 4, any_key: 5, spent: 1 };
+const OPERATORS: Kind['who'] = { operator: 90, recorder: 5, key: 3, session: 1, token: 1, none: 1 };
+const accept = (random: Random) =>
+  random.chance(0.1) ? { Accept: random.pick(['text/csv', 'application/json, text/csv;q=0.9', 'text/csv, application/json', '*/*']) } : {};
+
+const KINDS: Record<string, Kind> = {
+  record_use: {
+    weight: 160,
+    who: ANYONE,
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      headers: random.chance(0.6) ? { 'Idempotency-Key': random.pick(IDS) } : {},
+      body: random.pick([undefined, undefined, {}, []]),
+    }),
+  },
+  record_quantity: {
+    weight: 60,
+    who: SERVERS,
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      headers: random.chance(0.6) ? { 'Idempotency-Key': random.pick(IDS) } : {},
+      body: { quantity: random.pick(QUANTITIES) },
+    }),
+  },
+  record_uses: {
+    weight: 90,
+    who: SERVERS,
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      body: { uses: Array.from({ length: 1 + random.int(4) }, () => use(random)) },
+    }),
+  },
+  lower_uses: {
+    weight: 50,
+    who: { operator: 50, recorder: 50, key: 5, token: 2 },
+    make: (random) => ({
+      on: 'PATCH /business/usage/{business}',
+      body: { uses: Array.from({ length: 1 + random.int(3) }, () => use(random, true)) },
+    }),
+  },
+  read_usage: {
+    weight: 40,
+    who: ANYONE,
+    make: (random) => ({
+      on: `GET /business/usage/{business}${query(random, { from: dayPlace(random), to: dayPlace(random) })}`,
+      headers: accept(random),
+    }),
+  },
+  read_business: { weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
+  read_access: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access' }) },
+  add_sites: {
+    weight: 35,
+    who: OWNERS,
+    make: (random) => ({ on: 'POST /business/{business}/access', body: { sites: sites(random) } }),
+  },
+  remove_site: { weight: 20, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/{entry}' }) },
+  remove_sites: { weight: 10, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access' }) },
+  read_refused: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access/refused' }) },
+  forget_refused: { weight: 4, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/refused' }) },
+  rotate_token: {
+    weight: 30,
+    who: OWNERS,
+    make: (random) => ({
+      on: 'POST /business/{business}/token',
+      body: random.pick([undefined, {}, { keep_old: '1h' }, { keep_old: '24h' }, { keep_old: '7d' }, { keep_old: '30d' }]),
+    }),
+  },
+  stop_former: { weight: 8, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/token/former' }) },
+  read_changes: {
+    weight: 30,
+    who: OWNERS,
+    make: (random) => ({
+      on: `GET /business/{business}/changes${query(random, {
+        limit: random.pick(['1', '2', '20', '100']),
+        before: '{change}',
+        action: random.pick(['add_sites', 'rotate_token', 'create_key', 'update_business', 'lower_uses', 'revoke_key']),
+        search: random.pick(['acme', 'SHOP', 'bücher', 'B%C3%9CCHER', 'operator', 'full', 'uses', 'nothing']),
+        from: dayPlace(random),
+        to: dayPlace(random),
+      })}`,
+    }),
+  },
+  read_alerts: { weight: 4, who: OWNERS, make: () => ({ on: 'GET /business/{business}/alerts' }) },
+  update_business: {
+    weight: 70,
+    who: OPERATORS,
+    make: (random) => {
+      const { user_id, ...columns } = fields(random);
+      const status = random.pick(['active', 'active', 'active', 'suspended', 'closed']);
+      const all = { ...columns, ...limits(random), status, ...(random.chance(0.15) && { user_id }) };
+      return { on: 'PATCH /business/{business}', body: some(random, all) };
+    },
+  },
+  activate: { weight: 15, who: OPERATORS, make: () => ({ on: 'PATCH /business/{business}', body: { status: 'active' } }) },
+  import_history: {
+    weight: 30,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'PUT /business/{business}/history',
+      body: {
+        days: Array.from({ length: 1 + random.int(3) }, () => ({
+          date: `{day${signed(random.pick([...DAYS, ...DAYS, 0]))}}`,
+          count: random.chance(0.02) ? Number.MAX_SAFE_INTEGER - 2 : random.pick([0, 1, 2, 5, 20]),
+        })),
+        ...(random.chance(0.6) && { replace: random.chance(0.9) }),
+      },
+    }),
+  },
+  delete_business: {
+    weight: 6,
+    who: OPERATORS,
+    make: (random) => ({ on: `DELETE /business/{business}?name=${random.pick(['{name}', '{name}', 'Acme'])}` }),
+  },
+  list_businesses: {
+    weight: 25,
+    who: OWNERS,
+    make: (random) => ({
+      on: `GET /business${query(random, { limit: random.pick(['1', '2', '50']), after: random.pick(['{id}', '1', '1000000000']), ...(random.chance(0.3) && { user_id: `${random.pick(USERS)}` }) })}`,
+    }),
+  },
+  create_business: {
+    weight: 12,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /business',
+      headers: random.chance(0.6) ? { 'Idempotency-Key': random.pick(['k1', 'k2', 'k3', '"k1"']) } : {},
+      body: {
+        ...fields(random),
+        ...(random.chance(0.3) && { sites: sites(random) }),
+        ...(random.chance(0.5) && some(random, limits(random))),
+        ...(random.chance(0.15) && { token: random.pick(TOKENS) }),
+        ...(random.chance(0.1) && { database: random.int(3) }),
+        ...(random.chance(0.15) && { id: '{next_id}' }),
+      },
+    }),
+  },
+  list_keys: { weight: 8, who: OPERATORS, make: () => ({ on: 'GET /user/{user}/keys' }) },
+  create_key: {
+    weight: 25,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /user/{user}/keys',
+      body: random.pick([
+        undefined,
+        {},
+        some(random, {
+          name: random.pick(NAMES),
+          role: random.pick(['full', 'read', 'record']),
+          business_id: random.pick(['{own}', '{own}', '{own}', '{business}']),
+          expires_on: `{day${signed(random.pick([-1, 0, 1, 30]))}}`,
+        }),
+        { role: random.pick(['full', 'read', 'record']) },
+      ]),
+    }),
+  },
+  revoke_key: { weight: 6, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}/keys/{key}' }) },
+  user_changes: {
+    weight: 6,
+    who: OPERATORS,
+    make: (random) => ({ on: `GET /user/{user}/changes${query(random, { limit: '2', before: '{change}' })}` }),
+  },
+  console_link: {
+    weight: 15,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /user/{user}/console-link',
+      body: random.pick([
+        undefined,
+        some(random, {
+          role: random.pick(['full', 'read']),
+          business_id: random.pick(['{own}', '{own}', '{business}']),
+          minutes: random.pick([1, 15, 60, 1440]),
+          return_url: random.pick([null, 'https://product.example/settings', 'http://localhost:3000/']),
+        }),
+      ]),
+    }),
+  },
+  redeem: { weight: 20, who: { none: 1 }, make: () => ({ on: 'POST /session', body: { code: '{code}' } }) },
+  start_session: {
+    weight: 20,
+    who: { key: 70, session: 8, operator: 4, token: 4, any_key: 10, none: 2, spent: 2 },
+    make: () => ({ on: 'POST /session' }),
+  },
+  end_session: {
+    weight: 5,
+    who: { session: 70, key: 8, operator: 4, token: 4, any_key: 10, none: 2 },
+    make: () => ({ on: 'DELETE /session' }),
+  },
+  totals: {
+    weight: 15,
+    who: { operator: 50, recorder: 50, key: 3, token: 1 },
+    make: (random) => ({
+      on: `GET /usage${query(random, {
+        from: dayPlace(random),
+        to: dayPlace(random),
+        limit: random.pick(['1', '2', '1000']),
+        after: random.pick(['{id}', '1000000000']),
+        user_id: `${random.pick(USERS)}`,
+      })}`,
+      headers: accept(random),
+    }),
+  },
+  ended: {
+    weight: 25,
+    who: { operator: 50, recorder: 50, key: 3 },
+    make: (random) => ({
+      on: `GET /usage?ended={day-${1 + random.int(60)}}${query(random, {
+        limit: random.pick(['1', '2', '1000']),
+        after: '{id}',
+        user_id: `${random.pick(USERS)}`,
+      }).replace('?', '&')}`,
+      headers: accept(random),
+    }),
+  },
+  all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
+  databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
+  export_user: { weight: 8, who: OPERATORS, make: (random) => ({ on: `GET /user/{user}/export${query(random, { cursor: random.pick(['changes_of_businesses', 'keys', 'counts.{own}.{day-2}', 'changes_of_businesses.{own}.3', 'sites']) })}` }) },
+  erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
+};
+const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
+/** Operations of one batch, which may run at the same time in any order. */
+const ONE_BATCH = ['record_use', 'record_quantity', 'record_uses', 'lower_uses', 'read_usage', 'read_business', 'read_access', 'add_sites', 'remove_site', 'remove_sites', 'rotate_token', 'stop_former', 'activate', 'import_history', 'delete_business', 'redeem', 'start_session', 'end_session'];
+const TOGETHER = Object.fromEntries(ONE_BATCH.map((name) => [name, WEIGHTS[name] as number]));
+
+/** Wrong inputs: what is sent instead, for the kinds whose names begin like this. */
+const LONG = 'x'.repeat(256);
+const BAD_BODIES: Record<string, unknown[]> = {
+  record_: [
+    ...[0, -1, 1.5, '1', null, 1_000_001].map((quantity) => ({ quantity })),
+    { quantity: 1, at: '{at-1}' },
+    { uses: [] },
+    { uses: {} },
+    { uses: [{}] },
+    { uses: ['u1'] },
+    { uses: [{ id: 'u 1' }] },
+    { uses: [{ id: LONG }] },
+    { uses: [{ id: 'u1', quantity: 0 }] },
+    { uses: [{ id: 'u1', date: '{day-1}' }] },
+    { uses: [{ id: 'u1', at: '{day-1}' }] },
+    { uses: [{ id: 'u1', at: '{day-1}T24:00:00Z' }] },
+    { uses: [{ id: 'u1', at: '2026-02-30T12:00:00Z' }, { id: 'u2', at: 5 }] },
+    { other: 1 },
+    [1],
+    'text',
+    5,
+  ],
+  lower_: [
+    { uses: [{ id: 'u1', quantity: -1 }] },
+    { uses: [{ id: 'u1' }] },
+    { uses: [{ id: 'u1', quantity: 1_000_001 }] },
+    { uses: [{ id: 'u1', quantity: 0 }, { id: 'u1', quantity: 1 }] },
+    {},
+  ],
+  add_: [
+    ...[...Object.keys(BAD_SITES), ...Object.keys(SHARED_SITES)].map((site) => ({ sites: [site] })),
+    { sites: ['https://shop.example', 5] },
+    { sites: [] },
+    { site: 'https://shop.example' },
+    [],
+  ],
+  rotate_: [{ keep_old: '0h' }, { keep_old: '721h' }, { keep_old: '31d' }, { keep_old: 24 }, { keep_old: null }, [], { keep: '1h' }],
+  update_: [
+    {},
+    [],
+    null,
+    { status: 'deleted' },
+    { billing_day: 0 },
+    { billing_day: 29 },
+    { billing_day: null },
+    { daily_limit: -1 },
+    { daily_limit: 1_000_000_000_001 },
+    { monthly_limit: '5' },
+    { overage: 0.5 },
+    { alert_at: [] },
+    { alert_at: [80, 80] },
+    { alert_at: [1001] },
+    { alert_at: [1, 2, 3, 4, 5, 6] },
+    { name: '' },
+    { name: LONG },
+    { name: 'a\nb' },
+    { name: '\u202eevil' },
+    { site: 'acme.example' },
+    { site: 'https://a b' },
+    { country_id: 0 },
+    { user_id: '7' },
+    { token: 'imported-token-number-1xxx' },
+  ],
+  import_: [
+    { days: [] },
+    { days: [{ date: '2026-02-30', count: 1 }] },
+    { days: [{ date: '{day-1}' }] },
+    { days: [{ date: '{day-1}', count: -1 }] },
+    { days: [{ date: '{day-1}', count: 1 }], replace: 'yes' },
+    { days: [{ date: '{day-1}', count: 1 }, { date: '{day-1}', count: 2 }], replace: true },
+    { days: [{ date: '{day-1}', count: Number.MAX_SAFE_INTEGER }, { date: '{day-2}', count: 1 }] },
+    { days: [{ date: '{day+0}', count: 1 }] },
+    {},
+  ],
+  create_business: [
+    {},
+    { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example', country_id: 1 },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', database: 62 },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', database: 9 },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', token: 'short' },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', token: `bua_${'x'.repeat(30)}` },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', id: 600_000_000 },
+    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', sites: ['https://*.github.io'] },
+  ],
+  create_key: [{ role: 'admin' }, { name: ' ' }, { business_id: 0 }, { expires_on: 'never' }, { expires_on: '{day-1}' }, { key: 1 }, []],
+  console_: [{ role: 'record' }, { minutes: 0 }, { minutes: 1441 }, { return_url: 'http://product.example' }, { return_url: 'https://a@b.example' }, { business_id: '5' }],
+};
+const BAD_QUERIES: Record<string, string[]> = {
+  read_usage: ['from=tomorrow', 'to=2026-02-30', 'from={day+0}&to={day-1}', 'from={day-1830}', 'form={day-1}', 'from={day-1}&from={day-2}', '_=5', '_=x'],
+  read_changes: ['limit=0', 'limit=101', 'limit=01', 'before=x', 'action=read', 'search=', 'from={day+0}&to={day-1}', 'actor=1'],
+  list_businesses: ['limit=51', 'after=0', 'user_id=x', 'user=1'],
+  totals: ['ended={day+0}', 'ended={day-1}&from={day-2}', 'limit=1001', 'user_id=0', 'from={day-1830}'],
+  export_user: ['cursor=x', 'page=2'],
+  delete_business: ['', 'name=Nothing', 'name=Acme&name=Acme'],
+  '': ['x=1'],
+};
+/** Paths and methods that do not exist. */
+const BAD_PATHS: [method: string, path: string][] = [
+  ['GET', '/nothing'],
+  ['GET', '/business/usage'],
+  ['POST', '/business/usage/{business}/access'],
+  ['PUT', '/business/{business}'],
+  ['POST', '/business/{business}/access/refused'],
+  ['DELETE', '/business/{business}/access/'],
+  ['DELETE', '/business/{business}/access/x'],
+  ['GET', '/business/0{business}'],
+  ['GET', '/business/x'],
+  ['GET', '/business/99999999999999999'],
+  ['GET', '/business/{business}/'],
+  ['PATCH', '/business/{business}/'],
+  ['HEAD', '/business/{business}'],
+  ['HEAD', '/business/usage/{business}'],
+  ['GET', '/user/x/keys'],
+  ['POST', '/user/0/keys'],
+  ['DELETE', '/user/{user}/keys/x'],
+  ['DELETE', '/user/9'],
+  ['GET', '/user/9/export'],
+  ['POST', '/database'],
+];
+
+function withBadInput(random: Random, name: string, made: Made): Made {
+  const bodies = Object.entries(BAD_BODIES).filter(([start]) => name.startsWith(start)).flatMap(([, list]) => list);
+  const queries = [...(BAD_QUERIES[name] ?? []), ...(BAD_QUERIES[''] ?? [])];
+  const [on = ''] = made.on.split('?');
+  const kind = random.int(10);
+  if (kind === 0) return { ...made, headers: { ...made.headers, 'Idempotency-Key': random.pick(['two words', '"', '"a b"', LONG, 'k1']) } };
+  if (kind === 1) return { ...made, body: random.pick(['{', '{}x', '{"quantity":1,"quantity":2}', ' ']) as string };
+  if (kind <= 3 || bodies.length === 0) return { ...made, on: `${on}?${random.pick(queries)}` };
+  return { ...made, body: random.pick(bodies) };
+}
+
+/** Bodies that are no JSON are sent as they are. */
+const RAW = ['{', '{}x', '{"quantity":1,"quantity":2}', ' '];
+const textOf = (body: unknown) =>
+  body === undefined ? null : RAW.includes(body as string) ? (body as string) : JSON.stringify(body);
+
+function request(random: Random, weights: Record<string, number>, badChance: number): RequestStep {
+  const name = random.weighted(weights);
+  const { who: callers, make } = KINDS[name] as Kind;
+  const who = random.weighted(callers as Record<Who, number>);
+  let made = make(random);
+  if (random.chance(badChance)) made = withBadInput(random, name, made);
+  else if (badChance > 0 && random.chance(0.01)) made = { on: random.pick(BAD_PATHS).join(' ') };
+  const [method = 'GET', path = ''] = made.on.split(/ (.*)/s);
+  const headers = { ...made.headers };
+  const isOperator = who === 'operator' || who === 'recorder';
+  // Pages use tokens and sessions. Now and then, somebody else sends an origin.
+  const pages = { token: 0.8, former: 0.8, other_token: 0.8, session: 0.4, key: 0.15 } as Partial<Record<Who, number>>;
+  if (random.chance(isOperator ? 0.01 : (pages[who] ?? 0.05)))
+    headers.Origin = random.chance(0.5) ? random.pick(ORIGINS.slice(0, 3)) : random.pick(ORIGINS);
+  else if (random.chance(isOperator ? 0.005 : 0.03)) headers['Sec-Fetch-Site'] = 'same-origin';
+  // The second number is 0 for a business that does not exist.
+  const pick = [random.int(64), random.chance(0.02) ? 0 : 1, ...Array.from({ length: 4 }, () => random.int(64))];
+  const body = method === 'GET' || method === 'HEAD' ? null : textOf(made.body);
+  return { kind: 'request', who, method, path: `/api/v1${path}`, body, headers, pick };
+}
+
+const create = (random: Random, name: string): RequestStep => ({ ...request(random, { [name]: 1 }, 0), who: 'operator' });
+
+const MOST_BUSINESSES = 8;
+/** The next step. It depends on the model only to keep a world with businesses and keys that work. */
+export function nextStep(random: Random, { state }: Model, now: number): Step {
+  if (state.businesses.length < 3) return create(random, 'create_business');
+  if (state.keys.length < 4) return create(random, 'create_key');
+  const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 10 });
+  if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
+  if (kind !== 'request') return { kind: 'run', name: kind };
+  const weights =
+    state.businesses.length > MOST_BUSINESSES ? { ...WEIGHTS, delete_business: 40, create_business: 3 } : WEIGHTS;
+  return request(random, weights, 0.06);
+}
+
+/** Requests that reach the service at the same time. */
+export const nextTogether = (random: Random): Step => {
+  const pick = [random.int(64), 1];
+  const requests = Array.from({ length: 2 + random.int(4) }, () => {
+    const step = request(random, TOGETHER, 0);
+    // Most of them concern one business.
+    return random.chance(0.8) ? { ...step, pick: [...pick, ...step.pick.slice(2)] } : step;
+  });
+  return { kind: 'together', requests };
+};
+
+function waitFrom(random: Random, now: number): number {
+  const toMidnight = DAY - (now % DAY);
+  const kind = random.weighted({ instant: 20, minutes: 30, hours: 20, midnight: 15, day: 8, days: 4, month: 1 });
+  switch (kind) {
+    case 'instant':
+      return random.pick([0, 1, 999, 1000]);
+    case 'minutes':
+      return random.pick([30_000, MINUTE, MINUTE + 1, 2 * MINUTE, 5 * MINUTE]);
+    case 'hours':
+      return random.pick([HOUR, 12 * HOUR, 12 * HOUR - 1]);
+    case 'midnight':
+      return Math.max(0, toMidnight + random.pick([-1, 0, 1]));
+    case 'day':
+      return DAY;
+    case 'days':
+      return DAY * random.pick([2, 3, 7, 8]);
+    case 'month':
+      return DAY * (random.chance(0.1) ? random.pick([90, 91, 400, 401]) : random.pick([28, 31, 35, 40, 41]));
+  }
+}
