@@ -155,17 +155,21 @@ describe('a limit refuses a quantity as a whole', () => {
 });
 
 describe('a use that would raise a daily count above 2^53 − 1 is refused', () => {
+  const reached = (when: string) => ({
+    status: 429,
+    body: { status: false, message: `This business has used its 10 uses for ${when}.` },
+  });
   test.each([
-    ['without a limit', {}],
-    ['if it also exceeds a daily limit', { daily_limit: 10 }],
-    ['if it also exceeds a monthly limit', { monthly_limit: 10 }],
-  ])('%s', async (_, limits) => {
+    ['without a limit', {}, BEYOND],
+    ['unless a daily limit already refuses it', { daily_limit: 10 }, reached('today')],
+    ['unless a monthly limit already refuses it', { monthly_limit: 10 }, reached('this month')],
+  ])('%s', async (_, limits, refused) => {
     const business = await newLimitedBusiness(limits);
     await setCount(business.id, TODAY, MOST - 5);
     await call('GET', business.usage, { as: business.key });
     const before = await dumpAll();
-    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(BEYOND);
-    expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(BEYOND);
+    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(refused);
+    expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(refused);
     const uses = [
       { id: 'a', at: '2026-03-14T12:00:00Z' },
       { id: 'b', quantity: 3 },
@@ -179,6 +183,12 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
       granted({ recorded: 2, duplicates: 0 }),
     );
     expect(await countsByDay(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
+  });
+
+  test('but a monthly limit refuses a use whose own day has few, however many the month has', async () => {
+    const business = await newLimitedBusiness({ monthly_limit: 10 });
+    await setCount(business.id, '2026-03-14', MOST);
+    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(reached('this month'));
   });
 
   test('even without a quantity', async () => {

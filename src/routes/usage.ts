@@ -80,8 +80,6 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // `today` is null if there is only a monthly limit. In that case, the month's uses are an upper bound on today's.
-    if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
       ? new Error('a permitted use was not counted')
