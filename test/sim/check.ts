@@ -47,7 +47,9 @@ function inOrder(list: unknown[], path: string): unknown[] {
 function differenceIn(state: State, expected: unknown, actual: unknown, path: string): string | null {
   if (expected === ANY || (isObject(expected) && expected.any === true)) return null;
   if (typeof expected === 'string' && typeof actual === 'string')
-    return matches(state, expected, actual) ? null : `${path} is ${JSON.stringify(actual)} instead of ${JSON.stringify(reveal(state, expected))}`;
+    return matches(state, expected, actual)
+      ? null
+      : `${path} is ${JSON.stringify(actual)} instead of ${JSON.stringify(reveal(state, expected))}`;
   if (Array.isArray(expected) && Array.isArray(actual)) {
     const [wanted, found] = [inOrder(expected, path), inOrder(actual, path)];
     for (const index of wanted.keys()) {

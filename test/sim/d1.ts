@@ -56,6 +56,7 @@ export class SimulatedD1 {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
     const prepared = this.sqlite.prepare(sql);
+    prepared.setReadBigInts(true); // otherwise it throws where D1 returns the nearest number
     this.#prepared.set(sql, prepared);
     return prepared;
   }
@@ -93,6 +94,8 @@ function bound(value: Value): SQLInputValue {
 
 function asSent(row: Record<string, SQLOutputValue>): Record<string, unknown> {
   const sent: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) sent[name] = value instanceof Uint8Array ? [...value] : value;
+  for (const [name, value] of Object.entries(row)) {
+    sent[name] = value instanceof Uint8Array ? [...value] : typeof value === 'bigint' ? Number(value) : value;
+  }
   return sent;
 }

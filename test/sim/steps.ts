@@ -71,9 +71,17 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     user: user_id,
     own: at(own, pick[3])?.id ?? 999,
     name: encodeURIComponent(business?.name ?? 'Acme'),
-    entry: at(state.entries.filter((entry) => entry.business_id === business_id), pick[3])?.id ?? 999,
+    entry:
+      at(
+        state.entries.filter((entry) => entry.business_id === business_id),
+        pick[3],
+      )?.id ?? 999,
     key: at(keys, pick[3])?.id ?? 999,
-    id: at(businesses.map(({ id }) => id - 1), pick[3]) ?? 0,
+    id:
+      at(
+        businesses.map(({ id }) => id - 1),
+        pick[3],
+      ) ?? 0,
     change: 1 + ((pick[3] ?? 0) % 40),
     next_id: (state.last[(pick[3] ?? 0) % state.databases.length]?.businesses ?? 0) + ((pick[4] ?? 0) % 3),
     code: codeOf(model, pick[3], now),
@@ -97,7 +105,9 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
 /** Codes, of which the last one works most often. */
 function codeOf({ state }: Model, pick = 0, now: number): string {
   const working = state.codes.filter(({ expires_at }) => expires_at > stamp(now));
-  const codes = [...working, ...state.codes, { secret: state.spent.at(-1) ?? 'x' }].map(({ secret }) => reveal(state, secret));
+  const codes = [...working, ...state.codes, { secret: state.spent.at(-1) ?? 'x' }].map(({ secret }) =>
+    reveal(state, secret),
+  );
   return at(codes, pick % 3 === 2 ? pick : 0) ?? 'x';
 }
 
@@ -119,11 +129,21 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
       case 'other_token':
         return at(state.businesses, pick)?.token;
       case 'key':
-        return secretOf(at(keys.filter((key) => key.ends_at === null && works(key)), pick));
+        return secretOf(
+          at(
+            keys.filter((key) => key.ends_at === null && works(key)),
+            pick,
+          ),
+        );
       case 'any_key':
         return secretOf(at(state.keys, pick));
       case 'session':
-        return secretOf(at(keys.filter((key) => key.ends_at !== null && works(key)), pick));
+        return secretOf(
+          at(
+            keys.filter((key) => key.ends_at !== null && works(key)),
+            pick,
+          ),
+        );
       case 'spent':
         return at(state.spent, pick);
       case 'operator':
@@ -131,13 +151,24 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
       case 'recorder':
         return state.operators.record;
       case 'unknown':
-        return at([`bua_sk_0${'A'.repeat(33)}`, `bua_pk_0${'A'.repeat(33)}`, `bua_op_${'A'.repeat(43)}`, 'imported-token-of-nobody-1'], pick);
+        return at(
+          [
+            `bua_sk_0${'A'.repeat(33)}`,
+            `bua_pk_0${'A'.repeat(33)}`,
+            `bua_op_${'A'.repeat(43)}`,
+            'imported-token-of-nobody-1',
+          ],
+          pick,
+        );
       default:
         return undefined;
     }
   };
   if (who === 'none') return null;
-  if (who === 'malformed') return at(['Bearer', 'Bearer x', 'Basic dTpw', `Bearer bua_sk_${'A'.repeat(50)}`, 'Bearer a, Bearer b'], pick) ?? '';
+  if (who === 'malformed')
+    return (
+      at(['Bearer', 'Bearer x', 'Basic dTpw', `Bearer bua_sk_${'A'.repeat(50)}`, 'Bearer a, Bearer b'], pick) ?? ''
+    );
   const secret = find();
   const text = secret === undefined ? '⟨' : reveal(state, secret);
   return text.includes('⟨') ? `Bearer ${state.operators.full}` : `Bearer ${text}`;
@@ -181,7 +212,9 @@ const sites = (random: Random) => fromList(random, Object.keys(SITES), 3);
 const use = (random: Random, lower = false) => ({
   id: random.pick(IDS.slice(0, 8)),
   ...(!lower && random.chance(0.5) && { at: `{at${signed(random.pick(AGES))}}` }),
-  ...(lower ? { quantity: random.pick([0, 0, 1, 2, 3, 5]) } : random.chance(0.5) && { quantity: random.pick(QUANTITIES) }),
+  ...(lower
+    ? { quantity: random.pick([0, 0, 1, 2, 3, 5]) }
+    : random.chance(0.5) && { quantity: random.pick(QUANTITIES) }),
 });
 const signed = (n: number) => (n < 0 ? `${n}` : `+${n}`);
 const dayPlace = (random: Random) => `{day${signed(random.pick([...DAYS, 0, 0, 1, 2]))}}`;
@@ -194,12 +227,39 @@ const query = (random: Random, members: Record<string, string>) => {
 type Made = { on: string; body?: unknown; headers?: Record<string, string>; operator?: true };
 type Kind = { weight: number; who: Partial<Record<Who, number>>; make: (random: Random) => Made };
 
-const OWNERS: Kind['who'] = { key: 40, session: 15, operator: 20, recorder: 3, token: 4, any_key: 5, former: 1, spent: 2, unknown: 1, none: 1, malformed: 1 };
-const ANYONE: Kind['who'] = { token: 40, key: 30, session: 10, former: 8, operator: 6, recorder: 6, any_key: 4, other_token: 2, spent: 2, unknown: 1, none: 1, malformed: 1 };
+const OWNERS: Kind['who'] = {
+  key: 40,
+  session: 15,
+  operator: 20,
+  recorder: 3,
+  token: 4,
+  any_key: 5,
+  former: 1,
+  spent: 2,
+  unknown: 1,
+  none: 1,
+  malformed: 1,
+};
+const ANYONE: Kind['who'] = {
+  token: 40,
+  key: 30,
+  session: 10,
+  former: 8,
+  operator: 6,
+  recorder: 6,
+  any_key: 4,
+  other_token: 2,
+  spent: 2,
+  unknown: 1,
+  none: 1,
+  malformed: 1,
+};
 const SERVERS: Kind['who'] = { key: 50, session: 12, operator: 12, recorder: 12, token: 4, any_key: 5, spent: 1 };
 const OPERATORS: Kind['who'] = { operator: 90, recorder: 5, key: 3, session: 1, token: 1, none: 1 };
 const accept = (random: Random) =>
-  random.chance(0.1) ? { Accept: random.pick(['text/csv', 'application/json, text/csv;q=0.9', 'text/csv, application/json', '*/*']) } : {};
+  random.chance(0.1)
+    ? { Accept: random.pick(['text/csv', 'application/json, text/csv;q=0.9', 'text/csv, application/json', '*/*']) }
+    : {};
 
 const KINDS: Record<string, Kind> = {
   record_use: {
@@ -260,7 +320,14 @@ const KINDS: Record<string, Kind> = {
     who: OWNERS,
     make: (random) => ({
       on: 'POST /business/{business}/token',
-      body: random.pick([undefined, {}, { keep_old: '1h' }, { keep_old: '24h' }, { keep_old: '7d' }, { keep_old: '30d' }]),
+      body: random.pick([
+        undefined,
+        {},
+        { keep_old: '1h' },
+        { keep_old: '24h' },
+        { keep_old: '7d' },
+        { keep_old: '30d' },
+      ]),
     }),
   },
   stop_former: { weight: 8, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/token/former' }) },
@@ -289,7 +356,11 @@ const KINDS: Record<string, Kind> = {
       return { on: 'PATCH /business/{business}', body: some(random, all) };
     },
   },
-  activate: { weight: 15, who: OPERATORS, make: () => ({ on: 'PATCH /business/{business}', body: { status: 'active' } }) },
+  activate: {
+    weight: 15,
+    who: OPERATORS,
+    make: () => ({ on: 'PATCH /business/{business}', body: { status: 'active' } }),
+  },
   import_history: {
     weight: 30,
     who: OPERATORS,
@@ -412,12 +483,37 @@ const KINDS: Record<string, Kind> = {
   },
   all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
   databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
-  export_user: { weight: 8, who: OPERATORS, make: (random) => ({ on: `GET /user/{user}/export${query(random, { cursor: random.pick(['changes_of_businesses', 'keys', 'counts.{own}.{day-2}', 'changes_of_businesses.{own}.3', 'sites']) })}` }) },
+  export_user: {
+    weight: 8,
+    who: OPERATORS,
+    make: (random) => ({
+      on: `GET /user/{user}/export${query(random, { cursor: random.pick(['changes_of_businesses', 'keys', 'counts.{own}.{day-2}', 'changes_of_businesses.{own}.3', 'sites']) })}`,
+    }),
+  },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
 };
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
 /** Operations of one batch, which may run at the same time in any order. */
-const ONE_BATCH = ['record_use', 'record_quantity', 'record_uses', 'lower_uses', 'read_usage', 'read_business', 'read_access', 'add_sites', 'remove_site', 'remove_sites', 'rotate_token', 'stop_former', 'activate', 'import_history', 'delete_business', 'redeem', 'start_session', 'end_session'];
+const ONE_BATCH = [
+  'record_use',
+  'record_quantity',
+  'record_uses',
+  'lower_uses',
+  'read_usage',
+  'read_business',
+  'read_access',
+  'add_sites',
+  'remove_site',
+  'remove_sites',
+  'rotate_token',
+  'stop_former',
+  'activate',
+  'import_history',
+  'delete_business',
+  'redeem',
+  'start_session',
+  'end_session',
+];
 const TOGETHER = Object.fromEntries(ONE_BATCH.map((name) => [name, WEIGHTS[name] as number]));
 
 /** Wrong inputs: what is sent instead, for the kinds whose names begin like this. */
@@ -436,7 +532,12 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { uses: [{ id: 'u1', date: '{day-1}' }] },
     { uses: [{ id: 'u1', at: '{day-1}' }] },
     { uses: [{ id: 'u1', at: '{day-1}T24:00:00Z' }] },
-    { uses: [{ id: 'u1', at: '2026-02-30T12:00:00Z' }, { id: 'u2', at: 5 }] },
+    {
+      uses: [
+        { id: 'u1', at: '2026-02-30T12:00:00Z' },
+        { id: 'u2', at: 5 },
+      ],
+    },
     { other: 1 },
     [1],
     'text',
@@ -446,7 +547,12 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { uses: [{ id: 'u1', quantity: -1 }] },
     { uses: [{ id: 'u1' }] },
     { uses: [{ id: 'u1', quantity: 1_000_001 }] },
-    { uses: [{ id: 'u1', quantity: 0 }, { id: 'u1', quantity: 1 }] },
+    {
+      uses: [
+        { id: 'u1', quantity: 0 },
+        { id: 'u1', quantity: 1 },
+      ],
+    },
     {},
   ],
   add_: [
@@ -456,7 +562,15 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { site: 'https://shop.example' },
     [],
   ],
-  rotate_: [{ keep_old: '0h' }, { keep_old: '721h' }, { keep_old: '31d' }, { keep_old: 24 }, { keep_old: null }, [], { keep: '1h' }],
+  rotate_: [
+    { keep_old: '0h' },
+    { keep_old: '721h' },
+    { keep_old: '31d' },
+    { keep_old: 24 },
+    { keep_old: null },
+    [],
+    { keep: '1h' },
+  ],
   update_: [
     {},
     [],
@@ -489,27 +603,119 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { days: [{ date: '{day-1}' }] },
     { days: [{ date: '{day-1}', count: -1 }] },
     { days: [{ date: '{day-1}', count: 1 }], replace: 'yes' },
-    { days: [{ date: '{day-1}', count: 1 }, { date: '{day-1}', count: 2 }], replace: true },
-    { days: [{ date: '{day-1}', count: Number.MAX_SAFE_INTEGER }, { date: '{day-2}', count: 1 }] },
+    {
+      days: [
+        { date: '{day-1}', count: 1 },
+        { date: '{day-1}', count: 2 },
+      ],
+      replace: true,
+    },
+    {
+      days: [
+        { date: '{day-1}', count: Number.MAX_SAFE_INTEGER },
+        { date: '{day-2}', count: 1 },
+      ],
+    },
     { days: [{ date: '{day+0}', count: 1 }] },
     {},
   ],
   create_business: [
     {},
     { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example', country_id: 1 },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', database: 62 },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', database: 9 },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', token: 'short' },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', token: `bua_${'x'.repeat(30)}` },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', id: 600_000_000 },
-    { user_id: 1, name: 'Acme', main_domain: 'a', site: 'https://a.example', country_id: 1, business_size: 's', sites: ['https://*.github.io'] },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      database: 62,
+    },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      database: 9,
+    },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      token: 'short',
+    },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      token: `bua_${'x'.repeat(30)}`,
+    },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      id: 600_000_000,
+    },
+    {
+      user_id: 1,
+      name: 'Acme',
+      main_domain: 'a',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+      sites: ['https://*.github.io'],
+    },
   ],
-  create_key: [{ role: 'admin' }, { name: ' ' }, { business_id: 0 }, { expires_on: 'never' }, { expires_on: '{day-1}' }, { key: 1 }, []],
-  console_: [{ role: 'record' }, { minutes: 0 }, { minutes: 1441 }, { return_url: 'http://product.example' }, { return_url: 'https://a@b.example' }, { business_id: '5' }],
+  create_key: [
+    { role: 'admin' },
+    { name: ' ' },
+    { business_id: 0 },
+    { expires_on: 'never' },
+    { expires_on: '{day-1}' },
+    { key: 1 },
+    [],
+  ],
+  console_: [
+    { role: 'record' },
+    { minutes: 0 },
+    { minutes: 1441 },
+    { return_url: 'http://product.example' },
+    { return_url: 'https://a@b.example' },
+    { business_id: '5' },
+  ],
 };
 const BAD_QUERIES: Record<string, string[]> = {
-  read_usage: ['from=tomorrow', 'to=2026-02-30', 'from={day+0}&to={day-1}', 'from={day-1830}', 'form={day-1}', 'from={day-1}&from={day-2}', '_=5', '_=x'],
-  read_changes: ['limit=0', 'limit=101', 'limit=01', 'before=x', 'action=read', 'search=', 'from={day+0}&to={day-1}', 'actor=1'],
+  read_usage: [
+    'from=tomorrow',
+    'to=2026-02-30',
+    'from={day+0}&to={day-1}',
+    'from={day-1830}',
+    'form={day-1}',
+    'from={day-1}&from={day-2}',
+    '_=5',
+    '_=x',
+  ],
+  read_changes: [
+    'limit=0',
+    'limit=101',
+    'limit=01',
+    'before=x',
+    'action=read',
+    'search=',
+    'from={day+0}&to={day-1}',
+    'actor=1',
+  ],
   list_businesses: ['limit=51', 'after=0', 'user_id=x', 'user=1'],
   totals: ['ended={day+0}', 'ended={day-1}&from={day-2}', 'limit=1001', 'user_id=0', 'from={day-1830}'],
   export_user: ['cursor=x', 'page=2'],
@@ -541,11 +747,17 @@ const BAD_PATHS: [method: string, path: string][] = [
 ];
 
 function withBadInput(random: Random, name: string, made: Made): Made {
-  const bodies = Object.entries(BAD_BODIES).filter(([start]) => name.startsWith(start)).flatMap(([, list]) => list);
+  const bodies = Object.entries(BAD_BODIES)
+    .filter(([start]) => name.startsWith(start))
+    .flatMap(([, list]) => list);
   const queries = [...(BAD_QUERIES[name] ?? []), ...(BAD_QUERIES[''] ?? [])];
   const [on = ''] = made.on.split('?');
   const kind = random.int(10);
-  if (kind === 0) return { ...made, headers: { ...made.headers, 'Idempotency-Key': random.pick(['two words', '"', '"a b"', LONG, 'k1']) } };
+  if (kind === 0)
+    return {
+      ...made,
+      headers: { ...made.headers, 'Idempotency-Key': random.pick(['two words', '"', '"a b"', LONG, 'k1']) },
+    };
   if (kind === 1) return { ...made, body: random.pick(['{', '{}x', '{"quantity":1,"quantity":2}', ' ']) as string };
   if (kind <= 3 || bodies.length === 0) return { ...made, on: `${on}?${random.pick(queries)}` };
   return { ...made, body: random.pick(bodies) };
@@ -577,7 +789,10 @@ function request(random: Random, weights: Record<string, number>, badChance: num
   return { kind: 'request', who, method, path: `/api/v1${path}`, body, headers, pick };
 }
 
-const create = (random: Random, name: string): RequestStep => ({ ...request(random, { [name]: 1 }, 0), who: 'operator' });
+const create = (random: Random, name: string): RequestStep => ({
+  ...request(random, { [name]: 1 }, 0),
+  who: 'operator',
+});
 
 const MOST_BUSINESSES = 8;
 /** The next step. It depends on the model only to keep a world with businesses and keys that work. */

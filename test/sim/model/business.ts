@@ -1,6 +1,6 @@
 // Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
-import { type Call, businessOf, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
+import { businessOf, type Call, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
 import { masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { hoursIn, idIn, idOf, isImportedToken, sharedSites } from './input.ts';
@@ -140,7 +140,9 @@ export function rotateToken(call: Call, keep_old: string | undefined) {
   const stored = state.former.filter(({ business_id }) => business_id === business.id);
   const place = Math.max(0, ...stored.map((former) => former.place)) + 1;
   const kept =
-    until === null ? [] : [...own, { token: old, business_id: business.id, expires_at: until, place }].slice(-MAX_FORMER);
+    until === null
+      ? []
+      : [...own, { token: old, business_id: business.id, expires_at: until, place }].slice(-MAX_FORMER);
   state.former = [...others, ...kept];
   state.spent.push(old);
   business.token = newMarker(state);
@@ -191,7 +193,9 @@ export function updateBusiness(call: Call, sent: Json) {
     if (name === 'alert_at') return business.alert_at ?? DEFAULT_ALERT_AT;
     return business[name as keyof Business];
   };
-  const differing = Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)));
+  const differing = Object.entries(fields).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)),
+  );
   if (differing.length > 0) {
     const before = Object.fromEntries(differing.map(([name]) => [name, stored(name)]));
     record(call, 'update_business', { before, after: Object.fromEntries(differing) });
@@ -251,7 +255,13 @@ export function createBusiness(call: Call, sent: Json) {
   const given = (sent.sites ?? []) as string[];
   const shared = sharedSites(given);
   if (Object.keys(shared).length > 0) throw invalid(shared);
-  const { sites: _, token, database, id, ...columns } = trimmed(sent) as Fields & { sites?: string[]; database?: number };
+  const {
+    sites: _,
+    token,
+    database,
+    id,
+    ...columns
+  } = trimmed(sent) as Fields & { sites?: string[]; database?: number };
   const sites = [...new Set(given.map((text) => SITES[text] as string))];
   const user_id = columns.user_id as number;
 
@@ -271,7 +281,10 @@ export function createBusiness(call: Call, sent: Json) {
   );
   if (known !== undefined) {
     if (known.user_id !== user_id)
-      throw invalidField('Idempotency-Key', 'must be a new key: the business that it created now belongs to another user');
+      throw invalidField(
+        'Idempotency-Key',
+        'must be a new key: the business that it created now belongs to another user',
+      );
     if (known.creation?.request !== request)
       throw invalidField(
         'Idempotency-Key',

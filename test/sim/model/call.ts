@@ -71,11 +71,16 @@ export function invalid(errors: Errors, code = 'invalid_input'): Answer {
 }
 export const invalidField = (field: string, rule: string) => invalid({ [field]: [`${field} ${rule}`] });
 export const unauthenticated = (wasSent: boolean) =>
-  new Answer(401, 'unauthenticated', { message: 'Unauthenticated.' }, {
-    'WWW-Authenticate': wasSent
-      ? 'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"'
-      : 'Bearer',
-  });
+  new Answer(
+    401,
+    'unauthenticated',
+    { message: 'Unauthenticated.' },
+    {
+      'WWW-Authenticate': wasSent
+        ? 'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"'
+        : 'Bearer',
+    },
+  );
 export const unknownEntry = (name: string) => refused(404, 'unknown_entry', `${name} is not valid`);
 export const unavailable = () =>
   new Answer(503, 'unavailable', { message: 'Service Unavailable' }, { 'Retry-After': '10' });

@@ -1,5 +1,5 @@
 // Who changed what (docs/api.md, "Changes").
-import { type Call, businessOf, invalidField, success } from './call.ts';
+import { businessOf, type Call, invalidField, success } from './call.ts';
 import { lastFour, reveal } from './secrets.ts';
 import type { Change, Json, State } from './state.ts';
 import { stamp } from './time.ts';
@@ -56,7 +56,10 @@ function pageOf(call: Call, all: Change[], owner_id: number | null): ReturnType<
   const hasText = (content: Json | null) => {
     const text = reveal(state, JSON.stringify(content) ?? '').toLowerCase();
     const wanted = search ?? '';
-    return content !== null && (text.includes(wanted.toLowerCase()) || text.includes(DOMAINS[wanted] ?? wanted.toLowerCase()));
+    return (
+      content !== null &&
+      (text.includes(wanted.toLowerCase()) || text.includes(DOMAINS[wanted] ?? wanted.toLowerCase()))
+    );
   };
   const found = all
     .filter((change) => change.id < before && change.id >= before - EXAMINED)

@@ -9,7 +9,9 @@ export function prefersCsv({ headers }: Call): boolean {
   };
   const [asCsv, asJson] = [weight('text/csv'), weight('application/json')];
   const accept = headers.Accept ?? '';
-  return asCsv > asJson || (asCsv > 0 && asCsv === asJson && accept.indexOf('text/csv') < accept.indexOf('application/json'));
+  return (
+    asCsv > asJson || (asCsv > 0 && asCsv === asJson && accept.indexOf('text/csv') < accept.indexOf('application/json'))
+  );
 }
 
 type Cell = string | number | boolean | null;
@@ -23,7 +25,10 @@ export function csv(
   rows: Record<string, Cell>[],
   headers: Record<string, string | null> = {},
 ): Answer {
-  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => cellOf(row[column] ?? null)).join(','))];
+  const lines = [
+    columns.join(','),
+    ...rows.map((row) => columns.map((column) => cellOf(row[column] ?? null)).join(',')),
+  ];
   return new Answer(200, null, lines.map((line) => `${line}\r\n`).join(''), {
     'Content-Type': 'text/csv',
     'Content-Disposition': `attachment; filename="${name}.csv"`,

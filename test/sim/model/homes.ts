@@ -12,7 +12,9 @@ function isTokenFree({ state, now }: Call, user_id: number, token: string): bool
   return (
     (claim === undefined || (claim.user_id === user_id && claim.retriable)) &&
     !state.businesses.some((business) => isIn0(business.id) && isSame(business.token)) &&
-    !state.former.some((former) => isIn0(former.business_id) && isSame(former.token) && former.expires_at > stamp(now)) &&
+    !state.former.some(
+      (former) => isIn0(former.business_id) && isSame(former.token) && former.expires_at > stamp(now),
+    ) &&
     !state.retired[0]?.includes(token)
   );
 }

@@ -65,7 +65,8 @@ const line = rule(isLine, LINE);
 const NUMBER = 'must be a positive whole number, such as 7';
 const number = integer(1, MAX, NUMBER);
 const url = rule(
-  (value) => typeof value === 'string' && value.length <= 2048 && /^https?:\/\/[^\s]+$/.test(value) && URL.canParse(value),
+  (value) =>
+    typeof value === 'string' && value.length <= 2048 && /^https?:\/\/[^\s]+$/.test(value) && URL.canParse(value),
   'must be an http or https URL of at most 2048 characters',
 );
 const site: Check = (value, path) => {
@@ -98,7 +99,8 @@ const limits = {
   ),
   alert_at: optional(alert_at),
 };
-export const isImportedToken = (text: string): boolean => /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/.test(text);
+export const isImportedToken = (text: string): boolean =>
+  /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/.test(text);
 
 export const newBusiness = object(
   {
@@ -214,8 +216,7 @@ export const ID = 'must be 1 to 255 printable ASCII characters without spaces';
 const id = rule(isId, ID);
 const MAX_QUANTITY = 1_000_000;
 const quantity = integer(1, MAX_QUANTITY, `must be a whole number from 1 to ${MAX_QUANTITY}`);
-const RECORDING =
-  'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const RECORDING = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 export const AT =
   'must be a timestamp such as 2026-01-31T12:00:00Z, at most 35 days in the past or 5 minutes in the future';
 export const oneQuantity = object({ quantity }, RECORDING);
@@ -270,8 +271,14 @@ export const idOf = (text: string): number | null =>
   /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
 const upTo = (most: number) => (text: string) => (idOf(text) ?? most + 1) <= most;
 const day: Parameters['rules'][string] = [isDay, DAY];
-const pageLimit = (most: number): Parameters['rules'][string] => [upTo(most), `must be a whole number from 1 to ${most}`];
-const cursorId: Parameters['rules'][string] = [(text) => idOf(text) !== null, 'must be an id, such as 17, and must appear only once'];
+const pageLimit = (most: number): Parameters['rules'][string] => [
+  upTo(most),
+  `must be a whole number from 1 to ${most}`,
+];
+const cursorId: Parameters['rules'][string] = [
+  (text) => idOf(text) !== null,
+  'must be an id, such as 17, and must appear only once',
+];
 const userId: Parameters['rules'][string] = [
   (text) => idOf(text) !== null,
   'must be the id of a user, such as 7, and must appear only once',
@@ -318,7 +325,10 @@ export const PARAMETERS: Partial<Record<string, Parameters>> = {
     of: 'this list',
     rules: {
       limit: pageLimit(100),
-      cursor: [(text) => /^[0-9A-Za-z]([1-9]\d{0,14})?$/.test(text), 'must be the value of next from the previous page, and must appear only once'],
+      cursor: [
+        (text) => /^[0-9A-Za-z]([1-9]\d{0,14})?$/.test(text),
+        'must be the value of next from the previous page, and must appear only once',
+      ],
     },
   },
   delete_business: {
@@ -351,7 +361,10 @@ export function checkQuery(
   for (const [name, [isRight, text]] of Object.entries(rules)) {
     const values = query.getAll(name);
     if (values.length > 1) {
-      const once = text.endsWith('only once') || name === 'search' || name === 'action' ? text : `${text}, and must appear only once`;
+      const once =
+        text.endsWith('only once') || name === 'search' || name === 'action'
+          ? text
+          : `${text}, and must appear only once`;
       errors[name] = [`${name} ${once}`];
     } else if (values[0] !== undefined && !isRight(values[0])) errors[name] = [`${name} ${text}`];
     else if (values[0] === undefined && name === 'name') errors[name] = [`${name} is required, and ${text}`];

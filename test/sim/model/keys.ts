@@ -77,8 +77,7 @@ export function revokeKey(call: Call, user_id: number, key_id: string) {
     const before = { id, key: `…${key.last_four}`, name };
     record(call, 'revoke_key', { before }, business_id === null ? 'user' : 'business', business_id ?? user_id);
   }
-  for (const session of state.keys)
-    if (session.session_of === key.id && session.revoked_at === null) end(session, now);
+  for (const session of state.keys) if (session.session_of === key.id && session.revoked_at === null) end(session, now);
   return success({ key: shownKey(key) });
 }
 
@@ -165,7 +164,9 @@ function endExcess(state: State, session: Key, now: number): void {
     if (oldest !== undefined) end(oldest, now);
   }
   if (own.length > MAX_STORED_SESSIONS) {
-    const [first] = own.toSorted((a, b) => (a.ends_at === b.ends_at ? a.id - b.id : `${a.ends_at}` < `${b.ends_at}` ? -1 : 1));
+    const [first] = own.toSorted((a, b) =>
+      a.ends_at === b.ends_at ? a.id - b.id : `${a.ends_at}` < `${b.ends_at}` ? -1 : 1,
+    );
     state.keys = state.keys.filter((key) => key !== first);
   }
 }

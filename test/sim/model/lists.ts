@@ -1,7 +1,7 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
 import { monthOf, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf } from './business.ts';
-import { Answer, type Call, invalidField, sitesOf, success } from './call.ts';
+import { type Answer, type Call, invalidField, sitesOf, success } from './call.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { isCovered } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
@@ -54,7 +54,13 @@ export function listBusinesses(call: Call) {
   return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });
 }
 
-function answerOf(call: Call, rows: Record<string, string | number | boolean | null>[], next: number | null, asked: string, columns: string[]): Answer {
+function answerOf(
+  call: Call,
+  rows: Record<string, string | number | boolean | null>[],
+  next: number | null,
+  asked: string,
+  columns: string[],
+): Answer {
   const { query, own } = call;
   if (!prefersCsv(call)) return success({ usage: rows, next }, { Vary: 'Accept' });
   const limit = query.get('limit') ?? 1000;
@@ -73,34 +79,44 @@ export function readAllUsage(call: Call) {
 function totals(call: Call): Answer {
   const { from, to } = rangeOf(call);
   const { examined, next } = pageOf(call, 1000);
-  const rows = examined.map(({ id, user_id }) => {
+  const rows = examined.map(({ id, user_id, name }) => {
     const count = exactUses(call, id, from, to);
     if (count === null)
       throw invalidField(
         'from',
         `must be later: from ${from} to ${to}, business ${id} has more than ${Number.MAX_SAFE_INTEGER} uses`,
       );
-    return { business_id: id, user_id, count };
+    return { business_id: id, user_id, name, count };
   });
-  return answerOf(call, rows, next, `from=${from}&to=${to}`, ['business_id', 'user_id', 'count']);
+  return answerOf(call, rows, next, `from=${from}&to=${to}`, ['business_id', 'user_id', 'name', 'count']);
 }
 
 function endedMonths(call: Call, ended: string): Answer {
   const { state, query, now } = call;
-  for (const name of ['from', 'to'])
-    if (query.has(name)) throw invalidField(name, 'must not be combined with ended');
+  for (const name of ['from', 'to']) if (query.has(name)) throw invalidField(name, 'must not be combined with ended');
   const today = dayOf(now);
   if (ended >= today) throw invalidField('ended', `must be a date before today (${today}, UTC)`);
   const isEnded = (business: Business) => monthOf(business, ended).ends_on === ended;
   // The list of one user examines all of the user's businesses.
   const { examined, next } = pageOf(call, 1000, query.has('user_id') ? undefined : isEnded);
   const final = dayOf(now - 60_000) >= plusDays(ended, 41);
-  const rows = examined.filter(isEnded).map((business) => {
-    const { id, user_id, name, monthly_limit } = business;
+  const rows = examined.filter(isEnded).flatMap((business) => {
+    const { id, user_id, name, created_at, monthly_limit } = business;
     const { starts_on } = monthOf(business, ended);
     const count = Math.min(usesIn(state, id, starts_on, ended), Number.MAX_SAFE_INTEGER);
-    return { business_id: id, user_id, name, starts_on, ends_on: ended, count, monthly_limit, final };
+    if (count === 0 && ended < created_at.slice(0, 10)) return [];
+    return [{ business_id: id, user_id, name, created_at, starts_on, ends_on: ended, count, monthly_limit, final }];
   });
-  const columns = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'];
+  const columns = [
+    'business_id',
+    'user_id',
+    'name',
+    'created_at',
+    'starts_on',
+    'ends_on',
+    'count',
+    'monthly_limit',
+    'final',
+  ];
   return answerOf(call, rows, next, `ended=${ended}`, columns);
 }

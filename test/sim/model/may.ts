@@ -3,7 +3,16 @@
 /**
  * token; full, read and record API keys; full and read-only sessions; full and record operator keys. `code` is a console link's.
  */
-export type Caller = 'token' | 'full' | 'read' | 'record' | 'session' | 'read_session' | 'operator' | 'recorder' | 'code';
+export type Caller =
+  | 'token'
+  | 'full'
+  | 'read'
+  | 'record'
+  | 'session'
+  | 'read_session'
+  | 'operator'
+  | 'recorder'
+  | 'code';
 
 const READERS = 'full read session read_session operator';
 const CHANGERS = 'full session operator';
@@ -63,10 +72,9 @@ export type Operation = keyof typeof RULES;
 export const OPERATIONS = Object.keys(RULES) as Operation[];
 
 const ruleOf = (operation: Operation): Rule => RULES[operation];
-const whoMay = Object.fromEntries(OPERATIONS.map((operation) => [operation, RULES[operation].who.split(' ')])) as Record<
-  Operation,
-  string[]
->;
+const whoMay = Object.fromEntries(
+  OPERATIONS.map((operation) => [operation, RULES[operation].who.split(' ')]),
+) as Record<Operation, string[]>;
 
 /** Whether a request that may have been carried out can be sent again. */
 export function isRepeatable(operation: Operation, hasKey: boolean): boolean {

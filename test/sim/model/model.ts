@@ -81,9 +81,12 @@ const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
   ['/user/:user_id/changes', { GET: 'read_user_changes' }],
   ['/session', { POST: 'start_session', DELETE: 'end_session' }],
 ];
-const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) => Object.values(methods));
+const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) =>
+  Object.values(methods),
+);
 const namesBusiness = (operation: Operation) => operation.startsWith('record_') || OF_BUSINESS.includes(operation);
-const isOfUsage = (operation: Operation) => operation.startsWith('record_') || ['read_usage', 'lower_uses'].includes(operation);
+const isOfUsage = (operation: Operation) =>
+  operation.startsWith('record_') || ['read_usage', 'lower_uses'].includes(operation);
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 function routeOf(method: string, path: string) {
@@ -153,12 +156,18 @@ export class Model {
     if (refused !== null) this.state.unsure.refused.push(refused);
   }
 
-  #answer({ method, path, headers, body: sent }: Plain, now: number, isLate: boolean, after: Expected['after']): Answer {
+  #answer(
+    { method, path, headers, body: sent }: Plain,
+    now: number,
+    isLate: boolean,
+    after: Expected['after'],
+  ): Answer {
     const { state } = this;
     const [pathname = '', search = ''] = path.split(/\?(.*)/s);
     const { operation: named, parameters } = routeOf(method, pathname);
     const isRead = method === 'GET' || method === 'HEAD';
     const body = isRead ? '' : (sent ?? '');
+    this.#requireCredential(headers, named);
     if (new TextEncoder().encode(body).length > MAX_BYTES)
       throw new Answer(413, 'too_large', { message: 'Payload Too Large' });
     const isEmpty = body.trim() === '';
@@ -167,7 +176,7 @@ export class Model {
     const business_id = idOf(parameters.business_id ?? '') ?? 0;
     const query = new URLSearchParams(search);
     const origin = headers.Origin ?? (headers['Sec-Fetch-Site'] === 'same-origin' ? BASE : null);
-    const who = this.#callerOf(headers, { body, json, query, operation, business_id, now });
+    const who = this.#callerOf(headers, { body, json, query, business_id, now });
     const { business: ofToken, key, code, operator, caller } = who;
 
     if (operator !== null) {
@@ -201,7 +210,22 @@ export class Model {
     }
     const text = 'json' in json ? json.json : undefined;
     const call: Call = {
-      ...{ state, operation, caller, key, code, operator, business, parameters, query, body, headers, origin, own: BASE, now },
+      ...{
+        state,
+        operation,
+        caller,
+        key,
+        code,
+        operator,
+        business,
+        parameters,
+        query,
+        body,
+        headers,
+        origin,
+        own: BASE,
+        now,
+      },
       json: text,
     };
     if (rejectsKey(operation) && headers['Idempotency-Key'] !== undefined)
@@ -212,6 +236,15 @@ export class Model {
     return this.#run(call, json, isEmpty, method);
   }
 
+  /** Throws if the headers alone suffice to refuse a request. */
+  #requireCredential(headers: Record<string, string>, operation: Operation | 'record'): void {
+    const isSent = headers.Authorization !== undefined || headers['X-API-Key'] !== undefined;
+    const text = bearerIn(headers);
+    if (text === null && (isSent || operation !== 'start_session')) throw unauthenticated(isSent);
+    const { full, record } = this.state.operators;
+    if (text?.startsWith('bua_op_') && text !== full && text !== record) throw unauthenticated(true);
+  }
+
   /** Who calls, as far as the credential says. Throws if it is missing or unknown. */
   #callerOf(
     headers: Record<string, string>,
@@ -219,24 +252,23 @@ export class Model {
       body: string;
       json: { json: unknown } | { problem: string };
       query: URLSearchParams;
-      operation: Operation;
       business_id: number;
       now: number;
     },
   ): { caller: Caller; key: Key | null; code: Code | null; business: Business | null; operator: string | null } {
     const { state } = this;
     const none = { key: null, code: null, business: null, operator: null };
-    const { body, json, query, operation, business_id, now } = asked;
-    const isSent = headers.Authorization !== undefined;
-    if (!isSent && operation === 'start_session' && body.trim() !== '') {
-      const text = 'json' in json ? (json.json as { code?: unknown } | null)?.code : undefined;
+    const { body, json, query, business_id, now } = asked;
+    const text = bearerIn(headers);
+    if (text === null) {
+      if (body.trim() === '') throw unauthenticated(false);
+      const sent = 'json' in json ? (json.json as { code?: unknown } | null)?.code : undefined;
       const isAlone = 'json' in json && Object.keys(json.json ?? {}).join() === 'code';
-      const code = state.codes.find(({ secret }) => reveal(state, secret) === text);
-      if (!isAlone || query.size > 0 || code === undefined || code.expires_at <= stamp(now)) throw unauthenticated(false);
+      const code = state.codes.find(({ secret }) => reveal(state, secret) === sent);
+      if (!isAlone || query.size > 0 || code === undefined || code.expires_at <= stamp(now))
+        throw unauthenticated(false);
       return { ...none, caller: 'code', code };
     }
-    const text = /^bearer +([^ ]+)$/i.exec(headers.Authorization ?? '')?.[1];
-    if (text === undefined) throw unauthenticated(isSent);
     if (text === state.operators.full) return { ...none, caller: 'operator', operator: text.slice(-4) };
     if (text === state.operators.record) return { ...none, caller: 'recorder', operator: text.slice(-4) };
     const key = state.keys.find(({ secret }) => reveal(state, secret) === text);
@@ -380,6 +412,13 @@ export class Model {
     }
   }
 }
+
+/** The only well-formed credential in the headers. */
+const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null => {
+  const text = /^bearer +([A-Za-z0-9._~+/=-]{24,255})$/i.exec(Authorization)?.[1] ?? '';
+  const isIssued = /^bua_(?:[sp]k_[0-9A-Za-z]{33,34}|op_[0-9A-Za-z]{43})$/.test(text);
+  return isIssued || (text !== '' && !text.startsWith('bua_')) ? text : null;
+};
 
 /** What a body records. */
 function recordingOf(json: { json: unknown } | { problem: string }): Operation {

@@ -17,10 +17,12 @@ export function lastFour(text: string): string {
 
 /** Replaces the markers whose texts are known. */
 export const reveal = (state: State, text: string): string =>
-  !text.includes('⟨') ? text : text.replace(/⟨(\d+)(\.4)?⟩/g, (marker, number, isShort) => {
-    const known = state.known[Number(number)];
-    return (isShort ? (known?.slice(-4) ?? state.fours[Number(number)]) : known) ?? marker;
-  });
+  !text.includes('⟨')
+    ? text
+    : text.replace(/⟨(\d+)(\.4)?⟩/g, (marker, number, isShort) => {
+        const known = state.known[Number(number)];
+        return (isShort ? (known?.slice(-4) ?? state.fours[Number(number)]) : known) ?? marker;
+      });
 
 /** Compares a text with an expected one, and learns what its markers stand for. */
 export function matches(state: State, expected: string, actual: string): boolean {

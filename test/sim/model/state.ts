@@ -129,10 +129,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     retired: Object.fromEntries(numbers.map((number) => [number, []])),
     deletions: [],
     last: Object.fromEntries(
-      numbers.map((number) => [
-        number,
-        { businesses: first(number), access: first(number), api_keys: first(number) },
-      ]),
+      numbers.map((number) => [number, { businesses: first(number), access: first(number), api_keys: first(number) }]),
     ),
     known: {},
     fours: {},

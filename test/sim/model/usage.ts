@@ -1,9 +1,9 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
 import { type Period, periodsOf, usesIn } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, success } from './call.ts';
+import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { AT, type Errors, idIn } from './input.ts';
-import { record } from './changes.ts';
 import type { Business, Use } from './state.ts';
 import { dayOf, daysBetween, isDay, midnight, plusDays, secondsUntilEndOf, stamp } from './time.ts';
 
@@ -58,7 +58,13 @@ const beyondCount = () => invalidField('quantity', `must not raise the count of 
 const overageOf = ({ caller }: Call, { overage }: Business) => (caller === 'token' ? 0 : overage);
 
 type Refusing = { period: Period['period']; limit: number; left: number };
-function limitReached({ period, limit, left }: Refusing, overage: number, wait: number | null, when: string, errors?: Errors) {
+function limitReached(
+  { period, limit, left }: Refusing,
+  overage: number,
+  wait: number | null,
+  when: string,
+  errors?: Errors,
+) {
   const all = limit + overage;
   const beyond = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
   const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${beyond}`;
@@ -175,7 +181,11 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
       period.adds <= period.limit + overage &&
       !fresh.some(({ day, isDated }) => isDated && isIn(day, period)),
   );
-  const end = beyond.map(({ ends_on }) => ends_on).toSorted().at(-1) ?? today;
+  const end =
+    beyond
+      .map(({ ends_on }) => ends_on)
+      .toSorted()
+      .at(-1) ?? today;
   const wait = fitsLater ? secondsUntilEndOf(end, now) : null;
   const rests = beyond.map(({ rest }) => rest);
   for (const { day, quantity, index } of fresh)
@@ -206,12 +216,14 @@ export function lowerUses(call: Call, listed: { id: string; quantity: number }[]
   const counts = countsOf(call, business);
   const oldest = plusDays(dayOf(now), -40);
   const imported = state.imported[business.id] ?? [];
-  let [lowered, known, before, after] = [0, 0, 0, 0];
+  let [lowered, unchanged, onImported, before, after] = [0, 0, 0, 0, 0];
   for (const { id, quantity } of listed) {
     const use = ledger[`key:${id}`];
-    if (use === undefined || use.day < oldest || imported.includes(use.day)) continue;
-    known += 1;
-    if (use.quantity <= quantity) continue;
+    if (use === undefined || use.day < oldest) continue;
+    const kind = imported.includes(use.day) ? 'imported' : use.quantity <= quantity ? 'unchanged' : 'lowered';
+    if (kind === 'imported') onImported += 1;
+    if (kind === 'unchanged') unchanged += 1;
+    if (kind !== 'lowered') continue;
     lowered += 1;
     before += use.quantity;
     after += quantity;
@@ -220,7 +232,8 @@ export function lowerUses(call: Call, listed: { id: string; quantity: number }[]
     use.quantity = quantity;
   }
   if (lowered > 0) record(call, 'lower_uses', { before: { uses: before }, after: { uses: after } });
-  return success({ lowered, unchanged: known - lowered, unknown: listed.length - known });
+  const unknown = listed.length - lowered - unchanged - onImported;
+  return success({ lowered, unchanged, imported: onImported, unknown });
 }
 
 type Day = { date: string; count: number };
@@ -246,7 +259,10 @@ export function importHistory(call: Call, days: Day[], replace: boolean) {
   const changed = days.filter(({ date, count }) => count !== (counts[date] ?? 0));
   if (changed.length > 0) {
     const stored = days.flatMap(({ date }) => counts[date] ?? []);
-    const uses = Math.min(MAX_COUNT, stored.reduce((sum, count) => sum + count, 0));
+    const uses = Math.min(
+      MAX_COUNT,
+      stored.reduce((sum, count) => sum + count, 0),
+    );
     record(call, 'import_usage', {
       before: stored.length === 0 ? null : { days: stored.length, uses },
       after: total,

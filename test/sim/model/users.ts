@@ -12,7 +12,11 @@ type Section = { name: string; rows: { line: Line; id: number; key: string | num
 
 function sectionsOf({ state }: Call, user_id: number): Section[] {
   const own = state.businesses.filter((business) => business.user_id === user_id).toSorted((a, b) => a.id - b.id);
-  const ofEach = (name: string, rowsOf: (business: Business) => { line: Line; key: string | number }[], most = 1000) => {
+  const ofEach = (
+    name: string,
+    rowsOf: (business: Business) => { line: Line; key: string | number }[],
+    most = 1000,
+  ) => {
     const rows = own.flatMap((business) =>
       rowsOf(business)
         .toSorted((a, b) => (a.key < b.key ? -1 : 1))
@@ -114,7 +118,9 @@ export function exportUser(call: Call, user_id: number): Answer {
   const { state, query, own } = call;
   const sections = sectionsOf(call, user_id);
   const cursor = query.get('cursor');
-  const [name = 'businesses', id, ...rest] = (cursor ?? '').split('.').filter((part, index) => part !== '' || index > 0);
+  const [name = 'businesses', id, ...rest] = (cursor ?? '')
+    .split('.')
+    .filter((part, index) => part !== '' || index > 0);
   const first = sections.findIndex((section) => section.name === name);
   if (first === -1)
     throw invalidField(
@@ -146,10 +152,15 @@ export function exportUser(call: Call, user_id: number): Answer {
   }
   if (next === null) lines.push({ type: 'end' });
   const link = `<${own}/api/v1/user/${user_id}/export?cursor=${encodeURIComponent(next ?? '')}>; rel="next"`;
-  return new Answer(200, null, { lines }, {
-    'Content-Type': 'application/x-ndjson',
-    Link: next === null ? null : link,
-  });
+  return new Answer(
+    200,
+    null,
+    { lines },
+    {
+      'Content-Type': 'application/x-ndjson',
+      Link: next === null ? null : link,
+    },
+  );
 }
 
 const RECENT = 'must be a user for whom nothing was created in the last minute: retry later';
