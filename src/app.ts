@@ -6,7 +6,7 @@ import { CONSOLE_PATH, consolePage } from './http/console-page.ts';
 import { notFound, onError } from './http/errors.ts';
 import { logged } from './http/log.ts';
 import { preflightFor } from './http/response.ts';
-import { methodsOf, newRoutes, withMethodNotAllowed } from './http/router.ts';
+import { methodsOf, newRoutes, requireKnownParameters, withMethodNotAllowed } from './http/router.ts';
 import { access } from './routes/access.ts';
 import { alerts } from './routes/alerts.ts';
 import { business } from './routes/business.ts';
@@ -40,6 +40,7 @@ export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) 
     .route('/api/v1', withMethodNotAllowed(health()))
     .route('/api/v1', withMethodNotAllowed(openapi));
 
+  requireKnownParameters(api.routes);
   const preflight = preflightFor(methodsOf(api.routes));
   function fetch(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
     if (getPath(request) === CONSOLE_PATH) return consolePage(request, bindings, log);

@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isFromPage, malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
-import { isInvalidity, isRepeatable, namesBusiness, type Operation, POLICY } from './core/policy.ts';
+import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -94,7 +94,8 @@ function guardWith(
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
     const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, codeIn) };
     const operation = operationOf(c, body);
-    const business_id = await admitCall(c, caller, operation);
+    const business_id = businessIn(c.req);
+    await admitCall(c, caller, operation, business_id);
     const permission = await grant(c, caller, operation, business_id);
     const errors = idempotencyKeyError(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
@@ -162,29 +163,32 @@ function codeOf(req: HonoRequest, body: string, codeIn: CodeIn | undefined): Cre
   return code;
 }
 
-/**
- * Throws if an operator key may not be used for the operation, or if the credential exceeds its rate limit. Returns the id of the business
- * in the path, or 0 if the path contains no valid id.
- */
-async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operation): Promise<number> {
+/** Returns the id of the business in the path: 0, which no business has, if the id is malformed, and null if the path names no business. */
+function businessIn(req: HonoRequest): number | null {
+  const id = req.param('business_id');
+  return id === undefined ? null : (parseId(id) ?? 0);
+}
+
+/** Throws if an operator key may not be used for the operation, or if the credential exceeds its rate limit. */
+async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operation, business_id: number | null) {
   const { credential, role, isFromServer, origin } = caller;
-  const business_id = parseId(c.req.param('business_id') ?? '') ?? 0;
   const user_id = parseId(c.req.param('user_id') ?? '');
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
   // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
-  await limitCredential(c, credential, origin, user_id === null ? `${business_id}` : `user ${user_id}`);
-  return business_id;
+  await limitCredential(c, credential, origin, user_id === null ? `${business_id ?? 0}` : `user ${user_id}`);
 }
 
 /**
  * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
-async function grant(c: Context<Recorded>, caller: Caller, operation: Operation, business_id: number) {
+async function grant(c: Context<Recorded>, caller: Caller, operation: Operation, named: number | null) {
   const { credential, origin, ownOrigin } = caller;
   const { kind, text } = credential;
+  const business_id = named ?? 0;
+  const namesBusiness = named !== null;
   const isBound = (name: Binding) => c.env[name] !== undefined;
   const databaseNumber = databaseFor(credential, business_id, isBound);
   if (databaseNumber === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
@@ -194,9 +198,9 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
     kind === 'operator'
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
-  const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
+  const call: Call = { operation, credential: sender, business_id, namesBusiness, origin, ownOrigin, now, deadline };
   // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
-  const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
+  const permission = { isGranted: kind === 'operator' && !namesBusiness };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
   // Only the operator may make this call. For other callers, the query throws the refusal with its reason.
@@ -213,7 +217,7 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
   });
   if (kind === 'operator') {
     const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
-    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, ignoresPath: true }) });
+    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, namesBusiness: false }) });
   }
   return permission;
 }

@@ -21,7 +21,7 @@ export const asking =
     const { row, rows, bytes } = await runBatch(
       db.$client,
       {
-        ...{ operation, business_id: business_id ?? 0, ignoresPath: business_id === null, now },
+        ...{ operation, business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
         ...{ credential: { kind: 'operator', name: 'operator' }, origin: null, ownOrigin: '' },
         deadline: Number.MAX_SAFE_INTEGER,
       },

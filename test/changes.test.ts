@@ -848,6 +848,7 @@ describe('the steps of a change', () => {
       operation,
       credential,
       business_id: id,
+      namesBusiness: true,
       origin: null,
       ownOrigin: '',
       now: NOW,

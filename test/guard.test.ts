@@ -2,12 +2,14 @@
 
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
+import { POLICY } from '../src/core/policy.ts';
 import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
 import { onError } from '../src/http/errors.ts';
 import { logged } from '../src/http/log.ts';
+import { newRoutes, requireKnownParameters } from '../src/http/router.ts';
 import { answerOf, refused, SERVER_ERROR, UNAUTHENTICATED } from './answers.ts';
 import { createKey, revokeKey } from './ask.ts';
 import { type AnyRoute, OF_A_BUSINESS, PUBLIC, ROUTES, type Route } from './routes.ts';
@@ -30,6 +32,7 @@ import {
   newBusiness,
   newKey,
   type Scope,
+  serve,
   TODAY,
   tagsOf,
 } from './support.ts';
@@ -84,6 +87,13 @@ test('a handler that responds without querying the database returns 500', async 
   expect({ status: answer.status, body: await answer.json() }).toEqual(SERVER_ERROR);
   expect(answer.headers.get('Content-Disposition')).toBeNull();
   expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without querying') })]);
+});
+
+test('a path whose parameter has an unknown name is rejected, because its owner would not be checked', () => {
+  const { routes } = newRoutes().get('/api/v1/business/:businessId/access', guard('read_access'), (c) => c.text(''));
+  expect(() => requireKnownParameters(routes)).toThrow(
+    '/api/v1/business/:businessId/access has an unknown parameter: businessId',
+  );
 });
 
 /** A business shared by tests that must not change it. */
@@ -236,6 +246,29 @@ eachOf(
       }
     }
   });
+});
+
+test('the owner of the business in a path is checked, whatever the policy says about the operation’s resource', async () => {
+  const [mine, strange] = [await newBusiness(), await newBusiness()];
+  const rules: { resource: string }[] = Object.values(POLICY);
+  const before = rules.map(({ resource }) => resource);
+  onTestFinished(() => {
+    for (const [index, rule] of rules.entries()) rule.resource = before[index] ?? '';
+  });
+  const letIn: string[] = [];
+  for (const resource of new Set(before)) {
+    for (const rule of rules) rule.resource = resource;
+    for (const { name, method, path, body, headers } of OF_A_BUSINESS) {
+      for (const as of [mine.key, mine.token]) {
+        const init = { method, headers: { ...headers, Authorization: `Bearer ${as}` }, body: JSON.stringify(body) };
+        const request = new Request(BASE + path(strange), method === 'GET' ? { ...init, body: null } : init);
+        const log = { at: NOW, lines: [], errors: [] };
+        const code = (await serve(request, databases(), createExecutionContext(), log)).headers.get('Error-Code');
+        if (code !== 'unknown_business') letIn.push(`${name} as ${resource}: ${code}`);
+      }
+    }
+  }
+  expect(letIn).toEqual([]);
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {

@@ -51,6 +51,7 @@ async function expectFields<Row, S extends Steps>(
     operation: 'change_access',
     credential,
     business_id: id,
+    namesBusiness: true,
     origin: null,
     ownOrigin: '',
     now: NOW,

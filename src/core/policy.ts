@@ -6,7 +6,7 @@ export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Rule = {
-  /** The kind of path. Determines the refusal of a call for an unknown business. Only `usage` and `access` paths name a business. */
+  /** The tag in the OpenAPI description. Also determines the refusal of a call for an unknown business. */
   resource: 'usage' | 'access' | 'businesses' | 'session';
   /** Completes a refusal: "A business token cannot …". */
   does: string;
@@ -124,10 +124,6 @@ export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): 
   const { repeatable } = POLICY[operation];
   return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
 };
-
-/** Returns whether an operation's path names a business. */
-export const namesBusiness = (operation: Operation): boolean =>
-  ['usage', 'access'].includes(POLICY[operation].resource);
 
 /** The reasons to refuse a call, in the order in which they are checked. */
 export const REFUSALS = [

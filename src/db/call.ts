@@ -1,7 +1,7 @@
 // A call: its shape, which determines the SQL of its statements, and the values that they bind.
 import { sql } from 'drizzle-orm';
 import type { CallerKind } from '../core/credential.ts';
-import { namesBusiness, type Operation } from '../core/policy.ts';
+import type { Operation } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { type Bindable, placeholders } from './text.ts';
@@ -19,8 +19,11 @@ export type Call = {
    * business, the rule would compare null with null and permit the call.
    */
   business_id: number;
-  /** True if an operator's statements do not concern the business in the path. */
-  ignoresPath?: boolean;
+  /**
+   * True if the path names a business. In that case, the permission requires that the caller may access it. False for the statements of an
+   * operator's call that do not concern this business.
+   */
+  namesBusiness: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
   /** The service's own origin, from which API keys are always accepted. */
@@ -41,7 +44,6 @@ export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 export type CallShape = {
   caller: CallerKind;
   operation: Operation;
-  /** True if the call concerns the business in its path. */
   namesBusiness: boolean;
   /** Exempt: the origin is not checked. Missing: the request contains none. Sent: one of the business's sites, if any, must cover it. */
   origin: 'exempt' | 'missing' | 'sent';
@@ -53,7 +55,8 @@ export type CallShape = {
 export const candidate = (index: number) => `site_${index}`;
 
 /** Splits a call into its shape and the values that its statements bind. */
-export function splitCall({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
+export function splitCall(call: Call) {
+  const { operation, credential, business_id, namesBusiness, origin, ownOrigin, now, deadline } = call;
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
@@ -61,7 +64,7 @@ export function splitCall({ operation, credential, business_id, ignoresPath, ori
   const shape: CallShape = {
     caller: kind,
     operation,
-    namesBusiness: namesBusiness(operation) && !ignoresPath,
+    namesBusiness,
     origin: isExempt ? 'exempt' : origin === null ? 'missing' : 'sent',
     candidates: sites.length,
   };

@@ -73,7 +73,7 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Descriptio
 }
 
 /** Describes an operation. Its credentials and refusals follow from the policies of the route's operations. */
-function operationOf(method: string, accepts: Accepts, words: Description): ZodOpenApiOperationObject {
+function operationOf(method: string, path: string, accepts: Accepts, words: Description): ZodOpenApiOperationObject {
   const { operations, query = NO_QUERY, body, codeIn } = accepts;
   const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
   const { operationId, summary, description, success, invalid = {}, refusals: own } = words;
@@ -83,7 +83,7 @@ function operationOf(method: string, accepts: Accepts, words: Description): ZodO
     ...Object.entries(invalid).map(([name, input]) => ({ [name]: invalidInput(body ?? query.schema, input) })),
     own,
     method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
-    ...operations.map(refusalsOf),
+    ...operations.map((operation) => refusalsOf(operation, path.includes('{business_id}'))),
     FAILURES,
   );
   return {
@@ -131,7 +131,7 @@ export function pathsOf(
     const [method = '', path = ''] = route.split(' ');
     const accepts = accepted.get(route);
     const own = words[route];
-    const operation = accepts && own ? operationOf(method, accepts, own) : publicOnes[route];
+    const operation = accepts && own ? operationOf(method, path, accepts, own) : publicOnes[route];
     if (accepts === undefined || operation === undefined)
       throw new Error(`src/openapi has words for ${route}, which is not such a route`);
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };

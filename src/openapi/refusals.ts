@@ -1,6 +1,6 @@
 // Derives an operation's refusals from its policy and schemas.
 import * as z from 'zod/mini';
-import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
@@ -24,16 +24,16 @@ export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
   return errors.inputError(groupIssuesByField(error.issues, input));
 }
 
-/** Returns the refusals that an operation's policy implies. */
-export function refusalsOf(operation: Operation): Record<string, Refused> {
+/** Returns the refusals that an operation's policy implies. `namesBusiness` is true if its path names a business. */
+export function refusalsOf(operation: Operation, namesBusiness: boolean): Record<string, Refused> {
   const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
     POLICY[operation];
   const reasons: Refusal[] = ['operator_key_in_page'];
   if (!allowsKey) reasons.push('operator_only');
   else if (session === 'only') reasons.push('session_only');
   else reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
-  if (namesBusiness(operation)) reasons.push('unknown_business');
-  if (allowsKey && namesBusiness(operation)) reasons.push('origin_not_authorized');
+  if (namesBusiness) reasons.push('unknown_business');
+  if (allowsKey && namesBusiness) reasons.push('origin_not_authorized');
   if (session === 'none') reasons.push('session_not_allowed');
   if (session !== 'only' && !allowsOperator) reasons.push('operator_not_allowed');
   if (allowsKey && writes) reasons.push('read_only_key');

@@ -5,6 +5,7 @@ import { createApp } from '../../src/app.ts';
 import { INVALIDITIES, POLICY } from '../../src/core/policy.ts';
 import { access } from '../../src/openapi/access.ts';
 import { businesses } from '../../src/openapi/businesses.ts';
+import { openapi } from '../../src/openapi/document.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import { pathsOf } from '../../src/openapi/paths.ts';
 import { publicOperations } from '../../src/openapi/public.ts';
@@ -30,6 +31,17 @@ test('every route has a description in the OpenAPI document, and every descripti
   expect(() => pathsOf(described, publicOperations)).toThrow(
     'src/openapi has words for GET /api/v1/weather, which is ',
   );
+});
+
+test('every operation has the tag of the file that describes it', () => {
+  const { paths = {} } = openapi();
+  for (const [tag, words] of Object.entries({ usage, access, businesses, session })) {
+    const tags = Object.keys(words).map((route) => {
+      const [method = '', path = ''] = route.split(' ');
+      return [route, paths[path]?.[method.toLowerCase() as 'get']?.tags];
+    });
+    expect(Object.fromEntries(tags)).toEqual(Object.fromEntries(Object.keys(words).map((route) => [route, [tag]])));
+  }
 });
 
 test('the page at / sets every variable that its commands use', () => {
