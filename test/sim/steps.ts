@@ -40,6 +40,7 @@ export type Step =
   | RequestStep
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
+  | { kind: 'down'; database: number; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
 
@@ -656,7 +657,7 @@ const BAD_BODIES: Record<string, unknown[]> = {
       site: 'https://a.example',
       country_id: 1,
       business_size: 's',
-      token: `bua_${'x'.repeat(30)}`,
+      token: `Bua_${'x'.repeat(30)}`,
     },
     {
       user_id: 1,
@@ -783,6 +784,8 @@ function request(random: Random, weights: Record<string, number>, badChance: num
   if (random.chance(isOperator ? 0.01 : (pages[who] ?? 0.05)))
     headers.Origin = random.chance(0.5) ? random.pick(ORIGINS.slice(0, 3)) : random.pick(ORIGINS);
   else if (random.chance(isOperator ? 0.005 : 0.03)) headers['Sec-Fetch-Site'] = 'same-origin';
+  if (random.chance(0.003)) headers['Content-Encoding'] = random.pick(['gzip', 'identity']);
+  if (random.chance(0.002)) headers['X-API-Key'] = 'x';
   // The second number is 0 for a business that does not exist.
   const pick = [random.int(64), random.chance(0.02) ? 0 : 1, ...Array.from({ length: 4 }, () => random.int(64))];
   const body = method === 'GET' || method === 'HEAD' ? null : textOf(made.body);

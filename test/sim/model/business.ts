@@ -3,7 +3,7 @@ import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } 
 import { businessOf, type Call, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
 import { masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
-import { hoursIn, idIn, idOf, isImportedToken, sharedSites } from './input.ts';
+import { hoursIn, idIn, idOf, sharedSites } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, SITES } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
@@ -230,8 +230,6 @@ export function deleteBusiness(call: Call) {
   const isOwn = ({ business_id }: { business_id: number | null }) => business_id === id;
   record(call, 'delete_business', { before: { user_id, name, main_domain } });
   const tokens = [business.token, ...state.former.filter(isOwn).map(({ token }) => token)];
-  const retired = state.retired[databaseOf(id)] as string[];
-  retired.push(...tokens.filter((token) => isImportedToken(token) && !retired.includes(token)));
   state.spent.push(...tokens, ...state.keys.filter(isOwn).map(({ secret }) => secret));
   dropCodes(state, id);
   state.businesses = state.businesses.filter((other) => other !== business);

@@ -1,22 +1,12 @@
 // Which database stores a user, and which user may import a token (docs/design.md, "Several databases"). The first database decides.
 import { type Call, invalidField } from './call.ts';
-import { reveal } from './secrets.ts';
-import { databaseOf } from './state.ts';
+import type { State } from './state.ts';
 import { stamp } from './time.ts';
 
-/** Whether the first database knows of nobody else who has or had the token. */
-function isTokenFree({ state, now }: Call, user_id: number, token: string): boolean {
-  const claim = state.claims[token];
-  const isIn0 = (business_id: number) => databaseOf(business_id) === 0;
-  const isSame = (other: string) => reveal(state, other) === token;
-  return (
-    (claim === undefined || (claim.user_id === user_id && claim.retriable)) &&
-    !state.businesses.some((business) => isIn0(business.id) && isSame(business.token)) &&
-    !state.former.some(
-      (former) => isIn0(former.business_id) && isSame(former.token) && former.expires_at > stamp(now),
-    ) &&
-    !state.retired[0]?.includes(token)
-  );
+/** Whether no other user has claimed the token. */
+function isTokenFree({ claims }: State, user_id: number, token: string): boolean {
+  const claim = claims[token];
+  return claim === undefined || (claim.user_id === user_id && claim.retriable);
 }
 
 /**
@@ -31,7 +21,7 @@ export function claimHome(
   const { state, now } = call;
   if (wanted !== undefined && !state.databases.includes(wanted))
     throw invalidField('database', `must be the number of a bound database: ${state.databases.join(', ')}`);
-  const isFree = token === undefined || isTokenFree(call, user_id, token);
+  const isFree = token === undefined || isTokenFree(state, user_id, token);
   let home = state.homes[user_id];
   if (home === undefined) {
     if (!isFree) return { home: null, isFree };

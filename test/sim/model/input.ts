@@ -100,7 +100,7 @@ const limits = {
   alert_at: optional(alert_at),
 };
 export const isImportedToken = (text: string): boolean =>
-  /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/.test(text);
+  /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/i.test(text);
 
 export const newBusiness = object(
   {
@@ -108,7 +108,7 @@ export const newBusiness = object(
     token: optional(
       rule(
         (value) => typeof value === 'string' && isImportedToken(value),
-        'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
+        'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_ in upper or lower case',
       ),
     ),
     sites: optional(sites),

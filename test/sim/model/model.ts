@@ -168,6 +168,13 @@ export class Model {
     const isRead = method === 'GET' || method === 'HEAD';
     const body = isRead ? '' : (sent ?? '');
     this.#requireCredential(headers, named);
+    if (body !== '' && !['identity', undefined].includes(headers['Content-Encoding']))
+      throw new Answer(
+        415,
+        'compressed_body',
+        { message: 'The body must not be compressed: send it without Content-Encoding.' },
+        { 'Accept-Encoding': 'identity' },
+      );
     if (new TextEncoder().encode(body).length > MAX_BYTES)
       throw new Answer(413, 'too_large', { message: 'Payload Too Large' });
     const isEmpty = body.trim() === '';
@@ -416,8 +423,8 @@ export class Model {
 /** The only well-formed credential in the headers. */
 const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null => {
   const text = /^bearer +([A-Za-z0-9._~+/=-]{24,255})$/i.exec(Authorization)?.[1] ?? '';
-  const isIssued = /^bua_(?:[sp]k_[0-9A-Za-z]{33,34}|op_[0-9A-Za-z]{43})$/.test(text);
-  return isIssued || (text !== '' && !text.startsWith('bua_')) ? text : null;
+  const isIssued = /^bua_(?:[sp]k_[0-9A-Za-z]{34}|op_[0-9A-Za-z]{43})$/.test(text);
+  return isIssued || (text !== '' && !/^bua_/i.test(text)) ? text : null;
 };
 
 /** What a body records. */
@@ -430,9 +437,13 @@ function recordingOf(json: { json: unknown } | { problem: string }): Operation {
   return 'quantity' in value && !('uses' in value) ? 'record_quantity' : 'record_uses';
 }
 
-/** The status of a failure after which nobody knows whether a request was carried out. */
-export const outageStatus = (operation: Operation, hasKey: boolean): 500 | 503 =>
-  isRepeatable(operation, hasKey) ? 503 : 500;
+/** The status after a failure of which nobody knows whether it was carried out: 503 if sending the request again is safe. */
+export function outageStatus({ method, path, headers, body }: Plain): 500 | 503 {
+  const { operation } = routeOf(method, path.split('?')[0] ?? '');
+  const isEmpty = (body ?? '').trim() === '';
+  const named = operation === 'record' ? recordingOf(isEmpty ? { json: undefined } : parsed(body ?? '')) : operation;
+  return isRepeatable(named, headers['Idempotency-Key'] !== undefined) ? 503 : 500;
+}
 
 function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): void {
   const hasEnded = ends_at !== null && ends_at <= stamp(now);
