@@ -41,7 +41,7 @@ CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE c
 CREATE TABLE access (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   business_id INTEGER NOT NULL REFERENCES businesses (id),
-  site        TEXT    NOT NULL CHECK (site LIKE 'http%://_%'),
+  site        TEXT    NOT NULL CHECK (site LIKE '%://_%'),
   created_at  TEXT    NOT NULL,
   updated_at  TEXT    NOT NULL,
   UNIQUE (business_id, site)
@@ -150,7 +150,7 @@ CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 -- to business instead.
 CREATE TABLE refused_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
-  origin      TEXT    NOT NULL CHECK (origin LIKE 'http%://_%'),
+  origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),
   count       INTEGER NOT NULL CHECK (count > 0),
   first_seen  TEXT    NOT NULL,
   last_seen   TEXT    NOT NULL,

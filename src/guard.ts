@@ -198,7 +198,9 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
     kind === 'operator'
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
-  const call: Call = { operation, credential: sender, business_id, namesBusiness, origin, ownOrigin, now, deadline };
+  const isOriginDerived = origin !== null && !c.req.raw.headers.has('Origin');
+  const from = { origin, isOriginDerived, ownOrigin };
+  const call: Call = { operation, credential: sender, business_id, namesBusiness, ...from, now, deadline };
   // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);

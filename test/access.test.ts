@@ -92,14 +92,17 @@ describe('adding the first sites', () => {
   const message =
     'sites must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
 
-  test.each(['https://admin.example', 'null', 'http://shop.example', 'https://sub.shop.example'])(
+  const unregistrable =
+    'sites must be registered from a server: the origin of this page cannot be registered, so the page would lose access';
+
+  test.each(['https://admin.example', 'null', 'http://shop.example', 'https://sub.shop.example', 'file://'])(
     'is refused from %s, which they do not cover',
     async (origin) => {
       const business = await newBusiness();
       const before = await dumpAll();
       const body = { sites: ['https://shop.example', 'https://*.other.example'] };
       const answer = await call('POST', business.access, { as: business.key, body, origin });
-      expect(answerOf(answer)).toEqual(invalid('sites', message));
+      expect(answerOf(answer)).toEqual(invalid('sites', origin.startsWith('http') ? message : unregistrable));
       expect(await dumpAll()).toBe(before);
     },
   );

@@ -102,7 +102,7 @@ const UNAUTHENTICATED = '401 unauthenticated {"message":"Unauthenticated."}';
 function oracle(caller: Caller | null, { does, names, roles, token, records, only }: Rule, target: Target, from: From) {
   if (caller === null || caller.unfoundAt?.includes(target)) return UNAUTHENTICATED;
   const { kind, role, knows } = caller;
-  const { origin } = ORIGINS[from];
+  const { headers, origin } = ORIGINS[from];
   const [isToken, isSession, isOperator] = [kind === 'token', kind === 'session', kind === 'operator'];
   const cannot = `cannot ${does}. Use an API key.`;
   const ofRole: [boolean, string, string][] = [
@@ -127,11 +127,19 @@ function oracle(caller: Caller | null, { does, names, roles, token, records, onl
     return refusal(403, 'inactive_business', 'This business is not active.');
   if (names === null || target === 'open' || REGISTERED.includes(from)) return ALLOWED;
   if (!isToken && (origin === null || origin === BASE)) return ALLOWED;
-  if (origin === null) {
-    const where = 'works only from pages of its registered sites. From a server, use an API key.';
-    return refusal(403, 'origin_missing', `This business token ${where}`);
+  if (!('Origin' in headers)) {
+    const where = 'This business token works only from pages of its registered sites';
+    const why =
+      origin === null
+        ? '. From a server, use an API key.'
+        : ', and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.';
+    return refusal(403, 'origin_missing', `${where}${why}`);
   }
-  const advice = isToken ? '' : ' Register it from a server, or from an authorized page.';
+  const advice = isToken
+    ? ''
+    : origin === 'null'
+      ? ' It cannot be registered. Send the request from a server, or from an authorized page.'
+      : ' Register it from a server, or from an authorized page.';
   return refusal(403, 'origin_not_authorized', `Origin ${origin} is not authorized for this business.${advice}`);
 }
 

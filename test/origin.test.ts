@@ -44,12 +44,16 @@ function covers(site: string, origin: string): boolean {
   const [registered, visiting] = [partsOf(site), partsOf(origin)];
   if (registered === null || visiting === null || registered.scheme !== visiting.scheme) return false;
   if (registered.port === '*') {
-    return registered.host === visiting.host && (visiting.port === null || isPortOf(visiting.scheme, visiting.port));
-  }
-  if (registered.port !== visiting.port || !isHost(visiting.host)) return false;
-  const [, ...domain] = registered.host.split('.');
+    if (visiting.port !== null && !isPortOf(visiting.scheme, visiting.port)) return false;
+  } else if (registered.port !== visiting.port) return false;
+  const [star, ...domain] = registered.host.split('.');
+  if (star !== '*') return registered.host === visiting.host;
   const labels = visiting.host.split('.');
-  return labels.length > domain.length && domain.every((label, index) => label === labels.at(index - domain.length));
+  return (
+    isHost(visiting.host) &&
+    labels.length > domain.length &&
+    domain.every((label, index) => label === labels.at(index - domain.length))
+  );
 }
 
 const oracle = (sites: readonly string[], origin: string) => sites.some((site) => covers(site, origin));

@@ -67,7 +67,7 @@ describe('a refused origin', () => {
     ...['null', 'NULL', '', 'undefined', 'shop', 'https://', 'https://a, https://b', 'file://', 'about:blank'],
     ...['https://EVIL.example', 'https://evil.example:443', 'https://evil.example/', 'https://evil.example.'],
     ...['https://evil.example:0', 'https://evil.example:65536', 'https://user@evil.example', 'https://127.1'],
-    ...['https://*.evil.example', 'http://localhost:*', 'https://-evil.example', 'https://bücher.example'],
+    ...['https://*.evil.example', 'http://localhost:*', 'https://evil!.example', 'https://bücher.example'],
     ...['chrome-extension://abcdefgh', 'ws://evil.example', 'https://evil%2eexample', 'https://evil example'],
     ...[`https://${'a'.repeat(64)}.example`, `https://${'a.'.repeat(127)}example`, `${EVIL}#${'x'.repeat(9000)}`],
   ].map((origin) => [origin.slice(0, 40), origin] as const);
@@ -94,8 +94,9 @@ describe('a refused origin', () => {
       await visit(suspended, EVIL),
       await call('POST', suspended.usage, { as: suspended.key, origin: EVIL }),
       await call('GET', business.usage, { as: business.token }),
+      await call('GET', business.usage, { as: business.token, headers: { 'Sec-Fetch-Site': 'same-origin' } }),
     ].map(({ status }) => status);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 422, 422, 403, 403, 401, 403, 403]);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 422, 422, 403, 403, 401, 403, 403, 403]);
     for (const { id, db } of [business, suspended, other])
       expect(await db.$count(refusedOrigins, eq(refusedOrigins.business_id, id))).toBe(0);
   });
@@ -115,6 +116,17 @@ describe('a refused origin', () => {
     expect(await dumpAll()).toBe(before);
     expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 3 }]);
   });
+
+  test.each(['https://-x.shop.example', 'http://app.localhost:3000', 'capacitor://localhost', 'app://-'])(
+    'is listed until it is registered: %s',
+    async (origin) => {
+      const business = await restricted();
+      expect((await visit(business, origin)).status).toBe(403);
+      expect(await originsOf(business)).toEqual([origin]);
+      await call('POST', business.access, { as: business.key, body: { sites: [origin] } });
+      expect([(await visit(business, origin)).status, await originsOf(business)]).toEqual([200, []]);
+    },
+  );
 });
 
 describe('the list of refused origins', () => {

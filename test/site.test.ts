@@ -85,6 +85,22 @@ describe('a site is stored in its canonical notation', () => {
       'https://*.www.ck', // the exception to the public suffix *.ck
       `https://*.${LONGEST_HOST.slice(2)}`,
     ],
+    'exactly as the origin of an app': [
+      ['capacitor://localhost', ' capacitor://localhost '],
+      ...[
+        'ionic://localhost',
+        'tauri://localhost',
+        'app://localhost',
+        'app://-',
+        'app://bundle',
+        'app://xn--bcher-kva.example',
+      ],
+      'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+    ],
+    'with a wildcard for the subdomains of localhost': [
+      ['http://*.localhost', 'HTTP://*.LocalHost:80/path'],
+      ...['http://*.localhost:3000', 'http://*.localhost:*', 'https://*.localhost:*', 'http://*.app.localhost:3000'],
+    ],
     'with a wildcard for the port of a loopback host': [
       ['http://localhost:*', 'HTTP://LocalHost:*/path'],
       ['https://127.0.0.1:*', 'https://127.0.0.1:*?q'],
@@ -225,7 +241,12 @@ describe('the covering sites', () => {
     ['http://localhost:3000', ['http://localhost:*']],
     ['https://127.0.0.1:3000', ['https://127.0.0.1:*']],
     ['http://[::1]:3000', ['http://[::1]:*']],
-    ['http://app.localhost:3000', []],
+    ['http://app.localhost', ['http://*.localhost', 'http://*.localhost:*']],
+    ['http://app.localhost:3000', ['http://*.localhost:3000', 'http://*.localhost:*']],
+    ['https://a.b.localhost', ['https://*.localhost', 'https://*.b.localhost', 'https://*.localhost:*']],
+    ['http://app.localhosts', []],
+    ['capacitor://localhost', []],
+    ['capacitor://app.localhost', []],
     ['http://192.0.2.7', []],
     ['https://[2001:db8::7]', []],
     ['null', []],
@@ -240,8 +261,8 @@ describe('the covering sites', () => {
     }
   });
 
-  test('number at most five, and all except the origin are canonical wildcards', () => {
-    const label = fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 });
+  test('number at most seven, and all except the origin are canonical wildcards', () => {
+    const label = fc.oneof(fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 }), fc.constant('localhost'));
     const origin = fc.oneof(
       fc
         .tuple(fc.constantFrom('http', 'https', 'ftp'), fc.array(label, { maxLength: 140 }))
@@ -253,7 +274,7 @@ describe('the covering sites', () => {
     fc.assert(
       fc.property(origin, (origin) => {
         const covering = sitesCovering(origin);
-        expect(covering.length).toBeLessThanOrEqual(5);
+        expect(covering.length).toBeLessThanOrEqual(7);
         if (covering.length > 0) expect(covering[0]).toBe(origin);
         for (const wildcard of covering.slice(1)) {
           expect(wildcard).toContain('*');

@@ -16,8 +16,10 @@ const MAX_MARKS_IN_A_ROW = 30;
 const WILDCARD_LABELS = [2, 3, 4, 5];
 /** Alerts and operator keys may be sent unencrypted to these hosts, so each must refer to the local machine. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+/** Subdomains of localhost are loopback hosts too (RFC 6761 §6.3). */
+const ANY_LOCALHOST = '*.localhost';
 /** A cheap first check: a wildcard covers only loopback hosts and hosts of at least three labels. */
-const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;
+const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.(?:localhost|[^.]+\.))/;
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
@@ -34,6 +36,8 @@ export function canonicalSite(text: string): Site {
   if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
   // The URL parser would silently drop tabs and newlines.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
+  if (isAppOrigin(written)) return { site: written };
+  if (APP_SCHEME.test(written)) return wrong(NO_APP);
   const [, scheme, authority = ''] = /^(https?):\/\/([^/?#]*)/i.exec(written) ?? [];
   if (scheme === undefined) return wrong('must be an http or https URL, such as https://example.com');
   if (authority === '') return wrong('must include a host, such as https://example.com');
@@ -54,8 +58,19 @@ export function canonicalSite(text: string): Site {
 export const isRegistrable = (origin: string): boolean =>
   !origin.includes('*') && canonicalSite(origin).site === origin;
 
+const APP_SCHEME = /^(?:capacitor|ionic|tauri|app|chrome-extension):/i;
+const FIXED_APP_ORIGIN = /^(?:(?:capacitor|ionic|tauri):\/\/localhost|chrome-extension:\/\/[a-p]{32})$/;
+
+/** Returns whether a text is the origin of an app or a browser extension. URL parsers disagree about these, so they are not repaired. */
+export function isAppOrigin(text: string): boolean {
+  const [, host] = /^app:\/\/([^:]+)$/.exec(text) ?? [];
+  return host === undefined ? FIXED_APP_ORIGIN.test(text) : isRegistrable(`https://${host}`);
+}
+
 const INVALID_WILDCARD =
   'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*';
+const NO_APP =
+  'must be exactly capacitor://localhost, ionic://localhost, tauri://localhost, app:// and a host, or chrome-extension:// and an id';
 const INVALID = 'must have a valid host, and any port must be from 1 to 65535';
 const DISGUISED = 'must not contain invisible or full-width characters in its host';
 const NO_HOST =
@@ -88,7 +103,7 @@ function literal(scheme: string, authority: string): Site {
 }
 
 function wildcard(scheme: string, authority: string): Site {
-  const anyPort = LOOPBACK_HOSTS.find((host) => authority.toLowerCase() === `${host}:*`);
+  const anyPort = [...LOOPBACK_HOSTS, ANY_LOCALHOST].find((host) => authority.toLowerCase() === `${host}:*`);
   if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
   const rest = authority.slice('*.'.length);
   if (!authority.startsWith('*.') || rest.includes('*')) return wrong(INVALID_WILDCARD);
@@ -97,6 +112,7 @@ function wildcard(scheme: string, authority: string): Site {
   const { hostname } = new URL(site);
   const labels = hostname.split('.').length;
   if (IP_LITERAL.test(hostname)) return wrong('must not have * before an IP address');
+  if (hostname === 'localhost') return { site: site.replace('localhost', ANY_LOCALHOST) };
   if (!WILDCARD_LABELS.includes(labels)) {
     return wrong('must have two to five labels after *., as in https://*.example.com');
   }
@@ -153,7 +169,7 @@ const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 
 /**
- * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to four wildcards or a
+ * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to six wildcards or a
  * loopback host's any-port site. An origin that contains a `*` matches nothing, not even itself.
  */
 export function sitesCovering(origin: string): string[] {
@@ -174,6 +190,10 @@ function wildcardsOver(origin: string): string[] {
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];
   if (IP_LITERAL.test(hostname) || !isDnsName(hostname)) return [];
   const labels = hostname.split('.');
-  const counts = WILDCARD_LABELS.filter((count) => count < labels.length); // a wildcard does not cover its own domain
-  return counts.map((count) => `${protocol}//*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
+  const isLocal = labels.at(-1) === 'localhost';
+  const counts = isLocal ? [1, ...WILDCARD_LABELS] : WILDCARD_LABELS;
+  const hosts = counts
+    .filter((count) => count < labels.length) // a wildcard does not cover its own domain
+    .map((count) => `*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
+  return [...hosts, ...(isLocal ? [`${ANY_LOCALHOST}:*`] : [])].map((host) => `${protocol}//${host}`);
 }

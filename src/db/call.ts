@@ -26,6 +26,8 @@ export type Call = {
   namesBusiness: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
+  /** True if the request contained no `Origin`, and the browser only marked it as same-origin. `origin` is then the service's own. */
+  isOriginDerived?: boolean;
   /** The service's own origin, from which API keys are always accepted. */
   ownOrigin: string;
   now: Date;
@@ -56,7 +58,7 @@ export const candidate = (index: number) => `site_${index}`;
 
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
-  const { operation, credential, business_id, namesBusiness, origin, ownOrigin, now, deadline } = call;
+  const { operation, credential, business_id, namesBusiness, origin, isOriginDerived, ownOrigin, now, deadline } = call;
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
@@ -65,7 +67,7 @@ export function splitCall(call: Call) {
     caller: kind,
     operation,
     namesBusiness,
-    origin: isExempt ? 'exempt' : origin === null ? 'missing' : 'sent',
+    origin: isExempt ? 'exempt' : origin === null || isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,
   };
   const values: Record<string, Bindable> = {

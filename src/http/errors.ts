@@ -4,6 +4,7 @@ import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
 import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
 import { printableOrigin } from '../core/request.ts';
+import { isRegistrable } from '../core/site.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
 import type { ContextOf, Env } from '../env.ts';
@@ -178,11 +179,16 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: RefusedC
     case 'inactive_business':
       return 'This business is not active.';
     case 'origin_missing':
-      return 'This business token works only from pages of its registered sites. From a server, use an API key.';
+      return origin === null
+        ? 'This business token works only from pages of its registered sites. From a server, use an API key.'
+        : 'This business token works only from pages of its registered sites, and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.';
     case 'origin_not_authorized': {
       const legible = printableOrigin(origin);
       const message = `${legible === null ? 'This origin' : `Origin ${legible}`} is not authorized for this business.`;
-      return credential.kind === 'key' ? `${message} Register it from a server, or from an authorized page.` : message;
+      if (credential.kind !== 'key') return message;
+      return origin !== null && isRegistrable(origin)
+        ? `${message} Register it from a server, or from an authorized page.`
+        : `${message} It cannot be registered. Send the request from a server, or from an authorized page.`;
     }
   }
 }

@@ -1,7 +1,7 @@
 // /api/v1/business/{business_id}/access: the domains on which a business token works.
 import { Conflict } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
-import { covers, MAX_SITES } from '../core/site.ts';
+import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -12,7 +12,7 @@ import { guard } from '../guard.ts';
 import { inputError, unknownEntry } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
+import { FIRST_RULE, LAST_RULE, sitesBody, UNREGISTRABLE_RULE } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
@@ -41,7 +41,9 @@ export const access = newRoutes()
     const coversSender = origin === null || origin === ownOrigin || covers(new Set(canonical), origin);
     const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
     const before = parseJson(row.entries);
-    if (!coversSender && before.length === 0) throw new Conflict('sites', FIRST_RULE);
+    if (!coversSender && before.length === 0) {
+      throw new Conflict('sites', isRegistrable(origin) ? FIRST_RULE : UNREGISTRABLE_RULE);
+    }
     const entries = [...before, ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {

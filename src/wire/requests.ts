@@ -273,6 +273,8 @@ export const consoleLinkBody = strict(
 
 export const FIRST_RULE =
   'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
+export const UNREGISTRABLE_RULE =
+  'must be registered from a server: the origin of this page cannot be registered, so the page would lose access';
 export const LAST_RULE =
   'must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 

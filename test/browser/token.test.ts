@@ -1,6 +1,7 @@
 // Calls from pages in a real browser: which origins the service accepts with a token, and which responses a page can read.
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SAME_ORIGIN } from '../hostile/origins.ts';
 import { newFolder } from '../node/state.ts';
 import { ask, frameIn, type Init, OWN_PAGE, openWorld, startRecorded } from './world.ts';
 
@@ -48,6 +49,14 @@ test('http://localhost:* accepts pages on any port of localhost, and no other ho
   for (const origin of [`http://127.0.0.1:${ports.a}`, `http://app.localhost:${ports.a}`]) {
     expect(await report(await visit(origin), business)).toEqual(refused(origin));
   }
+});
+
+test('http://*.localhost:* accepts pages on any port of any subdomain of localhost, but not on localhost', async () => {
+  const business = await newBusiness('http://*.localhost:*');
+  for (const origin of [`http://app.localhost:${ports.a}`, `http://a.b.localhost:${ports.b}`]) {
+    expect(await report(await visit(origin), business)).toEqual(REPORT);
+  }
+  expect(await report(await visit(origins.a), business)).toEqual(refused(origins.a));
 });
 
 test('a wildcard accepts pages on any subdomain, but not on the domain itself or on lookalikes', async () => {
@@ -180,7 +189,7 @@ test("a page on the service's own host sends no Origin with a GET, and its token
   expect(await ask(page, usage + DAY, api_key)).toEqual(REPORT);
   const call = passed.findLast(({ path }) => path.startsWith(usage));
   expect([call?.headers.origin, call?.headers['sec-fetch-site']]).toEqual([undefined, 'same-origin']);
-  expect(await ask(page, usage + DAY, token)).toEqual(refused(service));
+  expect(await ask(page, usage + DAY, token)).toEqual({ status: 403, body: SAME_ORIGIN });
   expect(await ask(page, usage, token, { method: 'POST' })).toEqual(refused(service));
   await manage('POST', access, { sites: [service] });
   expect(await ask(page, usage + DAY, token)).toEqual(REPORT);

@@ -15,6 +15,7 @@ import {
   RAW_HEADERS,
   type Row,
   refusalOf,
+  SAME_ORIGIN,
 } from './origins.ts';
 import { legible } from './sites.ts';
 import { type Answer, utf8, Wire } from './wire.ts';
@@ -23,7 +24,6 @@ const NAMES = Object.keys(LISTS) as List[];
 
 type Business = { token: string; usage: string; access: string };
 let key: string;
-let own: string;
 let wire: Wire;
 /** `every` contains the sites of all other lists, so an origin that `every` refuses is refused by each of them. */
 let lists: Record<List | 'every', Business>;
@@ -45,15 +45,14 @@ async function send(method: string, path: string, lines: string[] = [], body?: s
 beforeAll(async () => {
   const { url, ofHttp } = await served();
   const port = Number(new URL(url).port);
-  own = `http://localhost:${port}`;
   wire = new Wire(port);
   key = ofHttp.key;
-  const [literals, wildcards, loopback, every] = ofHttp.businesses.map(({ id, token }) => ({
+  const [every, ...others] = ofHttp.businesses.map(({ id, token }) => ({
     token,
     usage: `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`,
     access: `/api/v1/business/${id}/access`,
-  })) as [Business, Business, Business, Business];
-  lists = { literals, wildcards, loopback, every };
+  })) as [Business, ...Business[]];
+  lists = { every, ...Object.fromEntries(NAMES.map((name, index) => [name, others[index]])) } as typeof lists;
   for (const name of NAMES) {
     for (const { access } of [lists[name], lists.every]) {
       const sites = JSON.stringify({ sites: LISTS[name] });
@@ -91,7 +90,8 @@ describe.each(Object.entries(RAW_HEADERS))('the service reads headers as HTTP de
     async (_name, lines, status, saw) => {
       const answer = await send('GET', lists.literals.usage, [by(lists.literals.token), ...lines]);
       if (status === BAD_REQUEST) return expect(answer.status).toBe(BAD_REQUEST);
-      const body = { 200: REPORT, 403: saw === undefined ? NO_ORIGIN : refusalOf(saw === OWN ? own : saw) }[status];
+      const refusal = saw === undefined ? NO_ORIGIN : saw === OWN ? SAME_ORIGIN : refusalOf(saw);
+      const body = { 200: REPORT, 403: refusal }[status];
       expect(told(answer)).toEqual({ status, body });
     },
   );

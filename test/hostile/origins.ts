@@ -11,6 +11,11 @@ export const LISTS = {
     ...['http://*.intra.corp', 'https://*.a.b.c.d.example'],
   ],
   loopback: ['http://localhost:*', 'https://127.0.0.1:*', 'http://[::1]:*'],
+  local: ['http://*.localhost:*', 'https://*.localhost:8443'],
+  apps: [
+    ...['capacitor://localhost', 'ionic://localhost', 'tauri://localhost', 'app://shop.example'],
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+  ],
 } as const;
 
 export type List = keyof typeof LISTS;
@@ -46,6 +51,14 @@ export const GENUINE_ORIGINS: readonly Row[] = [
   ['https://127.0.0.1:8443', 'loopback'],
   ['https://127.0.0.1', 'loopback'],
   ['http://[::1]:1', 'loopback'],
+  ['http://app.localhost', 'local'],
+  ['http://a.b.localhost:5173', 'local'],
+  ['https://app.localhost:8443', 'local'],
+  ['capacitor://localhost', 'apps'],
+  ['ionic://localhost', 'apps'],
+  ['tauri://localhost', 'apps'],
+  ['app://shop.example', 'apps'],
+  ['chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'apps'],
 ];
 
 /** Expands each string to a row. If a row names no list, every list refuses its origin. */
@@ -80,8 +93,9 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https://a.b.c.d.example', 'https://b.c.d.example', 'https://x.b.c.d.example', 'http://intra.corp'],
     ...['http://corp', 'http://evil.corp'],
     ['https://shop.example.shop.example', 'wildcards'],
-    ...['http://app.localhost:3000', 'http://localhost.localhost', 'http://localhost.localdomain:3000'],
-    ...['http://localhost6:3000'],
+    ['http://localhost.localhost', 'local'],
+    ...['http://localhost.localdomain:3000', 'http://localhost6:3000', 'http://app.localhost.evil.com'],
+    ...['http://app.localhosts', 'https://app.localhost', 'https://app.localhost:3000', 'http://.localhost:3000'],
   ],
   'a different character in place of a dot': [
     ...['https://shopxexample', 'https://shop-example', 'https://shop_example', 'https://shop0example'],
@@ -103,8 +117,39 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['https//www.shop.example', 'https:\\\\www.shop.example', 'file://', 'file://shop.example', 'about:blank'],
     ...['about:srcdoc', 'data:text/html,https://shop.example', 'javascript:https://shop.example'],
     ...['blob:https://shop.example', 'blob:https://www.shop.example/0b3c', 'filesystem:https://shop.example'],
-    ...['view-source:https://shop.example', 'chrome-extension://shop.example', 'capacitor://localhost'],
-    ...['localhost:3000'],
+    ...['view-source:https://shop.example', 'chrome-extension://shop.example', 'localhost:3000'],
+  ],
+  'an imitation of a registered app': [
+    ...[
+      'capacitor://',
+      'capacitor:localhost',
+      'capacitor://localhost/',
+      'capacitor://localhost:80',
+      'CAPACITOR://localhost',
+    ],
+    ...[
+      'capacitor://LOCALHOST',
+      'capacitor://localhost.',
+      'capacitor://app.localhost',
+      'capacitor://localhost.evil.com',
+    ],
+    ...[
+      'capacitor://127.0.0.1',
+      'capacitors://localhost',
+      'capacitor+x://localhost',
+      'app://localhost',
+      'app://shop.example:443',
+    ],
+    ...[
+      'app://www.shop.example',
+      'app://SHOP.example',
+      'app://shop.example/',
+      'apps://shop.example',
+      'xapp://shop.example',
+    ],
+    ...['chrome-extension://abcdefghijklmnopabcdefghijklmno', 'chrome-extension://abcdefghijklmnopabcdefghijklmnopa'],
+    ...['chrome-extension://ABCDEFGHIJKLMNOPABCDEFGHIJKLMNOP', 'moz-extension://abcdefghijklmnopabcdefghijklmnop'],
+    ...['capacitor://localhost, capacitor://localhost', 'capacitor://*', 'app://*.example', 'chrome-extension://*'],
   ],
   'a different port or notation of a port': [
     ...['https://shop.example:443', 'https://shop.example:8443', 'https://shop.example:80', 'https://shop.example:'],
@@ -262,9 +307,16 @@ export const NO_ORIGIN = {
   message: 'This business token works only from pages of its registered sites. From a server, use an API key.',
 };
 
+/** The body of the response that refuses a token sent with a same-origin GET. */
+export const SAME_ORIGIN = {
+  status: false,
+  message:
+    'This business token works only from pages of its registered sites, and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.',
+};
+
 /** The status of a request that the HTTP server rejects before it reaches the service. */
 export const BAD_REQUEST = 400;
-/** Placeholder for the service's own origin. */
+/** Placeholder for the service's own origin, which the service derives. */
 export const OWN = 'own';
 /** Placeholder for an origin that is not valid UTF-8. */
 const UNREADABLE = '\ufffd';

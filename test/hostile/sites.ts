@@ -1,6 +1,8 @@
 // Sites that must not be registered, grouped by attack, each with the message that follows `sites.N `.
 
 const WEB = 'must be an http or https URL, such as https://example.com';
+const APP =
+  'must be exactly capacitor://localhost, ionic://localhost, tauri://localhost, app:// and a host, or chrome-extension:// and an id';
 const HOST = 'must include a host, such as https://example.com';
 const USER = 'must not contain a user name or password';
 const CONTROL = 'must not contain control characters';
@@ -58,9 +60,61 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
   ],
   'with a scheme that is not http or https': [
     ...all(WEB, 'ftp://example.com', 'ws://example.com', 'wss://example.com'),
-    ...all(WEB, 'chrome-extension://aapocclcgogkmnckokdopfmhonfmgoek', 'capacitor://localhost', 'app://example.com'),
+    ...all(WEB, 'moz-extension://6a1d6d0b-4f5e-4f0c-9c0e-2f6a3c0d9b1e', 'safari-web-extension://6A1D6D0B', 'file://'),
+    ...all(WEB, 'ms-appx-web://example', 'myapp://localhost', 'capacitors://localhost'),
     ...all(WEB, 'httpss://example.com', 'xhttps://example.com', 'https+unix://example.com'),
     ...all(WEB, 'git+https://example.com', '*://example.com', 'http*://example.com'),
+  ],
+  'that resembles the origin of an app': [
+    ...all(APP, 'capacitor:', 'capacitor://', 'capacitor:localhost', 'capacitor:/localhost', 'capacitor:///localhost'),
+    ...all(
+      APP,
+      'capacitor://localhost/',
+      'capacitor://localhost/index.html',
+      'capacitor://localhost?',
+      'capacitor://localhost#',
+    ),
+    ...all(APP, 'capacitor://LOCALHOST', 'CAPACITOR://localhost', 'Ionic://localhost', 'capacitor://localhost.'),
+    ...all(APP, 'capacitor://localhost:80', 'capacitor://localhost:*', 'capacitor://*', 'capacitor://*.localhost'),
+    ...all(APP, 'capacitor://user@localhost', 'capacitor://localhost@evil.example', 'capacitor://evil.example'),
+    ...all(
+      APP,
+      'tauri://127.0.0.1',
+      'tauri://app.localhost',
+      'ionic://app',
+      'capacitor://local%68ost',
+      'capacitor://localhost\\',
+    ),
+    ...all(
+      APP,
+      'app://',
+      'app://.',
+      'app://*',
+      'app://*.example',
+      'app://shop.example/',
+      'app://shop.example:80',
+      'app://Shop',
+    ),
+    ...all(
+      APP,
+      'app://b\u00fccher.example',
+      'app://127.1',
+      'app://[::1]',
+      'app://a b',
+      'app://a..b',
+      'app://a%62',
+      'app://a@b',
+    ),
+    ...all(APP, `app://${'a'.repeat(64)}`, 'app://shop.example.', 'app://\u200bshop'),
+    ...all(APP, `chrome-extension://${'a'.repeat(31)}`, `chrome-extension://${'a'.repeat(33)}`, 'chrome-extension://*'),
+    ...all(
+      APP,
+      `chrome-extension://${'a'.repeat(31)}q`,
+      `chrome-extension://${'A'.repeat(32)}`,
+      `chrome-extension://${'1'.repeat(32)}`,
+    ),
+    ...all(APP, `chrome-extension://${'a'.repeat(32)}/popup.html`, `chrome-extension://${'a'.repeat(32)}:1`),
+    ...all(CONTROL, 'capacitor://localhost\n', 'capacitor://local\thost'),
   ],
   'that the URL parser would repair': [
     ...all(WEB, '', '   ', 'example.com', '//example.com', 'https', 'https:', 'https:example.com'),
@@ -210,7 +264,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ...all(STAR, 'https://*:443', 'http://localhost:*0', 'http://localhost:3*', 'http://localhost:**'),
     ...all(STAR, 'http://localhost*', 'http://localhost.:*', 'http://localhost.evil.example:*', 'http://0.0.0.0:*'),
     ...all(STAR, 'http://127.0.0.2:*', 'http://127.1:*', 'http://[0:0:0:0:0:0:0:1]:*', 'http://::1:*'),
-    ...all(STAR, 'https://.*.example.com'),
+    ...all(STAR, 'https://.*.example.com', 'http://*.app.localhost:*', 'http://*.*.localhost', 'http://*localhost:*'),
     ['*', WEB],
     ['*.example.com', WEB],
   ],
@@ -222,7 +276,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.127.0.0.1', STAR_IP],
     ['https://*.127.1', usual('https://127.0.0.1')],
     ['https://*.[::1]', STAR_IP],
-    ...all(STAR_LABELS, 'https://*.com', 'https://*.localhost', 'https://*.intranet:8443'),
+    ...all(STAR_LABELS, 'https://*.com', 'https://*.localhosts', 'https://*.intranet:8443'),
     ...all(STAR_LABELS, 'https://*.a.b.c.d.example.com'),
     [`https://*.${hostOf(252)}`, STAR_LENGTH],
   ],

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { parseAdditions } from '../../src/page/owner/domains/additions.ts';
 
+const APP =
+  'must be exactly capacitor://localhost, ionic://localhost, tauri://localhost, app:// and a host, or chrome-extension:// and an id';
 const NOTHING = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
 
 test.each([
@@ -15,6 +17,14 @@ test.each([
   ['localhost:*', 'http://localhost:*'],
   ['127.0.0.1:8080', 'http://127.0.0.1:8080'],
   ['[::1]:8080', 'http://[::1]:8080'],
+  ['app.localhost:3000', 'http://app.localhost:3000'],
+  ['*.localhost', 'http://*.localhost'],
+  ['*.localhost:*', 'http://*.localhost:*'],
+  ['-x.shop.example', 'https://-x.shop.example'],
+  ['نامه\u200cای.com', 'https://xn--mgba3gch31f060k.com'],
+  ['capacitor://localhost', 'capacitor://localhost'],
+  ['app://bundle', 'app://bundle'],
+  ['chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'chrome-extension://abcdefghijklmnopabcdefghijklmnop'],
   ['http://shop.example', 'http://shop.example'],
   ['http://intranet', 'http://intranet'],
   ['https://co.uk', 'https://co.uk'],
@@ -49,6 +59,16 @@ test.each([
   ['github.io', 'is shared by many owners. Put a name in front of it, as in shop.github.io', null],
   ['ftp://shop.example/x', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
   ['mailto:me@shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
+  ['htps://shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
+  ['capacitor://localhost/index.html', APP, 'capacitor://localhost'],
+  [
+    'Chrome-Extension://abcdefghijklmnopabcdefghijklmnop/popup.html',
+    APP,
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+  ],
+  ['capacitor://shop.example', APP, null],
+  ['my.app+x-2://localhost/', 'must be an http or https URL, such as https://example.com', null],
+  ['moz-extension://6a1d6d0b', 'must be an http or https URL, such as https://example.com', null],
   ['http:shop.example', 'must be an http or https URL, such as https://example.com', 'http://shop.example'],
   [
     'https//shop.example',

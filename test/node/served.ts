@@ -46,7 +46,7 @@ async function start(project: TestProject) {
   const state = join(folder, 'served');
   cpSync(migrated, state, { recursive: true });
   const owners = await withDatabases({ 'persist-to': state }, async ({ first }) => ({
-    ofHttp: await newOwner(first, 7, 4),
+    ofHttp: await newOwner(first, 7, 6),
     ofClient: await newOwner(first, 8, 1),
     ofProduct: await newOwner(first, 9, 1),
   }));

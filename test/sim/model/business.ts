@@ -5,7 +5,7 @@ import { masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { hoursIn, idIn, idOf, sharedSites } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
-import { isCovered, SITES } from './sites.ts';
+import { isCovered, isRegistrable, SITES } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
@@ -72,7 +72,9 @@ export function addSites(call: Call, given: string[]) {
   if (stored.length === 0 && !mayBeFirst)
     throw invalidField(
       'sites',
-      'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server',
+      isRegistrable(origin)
+        ? 'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server'
+        : 'must be registered from a server: the origin of this page cannot be registered, so the page would lose access',
     );
   const added = sites.filter((site) => !stored.includes(site));
   if (added.length > 0) {

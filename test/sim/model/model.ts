@@ -182,7 +182,7 @@ export class Model {
     const operation = named === 'record' ? recordingOf(json) : named;
     const business_id = idOf(parameters.business_id ?? '') ?? 0;
     const query = new URLSearchParams(search);
-    const origin = headers.Origin ?? (headers['Sec-Fetch-Site'] === 'same-origin' ? BASE : null);
+    const origin = originOf(headers);
     const who = this.#callerOf(headers, { body, json, query, business_id, now });
     const { business: ofToken, key, code, operator, caller } = who;
 
@@ -207,7 +207,7 @@ export class Model {
     if (business !== null && operator === null) {
       if (!mayWhileInactive(operation) && business.status !== 'active')
         throw refused(403, 'inactive_business', 'This business is not active.');
-      this.#checkOrigin(business, caller, origin, now, after);
+      this.#checkOrigin(business, caller, headers, now, after);
     }
     // From here on, the call is permitted.
     if (isLate) throw unavailable();
@@ -297,8 +297,16 @@ export class Model {
     return { ...none, caller: 'token', business };
   }
 
-  #checkOrigin(business: Business, caller: Caller, origin: string | null, now: number, after: Expected['after']): void {
+  #checkOrigin(
+    business: Business,
+    caller: Caller,
+    headers: Record<string, string>,
+    now: number,
+    after: Expected['after'],
+  ): void {
     const { state } = this;
+    const origin = originOf(headers);
+    const isDerived = headers.Origin === undefined;
     const sites = sitesOf(state, business.id);
     const isToken = caller === 'token';
     if (sites.length === 0 || (!isToken && (origin === null || origin === BASE))) return;
@@ -309,12 +317,19 @@ export class Model {
         'This business token works only from pages of its registered sites. From a server, use an API key.',
       );
     if (isCovered(sites, origin)) return;
+    if (isToken && isDerived)
+      throw refused(
+        403,
+        'origin_missing',
+        'This business token works only from pages of its registered sites, and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.',
+      );
     if (isRegistrable(origin)) {
       noteRefusal(state, business.id, origin, now);
       after.refused = business.id;
     }
     const shown = /^[ -~]{1,300}$/.test(origin) ? `Origin ${origin}` : 'This origin';
-    const help = isToken ? '' : ' Register it from a server, or from an authorized page.';
+    const advice = isRegistrable(origin) ? 'Register it' : 'It cannot be registered. Send the request';
+    const help = isToken ? '' : ` ${advice} from a server, or from an authorized page.`;
     throw refused(403, 'origin_not_authorized', `${shown} is not authorized for this business.${help}`);
   }
 
@@ -421,6 +436,9 @@ export class Model {
 }
 
 /** The only well-formed credential in the headers. */
+const originOf = (headers: Record<string, string>): string | null =>
+  headers.Origin ?? (headers['Sec-Fetch-Site'] === 'same-origin' ? BASE : null);
+
 const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null => {
   const text = /^bearer +([A-Za-z0-9._~+/=-]{24,255})$/i.exec(Authorization)?.[1] ?? '';
   const isIssued = /^bua_(?:[sp]k_[0-9A-Za-z]{34}|op_[0-9A-Za-z]{43})$/.test(text);

@@ -1,5 +1,5 @@
 // Parses the text of the domain field into the sites to add and the problems to show.
-import { canonicalSite, MAX_SITES, MAX_SITES_PER_CALL, sitesCovering } from '../../../core/site.ts';
+import { canonicalSite, isAppOrigin, MAX_SITES, MAX_SITES_PER_CALL, sitesCovering } from '../../../core/site.ts';
 import { hostOf, missingPart, withScheme } from './address.ts';
 
 /** `problem` completes a sentence that starts with `text`. `right` is the suggested correction. */
@@ -29,10 +29,18 @@ function repair(text: string): string {
   return `${scheme}${rest.replace(/\.+(?=[:/]|$)/, '')}`;
 }
 
+/** The URL of an app or a browser extension. Any other scheme can be a slip for https, unless its host is localhost. */
+const APP_URL = /^(?:(?:capacitor|ionic|tauri|app|chrome-extension):|(?!https?:)[a-z][a-z\d+.-]*:\/\/localhost)/i;
+
+function suggestionFor(text: string): string | null {
+  if (!APP_URL.test(text)) return parseSite(repair(text)).site ?? null;
+  const origin = text.replace(/(?<=:\/\/[^/?#]*)[/?#].*$/, '').toLowerCase();
+  return isAppOrigin(origin) ? origin : null;
+}
+
 function parseWithSuggestion(text: string): Parsed {
   const parsed = parseSite(text);
-  if (parsed.wrong === undefined) return parsed;
-  return { wrong: { ...parsed.wrong, right: parseSite(repair(text)).site ?? null } };
+  return parsed.wrong === undefined ? parsed : { wrong: { ...parsed.wrong, right: suggestionFor(text) } };
 }
 
 /** Returns the registered wildcard that already covers every page of a site, or null. */

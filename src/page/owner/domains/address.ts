@@ -1,24 +1,27 @@
 // Parses a site's URL as an owner types it, often without a scheme.
-import { canonicalSite, sitesCovering } from '../../../core/site.ts';
+import { canonicalSite, isAppOrigin, sitesCovering } from '../../../core/site.ts';
 
-/** `mailto:a@shop.example` has a scheme. `localhost:3000` has a port but no scheme. */
-const hasScheme = (text: string): boolean => /^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text);
+/** `mailto:a@shop.example` has a scheme. `localhost:3000` has a port but no scheme. A scheme with a dot is followed by `//`. */
+const hasScheme = (text: string): boolean =>
+  /^[a-z][a-z\d+-]*(:|[a-z\d+.-]*:\/\/)/i.test(text) && !/^[^/:]+:(\d+|\*)([/?#]|$)/.test(text);
+
+const LOOPBACK = /^((.+\.)?localhost|127\.0\.0\.1|\[::1\])$/i;
 
 /** Adds a scheme: http for this machine, https otherwise. Returns null if the text already has a scheme. */
 export function withScheme(text: string): string | null {
   if (hasScheme(text)) return null;
-  const scheme = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text) ? 'http' : 'https';
+  const scheme = LOOPBACK.test(text.replace(/(:(\d*|\*))?([/?#].*)?$/, '')) ? 'http' : 'https';
   return `${scheme}://${text.replace(/^\/+/, '')}`;
 }
 
 /** Returns the origin that a browser sends from a page at this URL, or the text itself if it is not a URL. */
 export function originOfPage(text: string): string {
   if (text.includes('*') || text === 'null') return text;
-  const address = [text, withScheme(text)].find((written) => written !== null && canonicalSite(written).site);
-  return address ? new URL(address).origin : text;
+  const sites = [text, withScheme(text)].map((written) => written !== null && canonicalSite(written).site);
+  return sites.find((site) => site) || text;
 }
 
-const LOOPBACK_OR_IP = /^(localhost|\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
+const IP_LITERAL = /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
 /** Countries' second-level suffixes, such as co.uk, com.au and gob.mx. */
 const COUNTRY_SUFFIX =
   /^(ac|co|com|edu|firm|gen|go|gob|gouv|gov|id|ltd|me|mil|ne|net|nhs|nic|nom|or|org|plc|sch|web)\.[a-z]{2}$/;
@@ -31,12 +34,12 @@ const HOSTING_SUFFIX =
  * full list would be larger than the console's code. The service validates wildcards against the full list.
  */
 export function missingPart(host: string): 'ending' | 'name' | null {
-  if (LOOPBACK_OR_IP.test(host)) return null;
+  if (LOOPBACK.test(host) || IP_LITERAL.test(host)) return null;
   if (!host.includes('.')) return 'ending';
   return COUNTRY_SUFFIX.test(host) || HOSTING_SUFFIX.test(host) ? 'name' : null;
 }
 
-/** Returns the host of a canonical site, without `*.` and the port. */
+/** Returns the host of a canonical site, without `*.` and the port. Empty for the origin of an app. */
 export const hostOf = (site: string): string => /^https?:\/\/(?:\*\.)?(\[.*\]|[^:/]+)/.exec(site)?.[1] ?? '';
 
 /** Returns one of `sites` that covers an origin, preferably the origin itself. */
@@ -44,4 +47,4 @@ export const siteCovering = (origin: string, sites: readonly string[]): string |
   sitesCovering(origin).find((site) => sites.includes(site));
 
 /** Returns whether a canonical site can belong to one owner. */
-export const canHaveOneOwner = (site: string): boolean => missingPart(hostOf(site)) === null;
+export const canHaveOneOwner = (site: string): boolean => isAppOrigin(site) || missingPart(hostOf(site)) === null;

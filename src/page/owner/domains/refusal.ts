@@ -1,5 +1,5 @@
 // Explains a refused origin by comparing it with the closest registered site.
-import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.ts';
+import { canonicalSite, isAppOrigin, isRegistrable, sitesCovering } from '../../../core/site.ts';
 import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
 
 /** `offers`: sites whose registration would allow the origin. */
@@ -9,9 +9,18 @@ const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
 const FOREIGN = 'This is not a website, so it cannot be registered.';
 
+/** Apps made with one tool share an origin, unless the app chooses the host or has an id. */
+function appReason(origin: string): string {
+  const [, tool] = /^(capacitor|ionic|tauri):/.exec(origin) ?? [];
+  if (tool === undefined) return 'Not registered.';
+  const name = `${tool.charAt(0).toUpperCase()}${tool.slice(1)}`;
+  return `Not registered. Every app made with ${name} sends it, so registering it lets all of them pass.`;
+}
+
 export function explainRefusal(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
   if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
+  if (isAppOrigin(origin)) return { reason: appReason(origin), offers: [origin] };
   const { protocol, hostname, port } = new URL(origin);
   const offers = canHaveOneOwner(origin) ? [origin] : [];
   const refusal = (reason: string): Refusal => ({ reason, offers });
