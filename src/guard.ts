@@ -5,6 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
 import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
+import { isEmptyBody } from './core/json.ts';
 import { isFromPage, malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
 import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
@@ -157,7 +158,7 @@ async function admitSender(c: Context<Recorded>, { credential, role, isFromServe
 
 /** Returns the code in a body. Throws if there is none. */
 function codeOf(req: HonoRequest, body: string, codeIn: CodeIn | undefined): Credential {
-  if (codeIn === undefined || body.trim() === '') throw new Unauthenticated('missing');
+  if (codeIn === undefined || isEmptyBody(body)) throw new Unauthenticated('missing');
   const code = codeIn(req, body);
   if (code === null) throw new Unauthenticated('malformed_code');
   return code;

@@ -196,7 +196,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
   test('is rejected with a body if it is a DELETE', tagsOf(route), async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
-    for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
+    for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0', '\ufeff'])
       expect(await refused('', { body })).toEqual(invalid('body', message));
     await expectUnchanged();
     const { status } = await call('DELETE', route.path(business), { as, body: ' \r\n\t' });

@@ -56,7 +56,7 @@ describe('a lowered use', () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     await lower(business, [{ id: 'a', quantity: 100 }]);
-    for (const quantity of [100, 101, 1_000_000]) {
+    for (const quantity of [100, 101, 1_000_000_000]) {
       const answer = await lower(business, [{ id: 'a', quantity }]);
       expect(answerOf(answer)).toEqual(counts(0, 1, 0));
       expect(answer.cost.rows_written).toBe(0);
@@ -260,14 +260,14 @@ test('a deleted business’s uses cannot be lowered', async () => {
 
 describe('input is rejected and changes nothing if it contains', () => {
   const ID = 'must be 1 to 255 printable ASCII characters without spaces';
-  const QUANTITY = 'must be a whole number from 0 to 1000000';
+  const QUANTITY = 'must be a whole number from 0 to 1000000000';
   const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';
   test.each<[string, unknown, string, string]>([
     ['no quantity', { uses: [{ id: 'a' }] }, 'uses.0.quantity', `is required, and ${QUANTITY}`],
     ['a negative quantity', { uses: [{ id: 'a', quantity: -1 }] }, 'uses.0.quantity', QUANTITY],
     ['a fractional quantity', { uses: [{ id: 'a', quantity: 0.5 }] }, 'uses.0.quantity', QUANTITY],
     ['a quantity as text', { uses: [{ id: 'a', quantity: '0' }] }, 'uses.0.quantity', QUANTITY],
-    ['a quantity above the maximum', { uses: [{ id: 'a', quantity: 1_000_001 }] }, 'uses.0.quantity', QUANTITY],
+    ['a quantity above the maximum', { uses: [{ id: 'a', quantity: 1_000_000_001 }] }, 'uses.0.quantity', QUANTITY],
     ['an empty id', { uses: [{ id: '', quantity: 0 }] }, 'uses.0.id', ID],
     ['an empty list', { uses: [] }, 'uses', LIST],
     ['too many uses', { uses: Array.from({ length: 1001 }, (_, id) => ({ id: `${id}`, quantity: 0 })) }, 'uses', LIST],

@@ -69,7 +69,7 @@ test.each([
   const { day, forget_on } = (await stored.first<{ day: string; forget_on: string }>()) ?? { day: '', forget_on: '' };
   expect(Date.parse(forget_on) - Date.parse(day)).toBe(days * DAY_MS);
   await run(days);
-  expect((await use(days)).body.data).toEqual({ date: day, count: 1 });
+  expect((await use(days)).body.data).toEqual({ date: day, count: 1, duplicate: true });
   await run(days + 1);
   expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(day) });
 });

@@ -20,7 +20,7 @@ const record = (business: Business, body: unknown, options: CallOptions = {}) =>
 const keyed = (business: Business, body: unknown, id: string) =>
   record(business, body, { headers: { 'Idempotency-Key': id } });
 const refusal = (field: string, rule: string) => invalid(field, `${field} ${rule}`);
-const QUANTITY_RULE = 'must be a whole number from 1 to 1000000';
+const QUANTITY_RULE = 'must be a whole number from 1 to 1000000000';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 const BEYOND = refusal('quantity', `must not raise the count of a day above ${MOST} uses`);
 
@@ -33,8 +33,8 @@ describe('a quantity', () => {
     const many = await record(business, { quantity: 350 });
     expect(answerOf(many)).toEqual(granted({ date: TODAY, count: 352 }));
     expect(many.cost).toMatchObject({ round_trips: 1, rows_read: one.cost.rows_read, rows_written: 1 });
-    expect(answerOf(await record(business, { quantity: 1_000_000 }))).toEqual(
-      granted({ date: TODAY, count: 1_000_352 }),
+    expect(answerOf(await record(business, { quantity: 1_000_000_000 }))).toEqual(
+      granted({ date: TODAY, count: 1_000_000_352 }),
     );
   });
 
@@ -42,9 +42,9 @@ describe('a quantity', () => {
     const business = await newLimitedBusiness({ daily_limit: 1000 });
     const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
-    expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
-    expect(answerOf(await keyed(business, { quantity: 7 }, 'order-1'))).toEqual(first);
-    expect(answerOf(await keyed(business, undefined, 'order-1'))).toEqual(first);
+    const repeated = granted({ date: TODAY, count: 350, duplicate: true, remaining: 650 });
+    for (const body of [{ quantity: 350 }, { quantity: 7 }, undefined])
+      expect(answerOf(await keyed(business, body, 'order-1'))).toEqual(repeated);
     expect(await countsByDay(business)).toEqual({ [TODAY]: 350 });
   });
 
@@ -54,17 +54,30 @@ describe('a quantity', () => {
       { id: 'a', quantity: 3 },
       { id: 'b' },
       { id: 'a', quantity: 500 },
-      { id: 'c', quantity: 1_000_000, at: '2026-03-14T23:59:59Z' },
+      { id: 'c', quantity: 1_000_000_000, at: '2026-03-14T23:59:59Z' },
       { id: 'd', quantity: 2, at: '2026-03-14T00:00:00Z' },
     ];
     expect(answerOf(await record(business, { uses }))).toEqual(granted({ recorded: 4, duplicates: 1 }));
-    expect(await countsByDay(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_002 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_000_002 });
     const again = [
       { id: 'a', quantity: 9 },
       { id: 'e', quantity: 10 },
     ];
     expect(answerOf(await record(business, { uses: again }))).toEqual(granted({ recorded: 1, duplicates: 1 }));
-    expect(await countsByDay(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
+    expect(await countsByDay(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_000_002 });
+  });
+
+  test('of 1,000,000,000 in each of 1,000 uses of a list is exact, as are the limits and the invoice', async () => {
+    const most = 1e12;
+    const business = await newLimitedBusiness({ daily_limit: most, monthly_limit: most });
+    const uses = Array.from({ length: 1000 }, (_, index) => ({ id: `${index}`, quantity: 1_000_000_000 }));
+    expect(answerOf(await record(business, { uses }))).toEqual(granted({ recorded: 1000, duplicates: 0 }));
+    for (const body of [undefined, { quantity: 1_000_000_000 }, { uses: [{ id: 'more' }] }])
+      expect((await record(business, body)).status).toBe(429);
+    expect(await countsByDay(business)).toEqual({ [TODAY]: most });
+    const ended = `/api/v1/usage?ended=2026-03-31&user_id=${business.user_id}`;
+    const { body } = await call('GET', ended, { as: OPERATOR.full, at: new Date('2026-04-01T12:00:00Z') });
+    expect(body.data.usage).toMatchObject([{ business_id: business.id, count: most }]);
   });
 
   test('cannot be sent with a token, whatever its value', async () => {
@@ -79,19 +92,19 @@ describe('a quantity', () => {
   });
 
   test.each<[unknown, string, string]>([
-    ...[0, -1, 1.5, 1_000_001, '5', 2 ** 53, null, true, [], {}].map((quantity): [unknown, string, string] => [
+    ...[0, -1, 1.5, 1_000_000_001, '5', 2 ** 53, null, true, [], {}].map((quantity): [unknown, string, string] => [
       { quantity },
       'quantity',
       QUANTITY_RULE,
     ]),
-    ...[0, -1, 1.5, 1_000_001, '5', 2 ** 53, null].map((quantity): [unknown, string, string] => [
+    ...[0, -1, 1.5, 1_000_000_001, '5', 2 ** 53, null].map((quantity): [unknown, string, string] => [
       { uses: [{ id: 'a' }, { id: 'b', quantity }] },
       'uses.1.quantity',
       QUANTITY_RULE,
     ]),
     [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object, which accepts quantity'],
     [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object, which accepts uses'],
-    [{ amount: 5 }, 'body', BODY_RULE],
+    [{ amount: 5 }, 'amount', 'is not a member of this object, which accepts quantity or uses'],
     [5, 'body', BODY_RULE],
   ])('is refused if the body is %j, and nothing is stored', async (body, field, rule) => {
     const business = await newBusiness();
@@ -161,6 +174,7 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
   });
   test.each([
     ['without a limit', {}, BEYOND],
+    ['also if the overage is unlimited', { daily_limit: 10, monthly_limit: 10, overage: null }, BEYOND],
     ['unless a daily limit already refuses it', { daily_limit: 10 }, reached('today')],
     ['unless a monthly limit already refuses it', { monthly_limit: 10 }, reached('this month')],
   ])('%s', async (_, limits, refused) => {
@@ -168,13 +182,14 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     await setCount(business.id, TODAY, MOST - 5);
     await call('GET', business.usage, { as: business.key });
     const before = await dumpAll();
-    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(refused);
-    expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(refused);
     const uses = [
       { id: 'a', at: '2026-03-14T12:00:00Z' },
       { id: 'b', quantity: 3 },
       { id: 'c', quantity: 3 },
     ];
+    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(refused);
+    expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(refused);
+    expect((await record(business, { uses: uses.slice(1) })).body.message).toBe(refused.body.message);
     const as = OPERATOR.record; // limits do not apply to the operator's lists
     const list = await record(business, { uses }, { as });
     expect(answerOf(list)).toEqual(BEYOND);
@@ -185,10 +200,24 @@ describe('a use that would raise a daily count above 2^53 − 1 is refused', () 
     expect(await countsByDay(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });
 
-  test('but a monthly limit refuses a use whose own day has few, however many the month has', async () => {
-    const business = await newLimitedBusiness({ monthly_limit: 10 });
-    await setCount(business.id, '2026-03-14', MOST);
-    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(reached('this month'));
+  test('but one that would raise a month above it, and no day, gets what a list gets', async () => {
+    const days = { '2026-03-13': MOST, '2026-03-14': MOST };
+    for (const [limits, status] of [
+      [{ monthly_limit: 1e12, overage: 0 }, 429],
+      [{ daily_limit: 10, monthly_limit: 1e12, overage: 1e12 }, 429],
+      [{ monthly_limit: 1e12, overage: null }, 200],
+    ] as const) {
+      const business = await newLimitedBusiness(limits);
+      for (const [day, count] of Object.entries(days)) await setCount(business.id, day, count);
+      const answers = [
+        await record(business, undefined),
+        await record(business, { quantity: 5 }),
+        await keyed(business, undefined, 'order-1'),
+        await record(business, { uses: [{ id: 'a' }] }),
+      ];
+      expect(answers.map((answer) => answer.status)).toEqual([status, status, status, status]);
+      expect(await countsByDay(business)).toEqual(status === 429 ? days : { ...days, [TODAY]: 8 });
+    }
   });
 
   test('even without a quantity', async () => {

@@ -83,18 +83,20 @@ describe('an Idempotency-Key', () => {
   test('counts its use once, even if 100 requests send the key concurrently', async () => {
     const business = await newBusiness();
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
-    for (const { status, body } of answers) {
-      expect({ status, body }).toEqual(granted({ date: TODAY, count: 1 }));
-    }
+    const [first, ...repeats] = answers
+      .map(answerOf)
+      .sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
+    expect(first).toEqual(granted({ date: TODAY, count: 1 }));
+    expect(repeats).toEqual(Array(99).fill(granted({ date: TODAY, count: 1, duplicate: true })));
     expect(await counts(business)).toEqual({ [TODAY]: 1 });
   });
 
-  test('makes the response to a retry contain the day of the recorded use and the current count of that day', async () => {
+  test('makes the response to a retry say so, with the day of the recorded use and the current count of that day', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await use(business);
     const repeat = await keyed(business, 'order-1', { at: new Date('2026-03-16T00:00:01Z') });
-    expect(repeat.body).toEqual({ status: true, data: { date: TODAY, count: 2 } });
+    expect(repeat.text).toBe('{"status":true,"data":{"date":"2026-03-15","count":2,"duplicate":true}}');
   });
 
   test('is remembered for 40 days', async () => {
@@ -102,7 +104,11 @@ describe('an Idempotency-Key', () => {
     await keyed(business, 'order-1');
     const day40 = new Date(NOW.getTime() + 40 * 86_400_000);
     await purge(business.db, day40);
-    expect((await keyed(business, 'order-1', { at: day40 })).body.data).toEqual({ date: TODAY, count: 1 });
+    expect((await keyed(business, 'order-1', { at: day40 })).body.data).toEqual({
+      date: TODAY,
+      count: 1,
+      duplicate: true,
+    });
     const day41 = new Date(NOW.getTime() + 41 * 86_400_000);
     await purge(business.db, day41);
     expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
@@ -138,7 +144,7 @@ describe('an Idempotency-Key', () => {
       ['!'.repeat(255), `"${'!'.repeat(255)}"`],
     ] as const) {
       const first = await keyed(business, quoted);
-      expect((await keyed(business, plain)).text).toBe(first.text);
+      expect((await keyed(business, plain)).body.data).toEqual({ ...first.body.data, duplicate: true });
       expect((await report(business, [{ id: plain }])).body.data).toEqual({ recorded: 0, duplicates: 1 });
     }
     expect(await counts(business)).toEqual({ [TODAY]: 3 });
@@ -193,7 +199,7 @@ describe('an Idempotency-Key', () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     await business.home.d1.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
-    expect((await keyed(business, 'order-1')).body).toEqual({ status: true, data: { date: TODAY, count: 0 } });
+    expect(answerOf(await keyed(business, 'order-1'))).toEqual(granted({ date: TODAY, count: 0, duplicate: true }));
   });
 });
 
@@ -239,7 +245,7 @@ describe('a bulk report', () => {
       duplicates: 1,
     });
     expect(await counts(business)).toEqual({ '2026-03-10': 1, [TODAY]: 1 });
-    expect((await keyed(business, 'a')).body.data).toEqual({ date: '2026-03-10', count: 1 });
+    expect((await keyed(business, 'a')).body.data).toEqual({ date: '2026-03-10', count: 1, duplicate: true });
   });
 
   test('starts an id’s retention on the day it is recorded, not on the day of the use', async () => {
@@ -275,36 +281,100 @@ describe('a bulk report', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  const AT = 'must be a timestamp such as 2026-01-31T12:00:00Z, at most 35 days in the past or 5 minutes in the future';
   test.each([
-    ...['', 'now', '2026-03-15', '2026-03-15T12:00:00', '2026-03-15T12:00:00+00:00', '2026-03-15 12:00:00Z'],
-    ...['1773576000'],
-    ...['2026-02-30T12:00:00Z', '2026-03-15T24:00:00Z', '2026-03-15T11:60:00Z', '2026-03-15T11:59:60Z'],
-    ...['2026-03-15T11:59Z'],
-    ...['2026-03-15T12:00:00z', '2026-03-15t12:00:00Z', '2026-03-15T12:00:00.Z', '2026-03-15T12:00:00,5Z'],
-    ...[' 2026-03-15T12:00:00Z'],
-    ...['2026-02-08T11:59:59.999Z', '2025-03-15T12:00:00Z', '2026-03-15T12:05:00.001Z', '2026-03-16T12:00:00Z'],
-    ...['9999-12-31T00:00:00Z'],
-  ])('refuses a use whose `at` is %j', async (at) => {
+    ['2026-03-15T12:00:00+00:00', TODAY],
+    ['2026-03-15T12:00:00-00:00', TODAY],
+    ['2026-03-15t12:00:00z', TODAY],
+    ['2026-03-15T00:59:59+01:00', '2026-03-14'],
+    ['2026-03-14T23:30:00.123456-00:30', TODAY],
+    ['2026-03-15T23:59:59.9+23:59', TODAY],
+    ['2026-03-14T00:01:00-23:59', TODAY],
+    ['2026-02-28T23:30:00-01:00', '2026-03-01'],
+    ['2026-03-01T00:30:00+05:45', '2026-02-28'],
+    [`2026-03-14T23:59:59.${'9'.repeat(38)}+00:00`, '2026-03-14'],
+    ['2026-02-08T13:00:00+01:00', '2026-02-08'],
+    ['2026-03-15T13:05:00+01:00', TODAY],
+  ])('counts a use whose `at` is %j on the UTC day %s', async (at, day) => {
+    const business = await newBusiness();
+    expect((await report(business, [{ id: 'a', at }])).body.data).toEqual({ recorded: 1, duplicates: 0 });
+    expect(await counts(business)).toEqual({ [day]: 1 });
+  });
+
+  const FORMAT =
+    'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
+  const PAST = 'must be at most 35 days in the past: 2026-02-08T12:00:00.000Z or later';
+  const AHEAD = 'must be at most 5 minutes in the future: 2026-03-15T12:05:00.000Z or earlier';
+  test.each(
+    [
+      ...['', 'now', '2026-03-15', '2026-03-15T12:00:00', '2026-03-15 12:00:00Z', '2026-03-15T11:59Z', '1773576000'],
+      ...['2026-02-30T12:00:00Z', '2026-02-29T12:00:00+01:00', '2026-13-01T12:00:00Z', '2026-03-00T12:00:00Z'],
+      ...['2026-03-15T24:00:00Z', '2026-03-15T11:60:00Z', '2026-03-15T11:59:60Z', '2026-03-14T23:59:60Z'],
+      ...['2026-03-15T12:00:00.Z', '2026-03-15T12:00:00,5Z', ' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n'],
+      ...[
+        '2026-03-15T12:00:00+0100',
+        '2026-03-15T12:00:00+01',
+        '2026-03-15T12:00:00+24:00',
+        '2026-03-15T12:00:00+00:60',
+      ],
+      ...[
+        '2026-03-15T12:00:00+00:00Z',
+        '2026-03-15T12:00:00 +01:00',
+        '2026-03-15T12:00:00\u221201:00',
+        '-2026-03-15T12:00:00Z',
+      ],
+      `2026-03-14T23:59:59.${'9'.repeat(39)}+00:00`,
+    ]
+      .map((at) => [at, FORMAT])
+      .concat(
+        [
+          '2026-02-08T11:59:59.999Z',
+          '2026-02-08T12:59:59+01:00',
+          '2025-03-15T12:00:00Z',
+          '1969-12-31T23:59:59Z',
+          '0001-01-01T00:00:00Z',
+        ].map((at) => [at, PAST]),
+        [
+          '2026-03-15T12:05:00.001Z',
+          '2026-03-15T11:06:00-01:00',
+          '2026-03-16T12:00:00Z',
+          '9999-12-31T23:59:59-23:59',
+        ].map((at) => [at, AHEAD]),
+      ),
+  )('refuses a use whose `at` is %j, because it %s', async (at = '', rule = '') => {
     const business = await newBusiness();
     const answer = await report(business, [{ id: 'good' }, { id: 'bad', at }]);
-    const message = `uses.1.at ${AT}`;
-    expect(answerOf(answer)).toEqual(invalid('uses.1.at', message));
+    expect(answerOf(answer)).toEqual(invalid('uses.1.at', `uses.1.at ${rule}`));
     expect(await counts(business)).toEqual({});
   });
 
   const BODY =
     'body must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
   const NOT_JSON = 'body must be valid JSON';
+  const MEMBER = 'is not a member of this object, which accepts quantity or uses';
   const USES = 'uses must be a list of 1 to 1000 uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]';
   const good = '{"uses":[{"id":"a"}]}';
   test.each([
     ['form data', 'uses=a', 'application/x-www-form-urlencoded', 'body', NOT_JSON],
     ['malformed JSON', '{"uses":', 'application/json', 'body', NOT_JSON],
+    ['JSON with a comma too many', '{"quantity":1,}', 'application/json', 'body', NOT_JSON],
+    ['a byte order mark', '\ufeff', 'application/json', 'body', NOT_JSON],
+    ['a no-break space', '\u00a0', 'text/plain', 'body', NOT_JSON],
+    [
+      'a duplicate member',
+      '{"at":1,"at":2}',
+      'application/json',
+      'body',
+      'body must not contain duplicate members in an object',
+    ],
+    ['a number', '5', 'application/json', 'body', BODY],
+    ['text', '"use"', 'application/json', 'body', BODY],
+    ['false', 'false', 'application/json', 'body', BODY],
+    ['a list of an empty list', '[[]]', 'application/json', 'body', BODY],
     ['white space and one letter', `${' '.repeat(1024 * 1024 - 1)}x`, 'application/json', 'body', NOT_JSON],
     ['a list', '[{"id":"a"}]', 'application/json', 'body', BODY],
     ['null', 'null', 'application/json', 'body', BODY],
-    ['an object without uses', '{"use":[{"id":"a"}]}', 'application/json', 'body', BODY],
+    ['an object with an unknown member', '{"use":1}', 'application/json', 'use', `use ${MEMBER}`],
+    ['an object with __proto__', '{"__proto__":{}}', 'application/json', '__proto__', `__proto__ ${MEMBER}`],
     ['an empty list of uses', '{"uses":[]}', 'application/json', 'uses', USES],
     ['an object whose uses are null', '{"uses":null}', 'application/json', 'uses', USES],
     ['an object whose uses are an object', '{"uses":{"id":"a"}}', 'application/json', 'uses', USES],
@@ -312,9 +382,20 @@ describe('a bulk report', () => {
   ])('is refused and not counted as a single use if the body is %s', async (_, body, type, field, message) => {
     const business = await newBusiness();
     const before = await dumpAll();
-    const answer = await use(business, { body, headers: { 'Content-Type': type } });
-    expect(answerOf(answer)).toEqual(invalid(field, message));
+    const isMeantAsOne = !body.startsWith('{"uses":') || field === 'body';
+    for (const as of [business.key, ...(isMeantAsOne ? [business.token] : [])])
+      for (const key of isMeantAsOne ? [{}, { 'Idempotency-Key': 'order-1' }] : [{}])
+        expect(answerOf(await use(business, { as, body, headers: { ...key, 'Content-Type': type } }))).toEqual(
+          invalid(field, message),
+        );
     expect(await dumpAll()).toBe(before);
+  });
+
+  test('can begin with a byte order mark', async () => {
+    const business = await newBusiness();
+    expect(
+      (await use(business, { body: `\ufeff${good}`, headers: { 'Content-Type': 'text/plain' } })).body.data,
+    ).toEqual({ recorded: 1, duplicates: 0 });
   });
 
   test('cannot be sent with an Idempotency-Key', async () => {
@@ -325,10 +406,10 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({});
   });
 
-  test('requires an API key, whatever the body contains', async () => {
+  test('requires an API key, whatever the list contains', async () => {
     const business = await newBusiness();
     const before = await dumpAll();
-    for (const body of [good, 'nonsense', '{"uses":']) {
+    for (const body of [good, '{"uses":5}', '{"uses":[],"quantity":1}']) {
       const answer = await use(business, { as: business.token, body });
       expect(answerOf(answer)).toEqual(refused('A business token cannot record lists of uses. Use an API key.'));
     }
@@ -395,10 +476,11 @@ describe('no use is lost or counted twice', () => {
           } else if (what.do === 'keyed') {
             const { body } = await keyed(business, what.id, { as: business[what.as], at });
             const name = `${what.as}:${what.id}`;
+            const repeated = known.has(name) ? { duplicate: true } : {};
             if (!known.has(name)) count(today);
             known.set(name, known.get(name) ?? today);
             const day = known.get(name) as string;
-            expect(body.data).toEqual({ date: day, count: model[day] });
+            expect(body.data).toEqual({ date: day, count: model[day], ...repeated });
           } else if (what.do === 'report') {
             const uses: Use[] = what.uses.map(([id, days]) => ({
               id,

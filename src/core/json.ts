@@ -12,6 +12,10 @@ const BACKSLASH = 0x5c;
 const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Tests whether a body is empty or contains only JSON's white space. `trim` would also remove other characters, such as U+FEFF. */
+export const isEmptyBody = (text: string): boolean => !/[^\t\n\r ]/.test(text);
 
 /** Counts the entries in a text, or returns null if it exceeds a limit. Reads each character once, without checking the syntax. */
 export function countEntries(text: string): number | null {
@@ -45,11 +49,12 @@ function countEntriesIn(value: unknown): number {
 /** The parsed value, or the reason to reject the text. `repeated` means that an object contains a duplicate member. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
+/** Parses a JSON text within the limits. Ignores a byte order mark (RFC 8259 §8.1), with which some clients start their texts. */
 export function parseBoundedJson(text: string): ParsedJson {
   const entries = countEntries(text);
   if (entries === null) return { problem: 'too_large' };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
     return countEntriesIn(value) === entries ? { value } : { problem: 'repeated' };
   } catch {
     return { problem: 'not_json' };

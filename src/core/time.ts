@@ -25,17 +25,26 @@ export const addMonths = (first: string, months: number): string =>
 /** The first valid day. */
 export const FIRST_DAY = '1970-01-01';
 
-/** Returns whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` would roll 2026-02-30 over to 2026-03-02. */
+/** Returns whether `text`, in the format YYYY-MM-DD, is a day of the calendar. `Date` would roll 2026-02-30 over to 2026-03-02. */
+const isInCalendar = (text: string): boolean => new Date(text).getUTCDate() === Number(text.slice(8));
+
+/** Returns whether `text` is a real day from FIRST_DAY to 9999-12-31. */
 export const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && new Date(text).getUTCDate() === Number(text.slice(8));
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && isInCalendar(text);
 
-/** ISO 8601 in UTC with seconds, any number of fractional digits and Z. */
-export const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+/** Room for many fractional digits. */
+export const MAX_INSTANT_LENGTH = 64;
+/** RFC 3339 §5.6: `T` and `Z` in either case, any number of fractional digits, and any offset. No leap second, because none is planned. */
+export const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?)(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-/** Parses an instant to milliseconds since 1970, truncating finer digits. Null if it is invalid. */
+/** Parses an RFC 3339 timestamp to milliseconds since 1970, truncating finer digits. Null if it is invalid. */
 export function parseInstant(text: string): number | null {
-  if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return null;
-  return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);
+  const found = text.length <= MAX_INSTANT_LENGTH ? INSTANT.exec(text) : null;
+  const [, day = '', time = '', sign, hours, minutes] = found ?? [];
+  if (!isInCalendar(day)) return null;
+  const offset = sign === undefined ? 0 : Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
+  return Date.parse(`${day}T${time.slice(0, 'hh:mm:ss.mmm'.length)}Z`) - (sign === '-' ? -offset : offset);
 }
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;

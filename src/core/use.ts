@@ -1,28 +1,31 @@
 // Parses and checks what callers send about uses (docs/api.md, "Recording a use").
-import { type ParsedJson, parseBoundedJson } from './json.ts';
-import { DAY_MS, MINUTE_MS, parseInstant } from './time.ts';
+import { isEmptyBody, type ParsedJson, parseBoundedJson } from './json.ts';
+import { DAY_MS, dayOf, MAX_INSTANT_LENGTH, MINUTE_MS, parseInstant } from './time.ts';
 
 /** The content of a POST to usage: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
-export type Recording =
-  | { operation: 'record_use' }
-  | { operation: 'record_quantity' | 'record_uses'; json: ParsedJson };
+export type Recording = { operation: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
 
-/** Determines what a body records, regardless of its content type. An empty body is one use. An unreadable body is treated as a list. */
+const ONE_USE: ParsedJson = { value: {} };
+
+/**
+ * Determines what a body records, regardless of its content type. A body that is neither a quantity nor a list is meant as one use, so
+ * a sender who may not record lists is told what is wrong with the body.
+ */
 export function parseRecording(text: string): Recording {
-  if (text.trim() === '') return { operation: 'record_use' };
-  const json = parseBoundedJson(text);
-  const body = json.problem === undefined && typeof json.value === 'object' ? json.value : null;
-  if (body !== null && Object.keys(body).length === 0) return { operation: 'record_use' };
-  const isQuantity = body !== null && 'quantity' in body && !('uses' in body);
-  return { operation: isQuantity ? 'record_quantity' : 'record_uses', json };
+  const json = isEmptyBody(text) ? ONE_USE : parseBoundedJson(text);
+  const body = json.problem === undefined && typeof json.value === 'object' && json.value !== null ? json.value : {};
+  if (Array.isArray(body) && body.length === 0) return { operation: 'record_use', json: ONE_USE };
+  const operation = 'uses' in body ? 'record_uses' : 'quantity' in body ? 'record_quantity' : 'record_use';
+  return { operation, json };
 }
 
-export const MAX_QUANTITY = 1_000_000;
+export const MAX_QUANTITY = 1_000_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
 /** The limits on a use's timestamp, in the past and in the future. */
 export const MAX_AGE_DAYS = 35;
 export const MAX_AHEAD_MINUTES = 5;
+export const AT_RULE = `must be an RFC 3339 timestamp of at most ${MAX_INSTANT_LENGTH} characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00`;
 /**
  * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
  * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
@@ -44,10 +47,22 @@ export function parseIdempotencyKey(header: string): string | null {
   return id !== undefined && USE_ID.test(id) ? id : null;
 }
 
-/** Returns the day on which a use at the instant `at` counts. Null if `at` is invalid, too old or too far ahead. */
-export function dayOfUse(at: string, now: Date): string | null {
+/** Returns the day (UTC) on which a use at the timestamp `at` counts, by default now, or the rule that `at` breaks. */
+export function dayOfUse(
+  at: string | undefined,
+  now: Date,
+): { day: string; problem?: never } | { day?: never; problem: string } {
+  if (at === undefined) return { day: dayOf(now) };
   const time = parseInstant(at);
-  if (time === null) return null;
-  const age = now.getTime() - time;
-  return age <= MAX_AGE_DAYS * DAY_MS && age >= -MAX_AHEAD_MINUTES * MINUTE_MS ? at.slice(0, 10) : null;
+  if (time === null) return { problem: AT_RULE };
+  const [earliest, latest] = [now.getTime() - MAX_AGE_DAYS * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
+  if (time < earliest)
+    return {
+      problem: `must be at most ${MAX_AGE_DAYS} days in the past: ${new Date(earliest).toISOString()} or later`,
+    };
+  if (time > latest)
+    return {
+      problem: `must be at most ${MAX_AHEAD_MINUTES} minutes in the future: ${new Date(latest).toISOString()} or earlier`,
+    };
+  return { day: dayOf(new Date(time)) };
 }

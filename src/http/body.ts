@@ -27,7 +27,7 @@ const isEncoded = (headers: Headers): boolean =>
  * order mark, because a body that consists of one is not empty.
  */
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let text = '';
   let size = 0;
   for await (const chunk of body) {

@@ -3,7 +3,7 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
+import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import { type Operation, POLICY } from '../core/policy.ts';
 import { parseIdempotencyKey } from '../core/use.ts';
 import { readVerdict } from '../db/statement.ts';
@@ -109,7 +109,7 @@ export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, nex
 
 /** Rejects every body, because the sender of a `DELETE` with a body may mean to remove less than the path names. */
 export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
-  if (/[^\t\n\r ]/.test(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
+  if (!isEmptyBody(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
 }
 
 /** Reads a JSON body of any content type (Hono reads other types as {}). Returns undefined for an empty body if the schema allows it. */
@@ -118,7 +118,7 @@ export async function readJson<S extends z.ZodMiniType>(
   body: string,
   schema: S,
 ): Promise<z.output<S>> {
-  if (body.trim() === '') {
+  if (isEmptyBody(body)) {
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }

@@ -3,13 +3,13 @@ import * as z from 'zod/mini';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';
 import { limitOfList, limitReached } from '../http/errors.ts';
-import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
+import { quantityBody, rangeQuery, useBody, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import type { DescriptionsByRoute } from './paths.ts';
 import { invalidField, invalidInput, unknownParameter } from './refusals.ts';
 import { ok, orCsv } from './responses.ts';
 
-const nothing = z.union([z.strictObject({}), z.array(z.never())]);
+const nothing = z.union([useBody, z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. An empty body means the same.', nothing);
 const quantity = schemas.component('Quantity', 'One use, now, that counts several times.', quantityBody);
 const uses = schemas.component('Uses', 'Uses on past days, each with its own id.', usesBody);
@@ -71,7 +71,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
       limit_of_list: limitOfList(0, { limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
       limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200),
       invalid_id: invalidInput(usesBody, { uses: [{ id: 'order 1' }] }),
-      invalid_body: invalidInput(usesBody, { use: 'order-1' }),
+      invalid_body: invalidInput(useBody, { use: 'order-1' }),
       invalid_quantity: invalidInput(quantityBody, { quantity: 0 }),
     },
   },

@@ -4,13 +4,12 @@ import type { FieldErrors } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import type { ParsedJson } from '../core/json.ts';
 import type { ListedUse } from '../core/limits.ts';
-import { dayOf } from '../core/time.ts';
 import { dayOfUse } from '../core/use.ts';
 import type { LoweredUse } from '../db/lowering.ts';
 import type { IdentifiedUse } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { invalidField, invalidInput, requireJson } from '../http/input.ts';
-import { AT_RULE, type loweringBody, usesBody } from '../wire/requests.ts';
+import { type loweringBody, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not be sent with a list of uses: each use has its own id';
 
@@ -25,8 +24,8 @@ export async function identifiedUses(
   const errors: FieldErrors = {};
   const first = new Map<string, ListedUse & { index: number }>();
   for (const [index, { id, at, quantity = 1 }] of uses.entries()) {
-    const day = at === undefined ? dayOf(now) : dayOfUse(at, now);
-    if (day === null) errors[`uses.${index}.at`] = [`uses.${index}.at ${AT_RULE}`];
+    const { day, problem } = dayOfUse(at, now);
+    if (problem !== undefined) errors[`uses.${index}.at`] = [`uses.${index}.at ${problem}`];
     else if (!first.has(id)) first.set(id, { index, day, quantity, isDated: at !== undefined });
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);

@@ -35,7 +35,7 @@ import { limitOfList, limitReached } from '../http/errors.ts';
 import { requireId, requireJson } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { loweringBody, quantityBody, rangeQuery } from '../wire/requests.ts';
+import { loweringBody, quantityBody, rangeQuery, useBody } from '../wire/requests.ts';
 import type { LoweredUses, RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
 import { rangeOfReport } from './range.ts';
 import { identifiedUses, loweredUses } from './recording.ts';
@@ -77,7 +77,7 @@ const beyondCount = () => new Conflict('quantity', `must not raise the count of 
 
 /** Returns the day of a use and its current count. Throws if the use would have exceeded a limit. */
 function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
-  const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
+  const known = before.date ? { date: before.date, count: before.count ?? 0, duplicate: true as const } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
     const refusing = refusingLimit(before, quantity, dayOf(now));
@@ -126,8 +126,8 @@ export const usage = newRoutes()
         c.get('later')('write_alerts', (d1) => storeMissingAlerts(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
-    const { quantity } =
-      recording.operation === 'record_use' ? { quantity: 1 } : await requireJson(c, recording.json, quantityBody);
+    const use = await requireJson(c, recording.json, recording.operation === 'record_use' ? useBody : quantityBody);
+    const quantity = 'quantity' in use ? use.quantity : 1;
     const outcome = await recordUse(c, quantity);
     scheduleAlerts(c, outcome, quantity);
     return success<RecordedUse>(c, requireRecorded(outcome, quantity, c.get('call').now));

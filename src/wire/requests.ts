@@ -28,8 +28,8 @@ import { ROLES } from '../core/policy.ts';
 import { parseId } from '../core/request.ts';
 import { isReturnUrl, LINK_ROLES, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
-import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
-import { MAX_AGE_DAYS, MAX_AHEAD_MINUTES, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { INSTANT, isDay, MAX_INSTANT_LENGTH, MAX_RANGE_DAYS } from '../core/time.ts';
+import { AT_RULE, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
  * The parameters of an operation. The error for an unknown parameter refers to the operation by `name`. `operatorOnly` parameters count as
@@ -296,15 +296,22 @@ export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spac
 export const QUOTED_RULE =
   'must be a single quoted string, such as "order-1", if it starts with a quote; the text inside';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const MEMBER_RULE = 'is not a member of this object, which accepts quantity or uses';
+/** The body of one use without a quantity. Errors also name the members of the bodies that record something else. */
+export const useBody = z.strictObject(
+  {},
+  { error: ({ code }) => (code === 'unrecognized_keys' ? MEMBER_RULE : BODY_RULE) },
+);
 const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
-export const AT_RULE = `must be a timestamp such as 2026-01-31T12:00:00Z, at most ${MAX_AGE_DAYS} days in the past or ${MAX_AHEAD_MINUTES} minutes in the future`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
-    at: z.optional(described(z.string(AT_RULE), { format: 'date-time', pattern: INSTANT.source })),
+    at: z.optional(
+      described(z.string(AT_RULE), { format: 'date-time', pattern: INSTANT.source, maxLength: MAX_INSTANT_LENGTH }),
+    ),
     quantity: z.optional(quantity),
   },
   'must be an object such as {"id":"order-1"}',
@@ -323,7 +330,4 @@ export const loweringBody = strict(
   { uses: boundedList(loweredUse, MAX_USES_PER_CALL, LOWERED_USES_RULE) },
   LOWER_BODY_RULE,
 );
-export const usesBody = z.pipe(
-  z.unknown().check(z.refine((body) => typeof body === 'object' && body !== null && 'uses' in body, BODY_RULE)),
-  strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE),
-);
+export const usesBody = strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE);

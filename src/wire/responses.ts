@@ -41,6 +41,11 @@ export type UsageReport = z.infer<typeof usageReport>;
 export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
   count: count('Current number of uses on that day.'),
+  duplicate: z.optional(
+    z
+      .literal(true)
+      .check(z.describe('The use was already counted. Present only with an `Idempotency-Key` that was sent before.')),
+  ),
   remaining: z.optional(
     count('Uses left today or this month, whichever is fewer. Present only if the business has a limit.'),
   ),

@@ -121,7 +121,7 @@ describe('usage lower', () => {
     expect(sent).toMatchObject([{ request: 'PATCH /business/usage/1', body: { uses } }]);
   });
 
-  test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000001'])(
+  test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000000001'])(
     'refuses %s and sends nothing',
     async (use) => {
       const { env, sent } = await stub();

@@ -161,7 +161,7 @@ export class Oracle {
   use(quantity: number, id: string | undefined, now: number, write: Write, by: 'page' | 'server'): Answer {
     const today = dayAt(now);
     const known = id === undefined ? undefined : this.dayOfId.get(id);
-    if (known !== undefined) return this.recorded(known, now);
+    if (known !== undefined) return this.recorded(known, now, true);
     const before = this.limitsOn(today);
     const overage = by === 'page' ? 0 : this.settings.overage;
     for (const one of before) {
@@ -183,9 +183,9 @@ export class Oracle {
     return this.recorded(today, now);
   }
 
-  private recorded(date: string, now: number): Answer {
+  private recorded(date: string, now: number, duplicate?: true): Answer {
     const remaining = this.remaining(now);
-    const use = { date, count: this.counts.get(date) ?? 0 };
+    const use = { date, count: this.counts.get(date) ?? 0, ...(duplicate && { duplicate }) };
     const data = remaining === null ? use : { ...use, remaining };
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
