@@ -81,7 +81,8 @@ describe('a site is stored in its canonical notation', () => {
         'https://*.a.b.c.example.com',
         'http://*.intra.corp',
       ],
-      ...['https://*.shop.co.uk', 'https://*.acme.github.io', 'https://*.acme.vercel.app'],
+      ...['https://*.shop.co.uk', 'https://*.acme.github.io', 'https://*.acme.vercel.app', 'https://*.shop.weebly.com'],
+      'https://*.app.westeurope.azurecontainerapps.io',
       'https://*.www.ck', // the exception to the public suffix *.ck
       `https://*.${LONGEST_HOST.slice(2)}`,
     ],

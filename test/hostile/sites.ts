@@ -303,6 +303,11 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
+    // These are not public suffixes.
+    ...[
+      ...['weebly.com', 'jimdosite.com', 'app.github.dev', 'gitpod.io', 'wordpress.com', 'zendesk.com'],
+      ...['github.dev', 'ws-eu107.gitpod.io', 'devtunnels.ms', 'westeurope.azurecontainerapps.io'],
+    ].map((host) => [`https://*.${host}`, strangers(host)] as const),
     // Most of these are not public suffixes, but have subdomains that are, such as s3.amazonaws.com.
     ['https://*.amazonaws.com', strangers('amazonaws.com')],
     ['https://*.eu-west-1.amazonaws.com', strangers('eu-west-1.amazonaws.com')],

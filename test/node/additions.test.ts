@@ -57,6 +57,7 @@ test.each([
   ['co.uk', 'is shared by many owners. Put a name in front of it, as in shop.co.uk', null],
   ['*.co.uk', 'is shared by many owners. Put a name in front of it, as in shop.co.uk', null],
   ['github.io', 'is shared by many owners. Put a name in front of it, as in shop.github.io', null],
+  ['*.ws-eu1.gitpod.io', 'is shared by many owners. Put a name in front of it, as in shop.ws-eu1.gitpod.io', null],
   ['ftp://shop.example/x', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
   ['mailto:me@shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
   ['htps://shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],

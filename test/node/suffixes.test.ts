@@ -1,6 +1,9 @@
 // src/suffix-parents.ts is generated from the list of public suffixes in tldts. Run npm run generate after an update of tldts.
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
+import { SHARED_HOSTS } from '../../src/core/shared-hosts.ts';
+import { missingPart } from '../../src/page/owner/domains/address.ts';
+import { isShared } from '../../src/public-suffix.ts';
 
 type Trie = typeof import('tldts/dist/types/src/data/trie.d.ts');
 const trie: Trie = createRequire(import.meta.url)('tldts/dist/cjs/src/data/trie.js');
@@ -30,6 +33,15 @@ function parents(): string[] {
   walk(rulesRoot, []);
   return [...found].sort();
 }
+
+test('the console and the service both refuse a wildcard over every shared host, and the domains above it', async () => {
+  const hosts = SHARED_HOSTS.map((name) => name.replace('*', 'any'));
+  const above = hosts.map((host) => host.slice(host.indexOf('.') + 1)).filter((host) => host.includes('.'));
+  for (const host of [...hosts, ...above]) {
+    expect([host, missingPart(host), await isShared(host)]).toEqual([host, 'name', true]);
+  }
+  for (const host of hosts) expect([host, missingPart(`mine.${host}`)]).toEqual([host, null]);
+});
 
 test('src/suffix-parents.ts lists every name that has public suffixes below it', async () => {
   const names = parents();

@@ -1,4 +1,5 @@
 // Parses a site's URL as an owner types it, often without a scheme.
+import { isSharedHost } from '../../../core/shared-hosts.ts';
 import { canonicalSite, isAppOrigin, sitesCovering } from '../../../core/site.ts';
 
 /** `mailto:a@shop.example` has a scheme. `localhost:3000` has a port but no scheme. A scheme with a dot is followed by `//`. */
@@ -25,18 +26,15 @@ const IP_LITERAL = /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
 /** Countries' second-level suffixes, such as co.uk, com.au and gob.mx. */
 const COUNTRY_SUFFIX =
   /^(ac|co|com|edu|firm|gen|go|gob|gouv|gov|id|ltd|me|mil|ne|net|nhs|nic|nom|or|org|plc|sch|web)\.[a-z]{2}$/;
-/** Hosting providers that give each customer a subdomain. */
-const HOSTING_SUFFIX =
-  /^((firebaseapp|herokuapp|myshopify|weebly|wixsite|wordpress)\.com|(github|gitlab|ngrok|webflow)\.io|(amplifyapp|azurewebsites|cloudfront)\.(com|net)|(lovable|netlify|ngrok-free|replit|vercel|web)\.app|(fly|pages|workers)\.dev|(notion|square)\.site|onrender\.com|surge\.sh)$/;
 
 /**
- * Returns which part is missing from a host that cannot belong to one owner, or null. Checks only the common public suffixes, because the
- * full list would be larger than the console's code. The service validates wildcards against the full list.
+ * Returns which part is missing from a host that cannot belong to one owner, or null. Of the public suffixes, it knows only the
+ * common ones of countries. The service validates wildcards against all of them.
  */
 export function missingPart(host: string): 'ending' | 'name' | null {
   if (LOOPBACK.test(host) || IP_LITERAL.test(host)) return null;
   if (!host.includes('.')) return 'ending';
-  return COUNTRY_SUFFIX.test(host) || HOSTING_SUFFIX.test(host) ? 'name' : null;
+  return COUNTRY_SUFFIX.test(host) || isSharedHost(host) ? 'name' : null;
 }
 
 /** Returns the host of a canonical site, without `*.` and the port. Empty for the origin of an app. */
