@@ -98,9 +98,12 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
       });
   const credential = credentialOf(model, who, { business, user_id, keys, now, pick: pick[5] ?? 0 });
   const authorization = credential === null ? {} : { Authorization: credential };
+  const { Origin: _, 'Sec-Fetch-Site': __, ...fromServer } = step.headers;
+  // An operator stands in for a credential that does not exist.
+  const isStandIn = credential?.startsWith('Bearer bua_op_f') === true && who !== 'operator';
   const path = fill(step.path);
   const body = step.body === null ? null : fill(step.body);
-  return { method: step.method, path, headers: { ...authorization, ...step.headers }, body };
+  return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : step.headers) }, body };
 }
 
 /** Codes, of which the last one works most often. */
@@ -312,6 +315,24 @@ const KINDS: Record<string, Kind> = {
     who: OWNERS,
     make: (random) => ({ on: 'POST /business/{business}/access', body: { sites: sites(random) } }),
   },
+  add_many: {
+    weight: 0,
+    who: { operator: 1, key: 1 },
+    make(random) {
+      const first = random.int(6) * 90;
+      const length = random.pick([1, 80, 100, 100]);
+      const many = Array.from({ length }, (_, index) => `https://s${first + index}.example`);
+      return { on: 'POST /business/{business}/access', body: { sites: many } };
+    },
+  },
+  refuse: {
+    weight: 0,
+    who: { token: 5, key: 1 },
+    make: (random) => ({
+      on: 'GET /business/usage/{business}',
+      headers: { Origin: `https://o${random.int(60)}.evil.example` },
+    }),
+  },
   remove_site: { weight: 20, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/{entry}' }) },
   remove_sites: { weight: 10, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access' }) },
   read_refused: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access/refused' }) },
@@ -403,6 +424,22 @@ const KINDS: Record<string, Kind> = {
         ...(random.chance(0.15) && { id: '{next_id}' }),
       },
     }),
+  },
+  repeat_creation: {
+    weight: 8,
+    who: OPERATORS,
+    make(random) {
+      const user_id = random.pick(USERS);
+      const members = {
+        ...{ user_id, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
+        ...{ country_id: 1, business_size: 'small', token: TOKENS[user_id % 3] },
+        sites: [random.pick(['https://SHOP.example:443/cart?item=1#top', 'https://shop.example'])],
+      };
+      const entries = Object.entries(members);
+      const turn = random.int(entries.length);
+      const body = Object.fromEntries([...entries.slice(turn), ...entries.slice(0, turn)]);
+      return { on: 'POST /business', headers: random.chance(0.8) ? { 'Idempotency-Key': 'again' } : {}, body };
+    },
   },
   list_keys: { weight: 8, who: OPERATORS, make: () => ({ on: 'GET /user/{user}/keys' }) },
   create_key: {
@@ -781,7 +818,9 @@ function request(random: Random, weights: Record<string, number>, badChance: num
   const isOperator = who === 'operator' || who === 'recorder';
   // Pages use tokens and sessions. Now and then, somebody else sends an origin.
   const pages = { token: 0.8, former: 0.8, other_token: 0.8, session: 0.4, key: 0.15 } as Partial<Record<Who, number>>;
-  if (random.chance(isOperator ? 0.01 : (pages[who] ?? 0.05)))
+  if (headers.Origin !== undefined) {
+    // The kind has chosen one.
+  } else if (random.chance(isOperator ? 0.01 : (pages[who] ?? 0.05)))
     headers.Origin = random.chance(0.5) ? random.pick(ORIGINS.slice(0, 3)) : random.pick(ORIGINS);
   else if (random.chance(isOperator ? 0.005 : 0.03)) headers['Sec-Fetch-Site'] = 'same-origin';
   if (random.chance(0.003)) headers['Content-Encoding'] = random.pick(['gzip', 'identity']);
@@ -798,15 +837,49 @@ const create = (random: Random, name: string): RequestStep => ({
 });
 
 const MOST_BUSINESSES = 8;
+/** For a while, one business or user is asked for the same few things, so that what has a maximum reaches it. */
+const PHASES: Record<string, number>[] = [
+  { start_session: 50, redeem: 10, console_link: 10, end_session: 2, create_key: 4, revoke_key: 1, read_business: 4 },
+  { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },
+  { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
+  { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
+  { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
+  { refuse: 60, read_refused: 6, add_sites: 4, list_businesses: 2 },
+  {
+    update_business: 20,
+    activate: 8,
+    create_key: 20,
+    console_link: 10,
+    redeem: 10,
+    start_session: 10,
+    revoke_key: 10,
+    list_keys: 8,
+  },
+];
+type Phase = { weights: Record<string, number>; left: number; pick: number[] };
+const phases = new WeakMap<Random, Phase>();
+
 /** The next step. It depends on the model only to keep a world with businesses and keys that work. */
 export function nextStep(random: Random, { state }: Model, now: number): Step {
   if (state.businesses.length < 3) return create(random, 'create_business');
   if (state.keys.length < 4) return create(random, 'create_key');
+  const phase = phases.get(random);
+  if (phase !== undefined && phase.left > 0) {
+    phase.left -= 1;
+    if (random.chance(0.05)) return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1]) };
+    const step = request(random, phase.weights, 0.01);
+    return random.chance(0.9) ? { ...step, pick: [...phase.pick, ...step.pick.slice(phase.pick.length)] } : step;
+  }
+  if (random.chance(0.012)) {
+    // One business and one user.
+    const pick = [random.int(64), 1, random.int(64)];
+    phases.set(random, { weights: random.pick(PHASES), left: 20 + random.int(60), pick });
+  }
   const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 10 });
   if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
   if (kind !== 'request') return { kind: 'run', name: kind };
-  const weights =
-    state.businesses.length > MOST_BUSINESSES ? { ...WEIGHTS, delete_business: 40, create_business: 3 } : WEIGHTS;
+  const isFull = state.businesses.length > MOST_BUSINESSES;
+  const weights = isFull ? { ...WEIGHTS, delete_business: 40, create_business: 3, repeat_creation: 3 } : WEIGHTS;
   return request(random, weights, 0.06);
 }
 

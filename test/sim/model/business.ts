@@ -5,7 +5,7 @@ import { masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { hoursIn, idIn, idOf, sharedSites } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
-import { isCovered, isRegistrable, SITES } from './sites.ts';
+import { isCovered, isRegistrable, storedFor } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
@@ -61,12 +61,13 @@ const details = (call: Call) => {
 export const readBusiness = details;
 export const readAccess = (call: Call) => success(withSites(call));
 
+const MAX_SITES = 500;
 export function addSites(call: Call, given: string[]) {
   const { state, now, origin, own } = call;
   const business = businessOf(call);
   const shared = sharedSites(given);
   if (Object.keys(shared).length > 0) throw invalid(shared);
-  const sites = [...new Set(given.map((text) => SITES[text] as string))];
+  const sites = [...new Set(given.map((text) => storedFor(text) as string))];
   const stored = sitesOf(state, business.id);
   const mayBeFirst = origin === null || origin === own || isCovered(sites, origin);
   if (stored.length === 0 && !mayBeFirst)
@@ -77,6 +78,8 @@ export function addSites(call: Call, given: string[]) {
         : 'must be registered from a server: the origin of this page cannot be registered, so the page would lose access',
     );
   const added = sites.filter((site) => !stored.includes(site));
+  if (stored.length + added.length > MAX_SITES && added.length > 0)
+    throw invalidField('sites', `must not give the business more than ${MAX_SITES} sites`);
   if (added.length > 0) {
     addEntries(call, business, added);
     business.updated_at = stamp(now);
@@ -262,7 +265,7 @@ export function createBusiness(call: Call, sent: Json) {
     id,
     ...columns
   } = trimmed(sent) as Fields & { sites?: string[]; database?: number };
-  const sites = [...new Set(given.map((text) => SITES[text] as string))];
+  const sites = [...new Set(given.map((text) => storedFor(text) as string))];
   const user_id = columns.user_id as number;
 
   const { home, isFree } = claimHome(call, user_id, { wanted: database, token });

@@ -1,5 +1,5 @@
 // What callers may send, and the errors for the rest (docs/api.md). A check returns the errors of a value by field.
-import { BAD_SITES, SHARED_SITES, SITES } from './sites.ts';
+import { BAD_SITES, SHARED_SITES, storedFor } from './sites.ts';
 import { isDay } from './time.ts';
 
 export type Errors = Record<string, string[]>;
@@ -71,7 +71,7 @@ const url = rule(
 );
 const site: Check = (value, path) => {
   if (typeof value !== 'string') return wrong(path, value, 'must be a string, such as https://example.com');
-  if (value in SITES || value in SHARED_SITES) return {};
+  if (storedFor(value) !== undefined || value in SHARED_SITES) return {};
   const problem = BAD_SITES[value];
   if (problem === undefined) throw new Error(`the model does not know the site ${value}`);
   return wrong(path, value, problem);

@@ -16,13 +16,23 @@ export const SITES: Record<string, string> = {
   'http://192.168.1.20': 'http://192.168.1.20',
   'http://localhost:*': 'http://localhost:*',
   'http://localhost:3000': 'http://localhost:3000',
+  'http://*.localhost:3000': 'http://*.localhost:3000',
+  'http://*.localhost:*': 'http://*.localhost:*',
+  'capacitor://localhost': 'capacitor://localhost',
+  'app://shop.example': 'app://shop.example',
   [BASE]: BASE,
 };
+
+/** What is stored for a text. Undefined if it cannot be registered. */
+export const storedFor = (text: string): string | undefined =>
+  SITES[text] ?? (/^https:\/\/s\d+\.example$/.test(text) ? text : undefined);
 
 /** Texts that cannot be registered, and the rule that each breaks. */
 export const BAD_SITES: Record<string, string> = {
   'shop.example': 'must be an http or https URL, such as https://example.com',
   'ftp://shop.example': 'must be an http or https URL, such as https://example.com',
+  'capacitor://other':
+    'must be exactly capacitor://localhost, ionic://localhost, tauri://localhost, app:// and a host, or chrome-extension:// and an id',
   'https://': 'must include a host, such as https://example.com',
   'https://me:secret@shop.example': 'must not contain a user name or password',
   'https://shop.example.': 'must not have a host that ends with a dot',
@@ -41,6 +51,7 @@ export const SHARED_SITES: Record<string, string> = {
   'https://*.amazonaws.com': 'must not cover amazonaws.com: its subdomains belong to different owners',
 };
 
+const LONG = `https://${'x'.repeat(300)}.example`;
 /** Origins that callers send. */
 export const ORIGINS: readonly string[] = [
   'https://shop.example',
@@ -56,15 +67,20 @@ export const ORIGINS: readonly string[] = [
   'http://localhost',
   'http://localhost:5173',
   'http://127.0.0.1:5173',
+  'http://app.localhost:3000',
+  'http://a.b.localhost:5173',
+  'capacitor://localhost',
+  'app://shop.example',
+  'capacitor://other',
   'null',
   BASE,
   'https://SHOP.example',
   'https://*.shop.example',
-  `https://${'x'.repeat(300)}.example`,
+  LONG,
   'evil',
 ];
 /** Those that no site can equal, so they are not listed as refused. */
-const UNREGISTRABLE = ['null', 'https://SHOP.example', 'https://*.shop.example', 'evil', ORIGINS[17]];
+const UNREGISTRABLE = ['null', 'https://SHOP.example', 'https://*.shop.example', 'evil', 'capacitor://other', LONG];
 export const isRegistrable = (origin: string): boolean => !UNREGISTRABLE.includes(origin);
 
 const partsOf = (text: string) => /^(https?):\/\/([^:/]+)(?::(.+))?$/.exec(text)?.slice(1) ?? [];
@@ -78,7 +94,7 @@ export function isCovered(sites: readonly string[], origin: string): boolean {
     const [scheme, host = '', port] = partsOf(site);
     const [ofScheme, ofHost = '', ofPort] = partsOf(origin);
     if (ofScheme === undefined || scheme !== ofScheme) return false;
-    if (port === '*') return host === ofHost;
-    return host.startsWith('*.') && ofHost.endsWith(host.slice(1)) && port === ofPort;
+    const isHost = host.startsWith('*.') ? ofHost.endsWith(host.slice(1)) : host === ofHost;
+    return isHost && (port === '*' || (host.startsWith('*.') && port === ofPort));
   });
 }
