@@ -51,7 +51,7 @@ const nodeOptions = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
-const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
+const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/{node,sim}/**/*.test.ts', 'test/hostile/http.test.ts'];
 const group = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({

@@ -13,6 +13,8 @@ const DEADLINE_MS = 10_000;
  * - `delayed`: starts and answers `ms` after it was sent.
  * - `killed`: commits, but the Worker ends before it learns so. The caller gets no answer.
  * - `broken`: fails with an error that is none of D1's outages.
+ *
+ * `ends` hits no call: the Worker ends as soon as it has answered, so work after the response is lost.
  */
 export const FAULTS = [
   'refused',
@@ -25,6 +27,7 @@ export const FAULTS = [
   'delayed',
   'killed',
   'broken',
+  'ends',
 ] as const;
 export type FaultKind = (typeof FAULTS)[number];
 
@@ -43,6 +46,8 @@ const never = () => new Promise<never>(() => {});
 /** Runs a call with a fault. */
 export async function failing<T>({ kind, ms = 0 }: Fault, run: () => T, { sleep, kill }: Means): Promise<T> {
   switch (kind) {
+    case 'ends':
+      return run();
     case 'refused':
       throw new Error(REFUSED);
     case 'broken':

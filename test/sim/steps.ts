@@ -42,6 +42,7 @@ export type Step =
   | { kind: 'wait'; ms: number }
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
+  | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
 
 const USERS = [1, 2, 3, 4, 5, 6];
@@ -184,7 +185,7 @@ const SMALL = [0, 1, 2, 3, 5, 8, 10, 15, 20, null];
 const QUANTITIES = [1, 1, 2, 3, 4, 5, 7, 10, 20, 1_000_000];
 const IDS = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', '"u1"', 'u"2'];
 const NAMES = ['Acme', 'Bücher & Söhne', ' Acme ', '=1+2', 'A, "B"', "O'Neil"];
-const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(24 + n, 'x'));
+export const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(24 + n, 'x'));
 /** Days around today, with the edges of what is remembered. */
 const DAYS = [-1, -1, -2, -3, -29, -30, -31, -34, -35, -36, -40, -41, -42, -45];
 const AGES = [0, -1, -HOUR, -DAY, -2 * DAY, -34 * DAY, -35 * DAY, -35 * DAY - 1, 5 * MINUTE, 5 * MINUTE + 1, -40 * DAY];

@@ -21,12 +21,17 @@ export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
 export type Answer = { status: number; headers: Headers; text: string };
-/** Called for the request with this index: when its first batch commits, and when it is answered. */
+/** Called for the request with this index: when a batch of its commits before its answer, and when it is answered. */
 export type Watch = { committed?: (index: number) => void; answered?: (index: number, answer: Answer) => void };
+
+/** A fault that hit a call of the request with this index. `wasAnswered`: the call was work after the response. */
+export type Hit = { index: number; database: number; fault: Fault; wasAnswered: boolean };
 
 /** A Worker's invocation: a request or a scheduled run, with the work after its response. */
 type Invocation = {
   world: World;
+  index: number;
+  wasAnswered: boolean;
   /** Parts of the invocation that have not ended. */
   open: number;
   /** Parts that wait for the world: at a gate or for a timer. */
@@ -54,8 +59,9 @@ export class World {
   /** Draws the order of events, and what the service takes for random values. */
   random: Random;
   readonly databases: SimulatedD1[];
-  /** The lines that the service logged in the current step. */
+  /** What the last step did: the lines that the service logged, and the faults that hit a call. */
   lines: object[] = [];
+  hits: Hit[] = [];
   readonly #bindings: Bindings;
   readonly #app = createApp(() => new Date(this.now), {
     log: (line) => this.lines.push(line),
@@ -68,7 +74,6 @@ export class World {
   #calls = 0;
   /** The databases that are down, with the time at which they are up again. */
   readonly #down = new Map<number, number>();
-  #endsEarly = false;
 
   constructor({ seed, start, databases = 1 }: { seed: number; start: number; databases?: number }) {
     this.now = start;
@@ -96,9 +101,14 @@ export class World {
   takeDown(database: number, ms: number): void {
     this.#down.set(database, this.now + ms);
   }
-  /** Ends the Workers of the next step as soon as they have answered: work after the response is lost. */
-  endEarly(): void {
-    this.#endsEarly = true;
+  /** The time from which all databases are up. */
+  get upAt(): number {
+    return Math.max(0, ...this.#down.values());
+  }
+  /** From now on, no fault occurs. */
+  heal(): void {
+    this.#faults = [];
+    this.#down.clear();
   }
 
   /** Sends requests at the same time, and runs until all of them, and the work after their responses, have ended. Null is no answer. */
@@ -110,9 +120,13 @@ export class World {
         work: async (invocation) => {
           const answer = await this.#fetch(request, invocation);
           if (invocation.hasEnded) return;
+          invocation.wasAnswered = true;
           answers[index] = answer;
           answered?.(index, answer);
-          if (this.#endsEarly) end(invocation);
+          const fault = this.#faults.find(({ kind }) => kind === 'ends');
+          if (fault === undefined) return;
+          this.hits.push({ index, database: 0, fault, wasAnswered: true });
+          end(invocation);
         },
       })),
     );
@@ -150,9 +164,10 @@ export class World {
 
   async #step(all: { committed: () => void; work: (invocation: Invocation) => Promise<void> }[]): Promise<void> {
     this.lines = [];
+    this.hits = [];
     this.#calls = 0;
-    const invocations = all.map(({ committed, work }) => {
-      const invocation = { world: this, open: 0, waiting: 0, hasEnded: false, committed };
+    const invocations = all.map(({ committed, work }, index) => {
+      const invocation = { world: this, index, wasAnswered: false, open: 0, waiting: 0, hasEnded: false, committed };
       current.run(invocation, () => part(invocation, () => work(invocation)));
       return invocation;
     });
@@ -167,7 +182,6 @@ export class World {
     this.#timers = [];
     this.#gates = [];
     this.#faults = [];
-    this.#endsEarly = false;
   }
 
   /** Lets one gate pass or, if none is left, moves time to the next timer. */
@@ -226,13 +240,19 @@ export class World {
     const fault =
       (this.#down.get(database) ?? 0) > this.now
         ? ({ kind: 'refused', at: number } as const)
-        : this.#faults.find(({ at, database: only = database }) => at === number && only === database);
+        : this.#faults.find(
+            ({ kind, at, database: only = database }) => kind !== 'ends' && at === number && only === database,
+          );
     const runs = () => {
       const result = run();
-      invocation.committed();
+      if (!invocation.wasAnswered && fault?.kind !== 'late') invocation.committed();
       return result;
     };
     await this.#gate();
+    if (fault !== undefined) {
+      const { index, wasAnswered } = invocation;
+      this.hits.push({ index, database, fault, wasAnswered });
+    }
     const result =
       fault === undefined
         ? runs()
@@ -282,12 +302,16 @@ Object.assign(globalThis, {
 });
 Object.defineProperty(globalThis, 'crypto', {
   value: {
-    getRandomValues(array: Uint8Array) {
-      array.set(here().world.random.bytes(array.length));
+    getRandomValues(array: Uint8Array<ArrayBuffer>) {
+      const world = current.getStore()?.world;
+      if (world === undefined) return machine.crypto.getRandomValues(array);
+      array.set(world.random.bytes(array.length));
       return array;
     },
     randomUUID() {
-      const hex = Buffer.from(here().world.random.bytes(16)).toString('hex');
+      const world = current.getStore()?.world;
+      if (world === undefined) return machine.crypto.randomUUID();
+      const hex = Buffer.from(world.random.bytes(16)).toString('hex');
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
     },
     subtle: {

@@ -1,0 +1,71 @@
+// Plays a world: generates steps from a seed and takes them until one fails, and repeats a list of steps.
+import { FAULTS } from './faults.ts';
+import { Random } from './random.ts';
+import { shrink } from './shrink.ts';
+import { type Setting, Simulation, type Taken } from './simulation.ts';
+import { nextStep, nextTogether, type Step } from './steps.ts';
+
+export type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
+
+/** Plays `steps` random steps of a world, then lets it settle. */
+export async function play(seed: number, steps: number): Promise<Played> {
+  const random = new Random(seed);
+  const setting = { seed, databases: 1 + random.int(3) };
+  const simulation = new Simulation(setting);
+  const taken: Taken[] = [];
+  let failure: string | null = null;
+  while (failure === null && taken.length < steps) {
+    const step = { ...next(random, simulation), seed: random.next() };
+    taken.push(step);
+    failure = await attempt(() => simulation.take(step));
+  }
+  failure ??= await attempt(() => simulation.settle());
+  return { setting, taken, hash: simulation.hash, failure };
+}
+
+function next(random: Random, { model, world }: Simulation): Step {
+  const step = nextStep(random, model, world.now);
+  if (model.state.businesses.length < 3) return step;
+  switch (random.weighted({ step: 100, together: 10, fault: 12, down: 1 })) {
+    case 'together':
+      return nextTogether(random);
+    case 'fault':
+      return {
+        kind: 'fault',
+        fault: random.pick(FAULTS),
+        at: random.pick([0, 0, 0, 1, 2]),
+        ms: random.pick([0, 1, 4999, 5000, 9999]),
+      };
+    case 'down':
+      return { kind: 'down', database: random.int(3), ms: random.pick([1000, 60_000, 3_600_000]) };
+    default:
+      return step;
+  }
+}
+
+/** Takes a list of steps in a new world, then lets it settle. Returns the first failure, or null. */
+export async function replay(setting: Setting, steps: readonly Taken[]): Promise<string | null> {
+  const simulation = new Simulation(setting);
+  for (const step of steps) {
+    const failure = await attempt(() => simulation.take(step));
+    if (failure !== null) return failure;
+  }
+  return attempt(() => simulation.settle());
+}
+
+/** The shortest list found within `ms` that still fails, and its failure. */
+export async function shrunk(
+  { setting, taken, failure }: Played,
+  ms: number,
+): Promise<{ steps: Taken[]; failure: string | null }> {
+  const fails = async (some: Taken[]) => kindOf(await replay(setting, some)) === kindOf(failure);
+  const steps = await shrink(taken, fails, Date.now() + ms);
+  return { steps, failure: await replay(setting, steps) };
+}
+
+/** The beginning of a failure, without its numbers. */
+const kindOf = (failure: string | null) => failure?.replace(/\d+/g, '').slice(0, 50);
+
+/** An error in the model or the world is a failure, too. */
+const attempt = (work: () => Promise<string | null>) =>
+  work().catch((error: unknown) => (error instanceof Error ? `${error.stack}` : `${error}`));

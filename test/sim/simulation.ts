@@ -1,0 +1,214 @@
+// Takes steps in a world and compares every answer, and the databases, with the model.
+import { createHash } from 'node:crypto';
+import { compare, compareDatabase } from './check.ts';
+import type { SimulatedD1 } from './d1.ts';
+import type { Expected } from './model/call.ts';
+import { Model, outageStatus } from './model/model.ts';
+import { Random } from './random.ts';
+import { type RequestStep, resolve, type Step, TOKENS } from './steps.ts';
+import { type Answer, type Hit, OPERATOR, type Plain, World } from './world.ts';
+
+/** A step with the seed of what the world draws during it, so that removing other steps leaves it as it was. */
+export type Taken = Step & { seed: number };
+export type Setting = { seed: number; databases: number };
+
+/**
+ * A request with its answer (null: none), what the model expects if it was carried out, and the faults that hit it. `isHalfDone`: only the
+ * first of its batches were carried out.
+ */
+type Sent = { request: Plain; answer: Answer | null; expected: Expected | null; hits: Hit[]; isHalfDone: boolean };
+
+/** The databases are compared after each n-th request, and after each fault and each run. */
+const COMPARED_EVERY = 10;
+const DAY_MS = 86_400_000;
+const PURGE_EVERY_MS = 2 * 60_000;
+const RETRY_AFTER_MS = 10_000;
+/** A request that has changed something waits at most half of its ten seconds for the answer. After that, its database may have been late. */
+const CERTAIN_MS = 5000;
+
+export class Simulation {
+  readonly world: World;
+  readonly model: Model;
+  #requests = 0;
+  readonly #trace = createHash('sha256');
+
+  constructor({ seed, databases }: Setting) {
+    const random = new Random(seed);
+    const start = Date.parse('2026-01-01T00:00:00Z') + random.int(1000) * DAY_MS + random.int(DAY_MS);
+    this.world = new World({ seed, start, databases });
+    this.model = new Model(databases, OPERATOR);
+  }
+
+  /** The hash of all answers. The same for each run of the same steps. */
+  get hash(): string {
+    return this.#trace.copy().digest('hex');
+  }
+
+  /** Takes a step. Returns the first difference from the model, or null. */
+  async take({ seed, ...step }: Taken): Promise<string | null> {
+    const { world, model } = this;
+    world.random = new Random(seed);
+    switch (step.kind) {
+      case 'wait':
+        world.now += step.ms;
+        return null;
+      case 'fault':
+        world.inject({ ...step, kind: step.fault });
+        return null;
+      case 'down':
+        world.takeDown(step.database % world.databases.length, step.ms);
+        return null;
+      case 'run': {
+        const succeeded = await world.run(step.name, world.now - (step.late ?? 0));
+        if (!succeeded && world.hits.length === 0) return `the run ${step.name} failed: ${this.#logged()}`;
+        return this.#compareDatabases();
+      }
+      case 'request':
+        return this.#send([resolve(step, model, world.now)]);
+      case 'together':
+        return this.#send(step.requests.map((request: RequestStep) => resolve(request, model, world.now)));
+    }
+  }
+
+  /** Lets a day pass without faults, with every purge. Then nothing that had expired may be left. */
+  async settle(): Promise<string | null> {
+    const { world } = this;
+    const began = world.now;
+    world.heal();
+    for (const end = began + DAY_MS; world.now < end; world.now += PURGE_EVERY_MS)
+      if (!(await world.run('purge'))) return `a purge failed: ${this.#logged()}`;
+    return this.#compareDatabases() ?? this.#compareDatabases({ isSettled: true }, began);
+  }
+
+  async #send(requests: Plain[]): Promise<string | null> {
+    const { world, model } = this;
+    const { now } = world;
+    const before = structuredClone(model.state);
+    const all = requests.map(
+      (request): Sent => ({ request, answer: null, expected: null, hits: [], isHalfDone: false }),
+    );
+    const answers = await world.send(requests, {
+      // Concurrent requests take effect in the order in which their batches commit.
+      committed: (index) => this.#expect(all[index] as Sent, now),
+      answered: (index) => {
+        const isHit = world.hits.some((hit) => hit.index === index);
+        if (!isHit) this.#expect(all[index] as Sent, now);
+      },
+    });
+    for (const [index, sent] of all.entries()) {
+      sent.answer = answers[index] ?? null;
+      sent.hits = world.hits.filter((hit) => hit.index === index);
+      this.#trace.update(`${world.now} ${sent.answer?.status} ${sent.answer?.text}\n`);
+      const difference = isOneBatch(sent.request) ? this.#judge(sent, now) : this.#judgeSeveral(sent, before, now);
+      if (difference !== null) return `${difference}\n${JSON.stringify(sent.request)}\n${this.#logged()}`;
+    }
+    this.#requests += 1;
+    const wasHit = world.hits.length > 0;
+    const isHalfDone = all.some((sent) => sent.isHalfDone);
+    const isCompared = (wasHit || this.#requests % COMPARED_EVERY === 0) && !isHalfDone;
+    const difference = isCompared ? this.#compareDatabases() : null;
+    if (difference !== null) return `${difference}\n${JSON.stringify(requests)}`;
+    for (const { request, answer } of all) {
+      if (!isHalfDone && (!wasHit || answer?.status !== 503)) continue;
+      world.now = Math.max(world.now + RETRY_AFTER_MS, world.upAt);
+      const again = (await this.#send([request])) ?? this.#compareDatabases();
+      if (again !== null) return `tried again: ${again}`;
+    }
+    return null;
+  }
+
+  #expect(sent: Sent, now: number): void {
+    sent.expected ??= this.model.answer(sent.request, now);
+  }
+
+  /** Judges the answer to a request of one batch, whose effect the model has if that batch committed. */
+  #judge({ request, answer, expected, hits }: Sent, now: number): string | null {
+    const hit = hits.find(({ wasAnswered }) => !wasAnswered);
+    if (hits.length > 0 && expected !== null) this.model.forgetAfter(expected.after);
+    if (hit?.fault.kind === 'killed') return null;
+    if (answer === null) return 'no answer';
+    const isLate = hit?.fault.kind === 'delayed' && (hit.fault.ms ?? 0) >= CERTAIN_MS;
+    if (hit === undefined || (hit.fault.kind === 'delayed' && !(isLate && answer.status >= 500)))
+      return expected === null ? 'no answer was expected' : compare(this.model, expected, answer);
+    if (answer.status === statusAfter(hit, request)) return null;
+    const writesNothing = answer.status === 503 && (expected ?? this.#imagine(request, now)).code !== null;
+    return writesNothing && hit.fault.kind !== 'broken' ? null : misleading(answer, hit);
+  }
+
+  /**
+   * Judges the answer to a request of several batches. After a fault it was carried out, or not, or in part. Part of it may remain only if
+   * sending it again completes it.
+   */
+  #judgeSeveral(sent: Sent, before: Model['state'], now: number): string | null {
+    const { model } = this;
+    const { request, answer, expected, hits } = sent;
+    if (!hits.some(({ wasAnswered }) => !wasAnswered))
+      return answer === null || expected === null ? 'no answer' : compare(model, expected, answer);
+    const [hit] = hits as [Hit];
+    const isAnswered = answer !== null && answer.status < 500;
+    const unresponsive = hits.flatMap(({ database }) => (database === 0 ? [] : [database]));
+    const possible = [[], unresponsive].map((without) => () => {
+      const bound = model.state.databases;
+      model.state.databases = bound.filter((number) => !without.includes(number));
+      const carriedOut = model.answer(request, now);
+      model.state.databases = bound;
+      return !isAnswered || compare(model, carriedOut, answer) === null;
+    });
+    const nothing = () => !isAnswered || (request.method === 'GET' && answer.status === 200);
+    for (const [index, happens] of [nothing, ...possible].entries()) {
+      model.state = structuredClone(before);
+      if (!happens() || this.#compareDatabases() !== null) continue;
+      const isDone = index > 0 && request.method !== 'GET';
+      return isDone && answer?.status === 503 && outageStatus(request) === 500 ? misleading(answer, hit) : null;
+    }
+    model.state = before;
+    if (isAnswered) return `unexpected after ${hit.fault.kind}: ${answer.status} ${answer.text}`;
+    this.#adoptHomes();
+    sent.isHalfDone = this.#compareDatabases() !== null;
+    return null;
+  }
+
+  /** A request that prepares the creation of something may have given its user a home, and claimed a token, and then failed. */
+  #adoptHomes(): void {
+    const { state } = this.model;
+    const [first] = this.world.databases as [SimulatedD1, ...SimulatedD1[]];
+    for (const { user_id, ...home } of first.sqlite.prepare('select * from homes').all())
+      state.homes[Number(user_id)] = home as (typeof state.homes)[number];
+    for (const { hash, user_id } of first.sqlite.prepare('select * from imported_tokens').all()) {
+      const token = TOKENS.find((text) => createHash('sha256').update(text).digest('hex') === hash);
+      if (token !== undefined) state.claims[token] ??= { user_id: Number(user_id), retriable: true };
+    }
+  }
+
+  /** What the model would answer. */
+  #imagine(request: Plain, now: number): Expected {
+    const { state } = this.model;
+    this.model.state = structuredClone(state);
+    const expected = this.model.answer(request, now);
+    this.model.state = state;
+    return expected;
+  }
+
+  #compareDatabases(options = {}, now = this.world.now): string | null {
+    const databases = this.world.databases.map(({ sqlite }) => sqlite);
+    return compareDatabase(this.model, databases, now, options);
+  }
+
+  #logged(): string {
+    const errors = this.world.lines.flatMap((line) => ('error' in line ? [`${line.error}`] : []));
+    return errors.join('\n').slice(0, 1000);
+  }
+}
+
+/** Whether all that a request does is in one batch. */
+const isOneBatch = ({ method, path, body }: Plain): boolean =>
+  path.endsWith('/session') ||
+  (/\/business\/(usage\/)?\d/.test(path) && !(method === 'PATCH' && body?.includes('user_id')));
+
+/** The status of a request whose only batch was hit. */
+function statusAfter({ fault: { kind } }: Hit, request: Plain): number {
+  if (kind === 'refused') return 503;
+  return kind === 'broken' ? 500 : outageStatus(request);
+}
+const misleading = ({ status, text }: Answer, { fault }: Hit) =>
+  `status ${status} tells the caller the wrong thing after ${fault.kind}: ${text}`;
