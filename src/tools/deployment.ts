@@ -8,6 +8,7 @@ import { isServiceName, SERVICE_NAME_RULE } from '../core/fields.ts';
 import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
+import { SNAPSHOT_SQL } from './snapshot.ts';
 
 /** Runs wrangler. `read` captures its output, `show` shows it, and `ask` shows it and also allows prompts. */
 export type Run = (
@@ -107,7 +108,12 @@ function readStates(databases: ConfiguredDatabase[], read: Read, migrations: str
       return read<[{ results: [Row] }]>(labelOf(database), args)[0].results[0];
     };
     const tables: string[] = JSON.parse(query<{ names: string }>(TABLES).names);
-    const state = tables.includes('businesses') ? query<State>(stateSql(tables)) : NEW;
+    const isCreated = tables.includes('businesses');
+    if (isCreated && query<{ is_snapshot: number }>(SNAPSHOT_SQL).is_snapshot)
+      throw new Error(
+        `${labelOf(database)} was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database. ${UNCHANGED}`,
+      );
+    const state = isCreated ? query<State>(STATE) : NEW;
     const problem = problemWith(database, tables, state, databases, migrations ?? appliedIn(state));
     if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
     states.set(database.number, state);
@@ -247,13 +253,10 @@ type State = { migrations: string; first_id: number | null; last_id: number | nu
 const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
 const appliedIn = ({ migrations }: State): string[] => JSON.parse(migrations);
 
-/** Returns the query for a State. It uses index lookups only. */
-function stateSql(tables: string[]): string {
-  const numbers = JSON.stringify(BINDINGS.map((_, number) => number));
-  const homes = `select json_group_array(value) from json_each('${numbers}') where exists (select 1 from homes where database = value)`;
-  return `select (select json_group_array(name) from d1_migrations) as migrations, (select min(id) from businesses) as first_id,
-    (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
-}
+/** Reads a State. It uses index lookups only. */
+const STATE = `select (select json_group_array(name) from d1_migrations) as migrations, (select min(id) from businesses) as first_id,
+  (select max(id) from businesses) as last_id, (select json_group_array(value)
+    from json_each('${JSON.stringify(BINDINGS.map((_, number) => number))}') where exists (select 1 from homes where database = value)) as homes`;
 
 /**
  * Returns the reason why a database cannot be used for its binding or with this version, or null if it can. `known` lists the allowed

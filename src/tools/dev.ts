@@ -1,8 +1,9 @@
 // npm run dev: applies the migrations to the local databases and starts the service. After the service responds, prepares demo businesses
 // and new demo keys over HTTP, and prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
@@ -12,6 +13,7 @@ import { parseId } from '../core/request.ts';
 import { prepareDemo } from './demo.ts';
 import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
+import { SNAPSHOT_SQL } from './snapshot.ts';
 
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
@@ -27,6 +29,11 @@ const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/stat
 // Checked first, because a second server on the same port would replace the first server's key.
 const problem = await portProblem(port);
 if (problem !== null) end(problem, 1);
+if (globSync('v3/d1/*/*.sqlite', { cwd: state }).some((file) => isSnapshot(join(state, file))))
+  end(
+    `${state} was created by a version before 1.0.0-rc, which cannot be upgraded. Delete it, or use --persist-to.`,
+    1,
+  );
 
 // Loaded after the checks, because loading takes more than a second, and errors should appear immediately.
 const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
@@ -121,6 +128,16 @@ function migrate(binding: string): void {
     if (isLocked) end(`${binding} is locked: another program has it open in ${state}.`, 1);
     process.stderr.write(stdout + stderr);
     end(`The migrations of ${binding} were not applied.`, 1);
+  }
+}
+
+/** False if the file cannot be read as such a database. wrangler then says why. */
+function isSnapshot(file: string): boolean {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true });
+    return database.prepare(SNAPSHOT_SQL).get()?.is_snapshot === 1;
+  } catch {
+    return false;
   }
 }
 

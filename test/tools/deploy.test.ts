@@ -334,6 +334,18 @@ describe('npm run deploy changes nothing when', () => {
     );
   });
 
+  test.each(['', '--rollback', '--dry-run'])('a version before 1.0.0-rc created a database (%s)', (args) => {
+    const project = deployed();
+    const id = project.idOf('DB_1');
+    project.account.query(id, "insert into d1_migrations (name) values ('0001_init.sql')");
+    project.account.query(id, 'drop table homes'); // the first versions had no such table
+    expect(project.deploy({ args })).toEqual(
+      refused(
+        `DB_1 (usage-DB_1, ${id}) was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database.`,
+      ),
+    );
+  });
+
   test('a database has a migration that the checkout lacks, unless --rollback is passed', () => {
     const project = deployed();
     const id = project.idOf('DB_1');

@@ -1,9 +1,10 @@
 // npm run dev. Most tests replace wrangler with a script.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
@@ -107,6 +108,23 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     const stderr = 'wrangler dev exited with code 3 before the service responded.\n';
     expect(await runScript(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
+  });
+
+  test('rejects local databases of a version before 1.0.0-rc with one line on stderr, before it starts wrangler', async () => {
+    const state = newDatabase();
+    for (const file of globSync('v3/d1/*/*.sqlite', { cwd: state }).filter(
+      (name) => !name.endsWith('metadata.sqlite'),
+    )) {
+      using database = new DatabaseSync(join(state, file));
+      database.exec(`update d1_migrations set name = '0001_init.sql'`);
+    }
+    const args = ['--port', `${await freePort()}`, '--persist-to', state];
+    const stderr = `${state} was created by a version before 1.0.0-rc, which cannot be upgraded. Delete it, or use --persist-to.\n`;
+    expect(await runScript(playing('process.stdout.write("started")'), DEV, ...args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr,
+    });
   });
 
   test('reports which database could not be migrated', async () => {
