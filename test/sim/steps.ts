@@ -54,6 +54,9 @@ const DAY = 24 * HOUR;
 
 const at = <T>(list: readonly T[], index = 0): T | undefined => list[index % Math.max(1, list.length)];
 
+/** A time in the zone +05:30, whose day is not always the one in UTC. */
+const inIndia = (ms: number) => new Date(ms + 5.5 * HOUR).toISOString().replace('Z', '+05:30');
+
 /** Fills the places of a step with what exists now. */
 export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const { state } = model;
@@ -92,6 +95,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     text
       .replace(/\{day([+-]\d+)\}/g, (_, days) => plusDays(today, Number(days)))
       .replace(/\{at([+-]\d+)\}/g, (_, ms) => new Date(now + Number(ms)).toISOString())
+      .replace(/\{local([+-]\d+)\}/g, (_, ms) => inIndia(now + Number(ms)))
       .replace(/"?\{(\w+)\}"?/g, (place, name) => {
         const value = places[name];
         if (value === undefined) return place;
@@ -182,7 +186,7 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
 // Generating.
 
 const SMALL = [0, 1, 2, 3, 5, 8, 10, 15, 20, null];
-const QUANTITIES = [1, 1, 2, 3, 4, 5, 7, 10, 20, 1_000_000];
+const QUANTITIES = [1, 1, 2, 3, 4, 5, 7, 10, 20, 1_000_000_000];
 const IDS = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', '"u1"', 'u"2'];
 const NAMES = ['Acme', 'Bücher & Söhne', ' Acme ', '=1+2', 'A, "B"', "O'Neil"];
 export const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(24 + n, 'x'));
@@ -216,7 +220,7 @@ const fields = (random: Random) => ({
 const sites = (random: Random) => fromList(random, Object.keys(SITES), 3);
 const use = (random: Random, lower = false) => ({
   id: random.pick(IDS.slice(0, 8)),
-  ...(!lower && random.chance(0.5) && { at: `{at${signed(random.pick(AGES))}}` }),
+  ...(!lower && random.chance(0.5) && { at: `{${random.pick(['at', 'at', 'local'])}${signed(random.pick(AGES))}}` }),
   ...(lower
     ? { quantity: random.pick([0, 0, 1, 2, 3, 5]) }
     : random.chance(0.5) && { quantity: random.pick(QUANTITIES) }),
@@ -559,7 +563,7 @@ const TOGETHER = Object.fromEntries(ONE_BATCH.map((name) => [name, WEIGHTS[name]
 const LONG = 'x'.repeat(256);
 const BAD_BODIES: Record<string, unknown[]> = {
   record_: [
-    ...[0, -1, 1.5, '1', null, 1_000_001].map((quantity) => ({ quantity })),
+    ...[0, -1, 1.5, '1', null, 1_000_000_001].map((quantity) => ({ quantity })),
     { quantity: 1, at: '{at-1}' },
     { uses: [] },
     { uses: {} },
@@ -585,7 +589,7 @@ const BAD_BODIES: Record<string, unknown[]> = {
   lower_: [
     { uses: [{ id: 'u1', quantity: -1 }] },
     { uses: [{ id: 'u1' }] },
-    { uses: [{ id: 'u1', quantity: 1_000_001 }] },
+    { uses: [{ id: 'u1', quantity: 1_000_000_001 }] },
     {
       uses: [
         { id: 'u1', quantity: 0 },

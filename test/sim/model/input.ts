@@ -214,13 +214,20 @@ export function hoursIn(text: string): number | null {
 const isId = (value: unknown) => typeof value === 'string' && /^[!-~]{1,255}$/.test(value);
 export const ID = 'must be 1 to 255 printable ASCII characters without spaces';
 const id = rule(isId, ID);
-const MAX_QUANTITY = 1_000_000;
+const MAX_QUANTITY = 1_000_000_000;
 const quantity = integer(1, MAX_QUANTITY, `must be a whole number from 1 to ${MAX_QUANTITY}`);
 const RECORDING = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 export const AT =
-  'must be a timestamp such as 2026-01-31T12:00:00Z, at most 35 days in the past or 5 minutes in the future';
+  'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
+/** One use without a quantity. */
+export const oneUse: Check = (value, path) => {
+  if (!isObject(value)) return wrong(path, value, RECORDING);
+  const [unknown] = Object.keys(value);
+  if (unknown === undefined) return {};
+  return { [unknown]: [`${unknown} is not a member of this object, which accepts quantity or uses`] };
+};
 export const oneQuantity = object({ quantity }, RECORDING);
-const anyUses = object(
+export const uses = object(
   {
     uses: listOf(
       object(
@@ -233,8 +240,6 @@ const anyUses = object(
   },
   RECORDING,
 );
-export const uses: Check = (value, path) =>
-  typeof value === 'object' && value !== null && 'uses' in value ? anyUses(value, path) : wrong(path, value, RECORDING);
 export const lowering = object(
   {
     uses: listOf(

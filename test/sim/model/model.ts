@@ -41,6 +41,7 @@ import {
   newKey,
   newSites,
   oneQuantity,
+  oneUse,
   PARAMETERS,
   rotation,
   update,
@@ -113,6 +114,7 @@ function routeOf(method: string, path: string) {
   return { operation, parameters };
 }
 
+const isEmptyBody = (body: string): boolean => /^[\t\n\r ]*$/.test(body);
 const MAX_BYTES = 1_048_576;
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -177,7 +179,7 @@ export class Model {
       );
     if (new TextEncoder().encode(body).length > MAX_BYTES)
       throw new Answer(413, 'too_large', { message: 'Payload Too Large' });
-    const isEmpty = body.trim() === '';
+    const isEmpty = isEmptyBody(body);
     const json = isEmpty ? { json: undefined } : parsed(body);
     const operation = named === 'record' ? recordingOf(json) : named;
     const business_id = idOf(parameters.business_id ?? '') ?? 0;
@@ -355,8 +357,11 @@ export class Model {
     switch (operation) {
       case 'read_usage':
         return readUsage(call);
-      case 'record_use':
+      case 'record_use': {
+        const isEmptyList = Array.isArray(call.json) && call.json.length === 0;
+        if (!isEmptyList) read(oneUse, true);
         return recordOne(call, 1);
+      }
       case 'record_quantity':
         return recordOne(call, read(oneQuantity).quantity as number);
       case 'record_uses':
@@ -447,18 +452,16 @@ const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null
 
 /** What a body records. */
 function recordingOf(json: { json: unknown } | { problem: string }): Operation {
-  if ('problem' in json) return 'record_uses';
-  const { json: value } = json;
-  if (value === undefined) return 'record_use';
-  if (typeof value !== 'object' || value === null) return 'record_uses';
-  if (Object.keys(value).length === 0) return 'record_use';
-  return 'quantity' in value && !('uses' in value) ? 'record_quantity' : 'record_uses';
+  const value = 'json' in json ? json.json : undefined;
+  if (typeof value !== 'object' || value === null) return 'record_use';
+  if ('uses' in value) return 'record_uses';
+  return 'quantity' in value ? 'record_quantity' : 'record_use';
 }
 
 /** The status after a failure of which nobody knows whether it was carried out: 503 if sending the request again is safe. */
 export function outageStatus({ method, path, headers, body }: Plain): 500 | 503 {
   const { operation } = routeOf(method, path.split('?')[0] ?? '');
-  const isEmpty = (body ?? '').trim() === '';
+  const isEmpty = isEmptyBody(body ?? '');
   const named = operation === 'record' ? recordingOf(isEmpty ? { json: undefined } : parsed(body ?? '')) : operation;
   return isRepeatable(named, headers['Idempotency-Key'] !== undefined) ? 503 : 500;
 }

@@ -91,12 +91,17 @@ export function recordOne(call: Call, quantity: number) {
   if (parsed !== null && 'problem' in parsed) throw invalidField('Idempotency-Key', parsed.problem);
   const name = parsed === null ? null : nameOf(call, parsed.id);
   const counts = countsOf(call, business);
-  const answer = (date: string) => {
+  const answer = (date: string, isDuplicate = false) => {
     const remaining = remainingOf(call, business);
-    return success({ date, count: counts[date] ?? 0, ...(remaining !== undefined && { remaining }) });
+    return success({
+      date,
+      count: counts[date] ?? 0,
+      ...(isDuplicate && { duplicate: true }),
+      ...(remaining !== undefined && { remaining }),
+    });
   };
   const known = name === null ? undefined : ledgerOf(call, business)[name];
-  if (known !== undefined) return answer(known.day);
+  if (known !== undefined) return answer(known.day, true);
 
   const overage = overageOf(call, business);
   const periods = periodsOf(state, business, today);
@@ -121,13 +126,19 @@ export function recordOne(call: Call, quantity: number) {
   return answer(today);
 }
 
-/** The day of `at`, or null if it is no timestamp or is too long ago or too far ahead. */
-function dayOfUse(at: string, now: number): string | null {
-  const [, day = '', time = '', fraction = ''] =
-    /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?Z$/.exec(at) ?? [];
-  if (!isDay(day)) return null;
-  const ms = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
-  return ms >= now - 35 * 86_400_000 && ms <= now + 5 * 60_000 ? day : null;
+/** The day of `at` (UTC), or the rule that it breaks. */
+function dayOfUse(at: string, now: number): { day: string } | { problem: string } {
+  const parts =
+    /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i.exec(at);
+  const [, day = '', time = '', fraction = '', zone = 'Z'] = parts ?? [];
+  if (at.length > 64 || !isDay(day)) return { problem: AT };
+  const utc = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
+  const [hours = 0, minutes = 0] = zone.toUpperCase() === 'Z' ? [] : zone.slice(1).split(':').map(Number);
+  const ms = utc - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+  const [earliest, latest] = [now - 35 * 86_400_000, now + 5 * 60_000].map((limit) => new Date(limit).toISOString());
+  if (ms < now - 35 * 86_400_000) return { problem: `must be at most 35 days in the past: ${earliest} or later` };
+  if (ms > now + 5 * 60_000) return { problem: `must be at most 5 minutes in the future: ${latest} or earlier` };
+  return { day: dayOf(ms) };
 }
 
 type Listed = { id: string; at?: string; quantity?: number };
@@ -140,11 +151,11 @@ export function recordMany(call: Call, listed: Listed[]) {
   const errors: Errors = {};
   const uses: NewUse[] = [];
   for (const [index, { id, at, quantity = 1 }] of listed.entries()) {
-    const day = at === undefined ? today : dayOfUse(at, now);
+    const found = at === undefined ? { day: today } : dayOfUse(at, now);
     const name = nameOf(call, id);
-    if (day === null) errors[`uses.${index}.at`] = [`uses.${index}.at ${AT}`];
+    if ('problem' in found) errors[`uses.${index}.at`] = [`uses.${index}.at ${found.problem}`];
     else if (!uses.some((use) => use.name === name))
-      uses.push({ index, name, day, quantity, isDated: at !== undefined });
+      uses.push({ index, name, day: found.day, quantity, isDated: at !== undefined });
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const ledger = ledgerOf(call, business);
