@@ -186,13 +186,25 @@ describe('the rate limits', () => {
     expect([(await read()).status, (await read()).status]).toEqual([200, 429]);
   });
 
-  test('treat an IPv6 /64 network as one client', () => {
-    expect(networkOf('192.0.2.1')).toBe('192.0.2.1');
-    for (const address of ['2001:db8::1', '2001:db8:0:0:ffff::1', '2001:db8::', '2001:db8:0:0:1:2:3:4']) {
-      expect(networkOf(address)).toBe('2001:db8:0:0');
-    }
-    expect(networkOf('2001:db8:0:1::1')).toBe('2001:db8:0:1');
-    expect(networkOf('::1')).toBe('0:0:0:0');
+  test.each([
+    [
+      '192.0.2.1',
+      ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '0:0:0:0:0:ffff:c000:0201', '64:ff9b::c000:201'],
+    ],
+    ['198.51.100.7', ['198.51.100.7', '::ffff:198.51.100.7', '64:ff9b::198.51.100.7']],
+    ['0.0.0.0', ['0.0.0.0', '::ffff:0:0']],
+    ['255.255.255.255', ['::ffff:ffff:ffff']],
+    [
+      '2001:db8:0:0',
+      ['2001:db8::1', '2001:DB8:0:0:ffff::1', '2001:db8::', '2001:0db8:0000:0:1:2:3:4', '2001:db8::ffff:c000:201'],
+    ],
+    ['2001:db8:0:1', ['2001:db8:0:1::1', '2001:db8:0:1:ffff:ffff:ffff:ffff']],
+    ['64:ff9b:1:0', ['64:ff9b:1::c000:201']],
+    ['2002:c000:201:1', ['2002:c000:201:1::1']],
+    ['0:0:0:0', ['::', '::1', '::ffff:0:192.0.2.1']],
+    ['fe80::1%eth0', ['fe80::1%eth0']],
+  ])('treat an IPv4 address, in any notation, and an IPv6 /64 network as one client: %s', (network, addresses) => {
+    expect(addresses.map(networkOf)).toEqual(addresses.map(() => network));
   });
 
   test('apply after the checks for 404 and 405, and before the checks of the credential and the body', async () => {
