@@ -6,7 +6,14 @@ import type * as z from 'zod/mini';
 import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isEmptyBody } from './core/json.ts';
-import { isFromPage, malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
+import {
+  isFromPage,
+  malformedSecrets,
+  OPERATOR_ROLES,
+  type OperatorRole,
+  operatorRefusal,
+  roleOf,
+} from './core/operator.ts';
 import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
@@ -278,7 +285,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
   if (names.length === 0) return;
   c.get('log').error({
     operation: 'operator_key',
-    error: `${names.join(', ')} must be full: or record: followed by 64 hex digits`,
+    error: `${names.join(', ')} must be ${OPERATOR_ROLES.join(': or ')}: followed by 64 hex digits`,
   });
 }
 

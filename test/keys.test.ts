@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ROLES as KEY_ROLES } from '../src/core/policy.ts';
 import { apiKeys, businesses } from '../src/db/schema.ts';
 import { refused } from './answers.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
@@ -16,6 +17,7 @@ import {
   inBatches,
   newBusiness,
   newKey,
+  OPERATOR,
   type Scope,
 } from './support.ts';
 
@@ -159,6 +161,24 @@ test('a request costs the same with a record-only key as with a full key', async
     await by(business.key); // creates the day's row, which costs more than an update
     expect(await by(key)).toEqual({ ...(await by(business.key)), status: 200 });
   }
+});
+
+test('a key of each role is created and listed as requested, and only a full key may do everything', async () => {
+  const business = await newBusiness();
+  const path = `/api/v1/user/${business.user_id}/keys`;
+  for (const role of KEY_ROLES) {
+    const created = await call('POST', path, { as: OPERATOR.full, body: { role } });
+    expect(created.body.data).toMatchObject({ role, read_only: role === 'read' });
+    const refusals = await Promise.all(
+      OF_A_BUSINESS.map((route) => ask(route, business, false, { as: created.body.data.api_key })),
+    );
+    const isRefused = refusals.some(({ headers }) =>
+      ['read_only_key', 'record_only_key'].includes(headers.get('Error-Code') ?? ''),
+    );
+    expect([role, isRefused]).toEqual([role, role !== 'full']);
+  }
+  const { keys } = (await call('GET', path, { as: OPERATOR.full })).body.data;
+  expect(keys.slice(-KEY_ROLES.length).map(({ role }: { role: string }) => role)).toEqual(KEY_ROLES);
 });
 
 test('a key cannot be both read-only and record-only', async () => {

@@ -1,9 +1,14 @@
 // Operator keys (docs/api.md, "Operator keys"). They are not in a database: a Worker secret contains each key's role and hash.
 import { type Operation, POLICY, type Refusal } from './policy.ts';
 
-/** `full` may do everything that POLICY allows the operator. `record` is limited to operations with `allowsRecordKey`. */
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** The refusal of an operation that POLICY allows the operator. Total, so that no new role may do everything. */
+const REFUSAL: Record<OperatorRole, (operation: Operation) => Refusal | null> = {
+  full: () => null,
+  record: (operation) => (POLICY[operation].allowsRecordKey ? null : 'record_only_key'),
+};
 
 /** Several secrets allow one key to be rotated while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
@@ -12,7 +17,7 @@ export type OperatorSecret = (typeof OPERATOR_SECRETS)[number];
 /** Formats a secret from a key's role and its SHA-256 in hex. */
 export const formatSecret = (role: OperatorRole, hash: string): string => `${role}:${hash}`;
 
-const SECRET = /^(full|record):[0-9a-f]{64}$/;
+const SECRET = new RegExp(`^(?:${OPERATOR_ROLES.join('|')}):[0-9a-f]{64}$`);
 
 /** Returns the secrets that are set but malformed. */
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
@@ -38,5 +43,5 @@ export function operatorRefusal(role: OperatorRole, operation: Operation, isFrom
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];
   if (!allowsOperator) return session === 'only' ? 'session_only' : 'operator_not_allowed';
-  return role === 'record' && !POLICY[operation].allowsRecordKey ? 'record_only_key' : null;
+  return REFUSAL[role](operation);
 }

@@ -10,6 +10,7 @@ export const MAX_STORED_SESSIONS = 50;
 
 /** The roles of sessions that console links start. */
 export const LINK_ROLES = ['full', 'read'] as const;
+export type LinkRole = (typeof LINK_ROLES)[number];
 
 /** Puts the code in the fragment, which browsers never send to a server. */
 export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;

@@ -2,7 +2,7 @@
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { newCode, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
-import { CODE_MINUTES, DEFAULT_LINK_MINUTES, type LINK_ROLES } from '../core/session.ts';
+import { CODE_MINUTES, DEFAULT_LINK_MINUTES, type LinkRole } from '../core/session.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
@@ -18,10 +18,13 @@ import { builder, type Placeholders } from './text.ts';
 /** `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
-  role: (typeof LINK_ROLES)[number];
+  role: LinkRole;
   minutes: number;
   return_url: string | null;
 }>;
+
+/** How each role is stored. Total, so that no new role becomes a full session. */
+const READ_ONLY: Record<LinkRole, 0 | 1> = { full: 0, read: 1 };
 
 /** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
@@ -61,7 +64,7 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await sha256Hex(code);
-  const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at, return_url };
+  const columns = { hash, user_id, business_id, read_only: READ_ONLY[role], minutes, expires_at, return_url };
   const link = JSON.stringify(columns);
   const { row, created } = await databases.askIn(home)(readUser({ link }), {
     ...raiseIds(home),
