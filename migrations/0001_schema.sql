@@ -63,7 +63,8 @@ CREATE TABLE api_keys (
   revoked_at   TEXT,
   last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last call that was permitted
   ends_at      TEXT    CHECK (ends_at LIKE '____-__-__T__:__:__.______Z'), -- when a session ends. NULL: the row is a key
-  session_of   INTEGER CHECK (session_of IS NULL OR ends_at IS NOT NULL)   -- the key that started a session. NULL: a console link did
+  session_of   INTEGER CHECK (session_of IS NULL OR ends_at IS NOT NULL),  -- the key that started a session. NULL: a console link did
+  actor_name   TEXT    CHECK (length(actor_name) <= 64) -- the person whom a session's console link names. NULL: nobody
 ) STRICT;
 
 CREATE INDEX api_keys_user_id ON api_keys (user_id);
@@ -81,7 +82,8 @@ CREATE TABLE codes (
   read_only   INTEGER NOT NULL CHECK (read_only IN (0, 1)),
   minutes     INTEGER NOT NULL CHECK (minutes BETWEEN 1 AND 1440),
   expires_at  TEXT    NOT NULL,
-  return_url  TEXT    CHECK (length(return_url) <= 2000) -- where the console links back to. NULL: nowhere
+  return_url  TEXT    CHECK (length(return_url) <= 2000), -- where the console links back to. NULL: nowhere
+  actor_name  TEXT    CHECK (length(actor_name) <= 64)    -- the person whom the link names, for the list of changes. NULL: nobody
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX codes_user_id ON codes (user_id);
@@ -160,14 +162,17 @@ CREATE TABLE refused_origins (
 -- Who changed what in a business, or in a user's keys for all businesses. `before` and `after` are JSON objects with only the changed
 -- fields, and never contain a secret. Kept for 400 days. It does not refer to businesses, because a deletion is recorded here too.
 CREATE TABLE changes (
-  subject    TEXT    NOT NULL CHECK (subject IN ('business', 'user')),
-  subject_id INTEGER NOT NULL,
-  id         INTEGER NOT NULL, -- 1, 2, 3 … for each subject
-  at         TEXT    NOT NULL,
-  actor      TEXT    NOT NULL,
-  action     TEXT    NOT NULL,
-  before     TEXT,
-  after      TEXT,
+  subject       TEXT    NOT NULL CHECK (subject IN ('business', 'user')),
+  subject_id    INTEGER NOT NULL,
+  id            INTEGER NOT NULL, -- 1, 2, 3 … for each subject
+  at            TEXT    NOT NULL,
+  actor         TEXT    NOT NULL,
+  action        TEXT    NOT NULL,
+  before        TEXT,
+  after         TEXT,
+  actor_name    TEXT    CHECK (length(actor_name) <= 64), -- the person whom the console link of the actor's session names. NULL: nobody
+  -- The user of that session. No other user sees the name, and it is erased with this user.
+  actor_user_id INTEGER CHECK ((actor_user_id IS NULL) = (actor_name IS NULL)),
   PRIMARY KEY (subject, subject_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -175,6 +180,8 @@ CREATE INDEX changes_at ON changes (at);
 -- The changes that name a user: of businesses that were created for the user, transferred to or by the user, or deleted.
 CREATE INDEX changes_before_user ON changes (before ->> 'user_id') WHERE before ->> 'user_id' IS NOT NULL;
 CREATE INDEX changes_after_user ON changes (after ->> 'user_id') WHERE after ->> 'user_id' IS NOT NULL;
+-- The changes that name a person for whom a user's console link was created.
+CREATE INDEX changes_actor_user_id ON changes (actor_user_id) WHERE actor_user_id IS NOT NULL;
 
 -- The SHA-256 (hex) of every imported token that a business has or had, also after its deletion, so that none is imported again.
 CREATE TABLE retired_tokens (

@@ -21,6 +21,7 @@ import {
   callerOf,
   dumpAll,
   homes,
+  INSERT_CHANGES,
   inBatches,
   NOW,
   newBusiness,
@@ -59,6 +60,7 @@ describe('the row of a change', () => {
         at: STAMP,
         actor,
         key_name,
+        actor_name: null,
         action: 'add_sites',
         before: null,
         after: { sites: [B, 'https://c.example'] },
@@ -71,7 +73,16 @@ describe('the row of a change', () => {
     const entry = await addSite(business.id, B);
     expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: STAMP, actor, key_name, action: 'remove_sites', before: { sites: [B] }, after: null },
+      {
+        id: 1,
+        at: STAMP,
+        actor,
+        key_name,
+        actor_name: null,
+        action: 'remove_sites',
+        before: { sites: [B] },
+        after: null,
+      },
     ]);
   });
 
@@ -79,7 +90,16 @@ describe('the row of a change', () => {
     const { business, key, actor, key_name } = await owned({ sites: [A, B] });
     expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: STAMP, actor, key_name, action: 'remove_sites', before: { sites: [A, B] }, after: null },
+      {
+        id: 1,
+        at: STAMP,
+        actor,
+        key_name,
+        actor_name: null,
+        action: 'remove_sites',
+        before: { sites: [A, B] },
+        after: null,
+      },
     ]);
   });
 
@@ -98,7 +118,7 @@ describe('the row of a change', () => {
         after: { token: `…${token.slice(-4)}`, ...kept },
       };
       expect((await list(business)).changes).toEqual([
-        { id: 1, at: STAMP, actor, key_name, action: 'rotate_token', ...tokens },
+        { id: 1, at: STAMP, actor, key_name, actor_name: null, action: 'rotate_token', ...tokens },
       ]);
     },
   );
@@ -116,7 +136,16 @@ describe('the row of a change', () => {
       { last_four: last?.slice(-4), expires_at: '2026-03-17T00:00:00.000000Z' },
     ];
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: STAMP, actor, key_name, action: 'stop_former_tokens', before: { tokens }, after: null },
+      {
+        id: 1,
+        at: STAMP,
+        actor,
+        key_name,
+        actor_name: null,
+        action: 'stop_former_tokens',
+        before: { tokens },
+        after: null,
+      },
     ]);
   });
 
@@ -133,7 +162,7 @@ describe('the row of a change', () => {
       const { rows_written } = (await send(business)).cost;
       expect((await list(business)).changes).toHaveLength(1);
       // Inserts a copy of the row, to measure the insert alone.
-      const row = `insert into changes select subject, subject_id, id + 1, at, actor, action, before, after from changes
+      const row = `${INSERT_CHANGES} select subject, subject_id, id + 1, at, actor, action, before, after from changes
         where subject = 'business' and subject_id = ?`;
       const { meta } = await d1.prepare(row).bind(business.id).run();
       expect(meta.rows_written).toBe(2);
@@ -268,7 +297,7 @@ describe('the list of changes', () => {
   test('returns 20 changes per page by default and at most 100', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
-      insert into changes select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, null from n`;
+      ${INSERT_CHANGES} select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, null from n`;
     await business.home.d1.prepare(row).bind(business.id).run();
     expect(await list(business)).toMatchObject({ ids: Array.from({ length: 20 }, (_, at) => 150 - at), next: 131 });
     const most = await list(business, '?limit=100');
@@ -282,7 +311,7 @@ describe('the list of changes', () => {
   test('returns fewer changes per page if they are long, but at least one, because D1 limits a text to 2 MB', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
-      insert into changes select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
+      ${INSERT_CHANGES} select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
         json_object('sites', json_array(hex(zeroblob(? / 2)))), null from n`;
     const fill = (bytes: number) => business.home.d1.prepare(row).bind(business.id, bytes).run();
     await fill(130_000);
@@ -375,14 +404,14 @@ describe('the list of changes', () => {
       ...{ ...row, subject: 'business', subject_id: business.id },
       ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
     });
-    expect((await list(business)).changes).toEqual([{ ...row, key_name: null, before, after }]);
+    expect((await list(business)).changes).toEqual([{ ...row, key_name: null, actor_name: null, before, after }]);
   });
 });
 
 describe('the filtered list of changes', () => {
   type Row = { id: number; at?: string; action?: string; before?: unknown; after?: unknown };
   const store = async ({ id, home }: Business, rows: Row[]) => {
-    const insert = `insert into changes select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
+    const insert = `${INSERT_CHANGES} select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
       value -> 'before', value -> 'after' from json_each(?)`;
     const stored = rows.map((row) => ({ at: STAMP, action: 'update_business', ...row }));
     await home.d1.prepare(insert).bind(id, JSON.stringify(stored)).run();
@@ -671,7 +700,7 @@ describe('the name of the key that made a change', () => {
 
   test('is null for unknown keys and other actors', async () => {
     const { business } = await owned();
-    const insert = `insert into changes select 'business', ?, key + 1, '${STAMP}', value, 'update_business', null, null from json_each(?)`;
+    const insert = `${INSERT_CHANGES} select 'business', ?, key + 1, '${STAMP}', value, 'update_business', null, null from json_each(?)`;
     const actors = ['key 999999999 (…abcd)', 'console link (…abcd)', 'operator (…abcd)', 'operator'];
     await business.home.d1.prepare(insert).bind(business.id, JSON.stringify(actors)).run();
     expect(await namesOf(business)).toEqual(actors.map(() => null));
@@ -743,7 +772,7 @@ describe('the name of the key that made a change', () => {
   test('adds at most one row read for each change', async () => {
     const { business, id } = await owned();
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
-      insert into changes select 'business', ?, i, '${STAMP}', ?, 'update_business', null, null from n`;
+      ${INSERT_CHANGES} select 'business', ?, i, '${STAMP}', ?, 'update_business', null, null from n`;
     const fill = (actor: string) => business.home.d1.prepare(insert).bind(business.id, actor).run();
     const clear = () => business.home.d1.prepare('delete from changes where subject_id = ?').bind(business.id).run();
     for (const as of [business.key, OPERATOR.full]) {
@@ -945,6 +974,7 @@ describe('the steps of a change', () => {
         at: STAMP,
         actor,
         key_name: 'test',
+        actor_name: null,
         action: example.action,
         ...example.recorded(business.token, token, former),
       },

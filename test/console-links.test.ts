@@ -50,6 +50,7 @@ describe('a console link', () => {
           ...{ hash: await sha256Hex(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
           expires_at: '2026-03-15T12:02:00.000000Z',
           return_url: null,
+          actor_name: null,
         },
       ]);
       expect((await redeem(body.data.url, new Date('2026-03-15T12:02:00.000Z'))).status).toBe(401);
@@ -173,7 +174,7 @@ describe('a console link', () => {
     [
       'hours',
       { hours: 1 },
-      'hours is not a member of this object, which accepts business_id, role, minutes, and return_url',
+      'hours is not a member of this object, which accepts business_id, role, minutes, return_url, and as',
     ],
   ])('is refused with an invalid %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);
@@ -280,6 +281,85 @@ describe('a console link', () => {
       const message =
         'return_url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters';
       expect({ status, body }).toEqual(invalid('return_url', message));
+      expect(await dumpAll()).toBe(before);
+    });
+  });
+
+  describe('with `as`', () => {
+    const linked = async (business: Business, body: object) =>
+      (await redeem((await create(business, body)).body.data.url)).body.data.session_key as string;
+    const addSite = (business: Business, as: string, site: string) =>
+      call('POST', business.access, { as, body: { sites: [site] } });
+    const listed = async ({ id }: Business, as: string) => {
+      const { body } = await call('GET', `/api/v1/business/${id}/changes?action=add_sites`, { as });
+      return body.data.changes.map(({ actor, actor_name, key_name }: Record<string, string>) => ({
+        ...{ actor, actor_name, key_name },
+      }));
+    };
+    const linkOf = (session: string) => ({ actor: `console link (…${session.slice(-4)})`, key_name: null });
+
+    test('names the person in the changes that its session makes, in a field of its own', async () => {
+      for (const _ of homes) {
+        const business = await newBusiness();
+        const link = await create(business, { as: ' Ann\u00e9 Müller ', minutes: 5 });
+        expect(JSON.stringify([link.text, link.lines])).not.toContain('Müller');
+        const session = await redeem(link.body.data.url);
+        expect(session.cost).toMatchObject({ round_trips: 1 });
+        expect(JSON.stringify([session.text, session.lines])).not.toContain('Müller');
+        const { session_key } = session.body.data;
+        const other = await linked(business, {});
+        const changed = await addSite(business, session_key, 'https://a.example');
+        const { rows_written } = (await addSite(business, other, 'https://b.example')).cost;
+        expect(changed.cost.rows_written).toBe(rows_written + 1);
+        for (const as of [business.key, session_key, OPERATOR.full])
+          expect(await listed(business, as)).toEqual([
+            { ...linkOf(other), actor_name: null },
+            { ...linkOf(session_key), actor_name: 'Anné Müller' },
+          ]);
+      }
+    });
+
+    test('names the person only to the owner for whom the link was created', async () => {
+      const business = await newBusiness();
+      const heir = await newBusiness({ user_id: business.user_id + homes.length * 400_000 });
+      const session = await linked(business, { as: 'Anna' });
+      await addSite(business, session, 'https://a.example');
+      const give = ({ user_id }: Business) =>
+        call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
+      expect((await give(heir)).status).toBe(200);
+      const ofHeir = await linked(heir, { as: 'Bert', business_id: business.id });
+      await addSite(business, ofHeir, 'https://b.example');
+      for (const as of [heir.key, OPERATOR.full])
+        expect(await listed(business, as)).toEqual([
+          { ...linkOf(ofHeir), actor_name: 'Bert' },
+          { ...linkOf(session), actor_name: null },
+        ]);
+      expect((await give(business)).status).toBe(200);
+      expect(await listed(business, business.key)).toEqual([
+        { ...linkOf(ofHeir), actor_name: null },
+        { ...linkOf(session), actor_name: 'Anna' },
+      ]);
+    });
+
+    test.each(['A', 'é'.repeat(64), 'علی‌رضا', 'שלומית\u200f!', '👩‍🔧 Anna', 'operator (…abcd)'])(
+      'can be any line of visible text, and leaves the actor as it is: %s',
+      async (as) => {
+        const business = await newBusiness();
+        const session = await linked(business, { as });
+        await addSite(business, session, 'https://a.example');
+        expect(await listed(business, business.key)).toEqual([{ ...linkOf(session), actor_name: as }]);
+      },
+    );
+
+    test.each([
+      ...['', ' ', '\u200b', '\u2800', 'x'.repeat(65), 'a\nb', 'a\u0000', 'a\u2028b', 'a\u202eb', 'a\u2066b', '\ud800'],
+      ...[7, true, null, {}, ['Anna']],
+    ])('that is not such a line is refused, and stores nothing: %j', async (as) => {
+      const business = await newBusiness();
+      const before = await dumpAll();
+      const rule =
+        'must be one line of 1 to 64 characters with visible text, and without control characters or direction overrides';
+      expect(answerOf(await create(business, { as }))).toEqual(invalid('as', `as ${rule}`));
       expect(await dumpAll()).toBe(before);
     });
   });

@@ -20,6 +20,7 @@ import {
   dumpAll,
   eachOf,
   homes,
+  INSERT_CHANGES,
   NOW,
   newApp,
   newBusiness,
@@ -399,7 +400,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
 
   test('a page of n changes reads at most 4n + 11 rows', async () => {
     const change = `with recursive n(i) as (select 1000 union all select i + 1 from n where i < 1500)
-      insert into changes select 'business', ?1, i, '2026-03-15T00:00:00.000000Z', 'key ' || cast(?2 as integer) || ' (…abcd)', 'rotate_token', null, '{}' from n`;
+      ${INSERT_CHANGES} select 'business', ?1, i, '2026-03-15T00:00:00.000000Z', 'key ' || cast(?2 as integer) || ' (…abcd)', 'rotate_token', null, '{}' from n`;
     const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
     await owner.home.d1.prepare(change).bind(owner.id, key?.id).run();
     for (const limit of [1, 20, 100]) {

@@ -15,6 +15,7 @@ import {
   type Home,
   homeOfId,
   homes,
+  INSERT_CHANGES,
   inBatches,
   NOW,
   newBusiness,
@@ -62,6 +63,7 @@ describe('creating a business', () => {
       at: STAMP,
       actor: 'operator (…ffff)',
       key_name: null,
+      actor_name: null,
       action: 'create_business',
       before: null,
       after,
@@ -445,6 +447,7 @@ describe('changing a business', () => {
           at: '2026-03-16T00:00:00.000000Z',
           actor: 'operator (…ffff)',
           key_name: null,
+          actor_name: null,
           action: 'update_business',
         },
         before: { name: business.name, status: 'active', daily_limit: null },
@@ -647,6 +650,8 @@ describe('deleting a business', () => {
           action: 'delete_business',
           before,
           after: null,
+          actor_name: null,
+          actor_user_id: null,
         },
       ]);
     }
@@ -663,7 +668,7 @@ describe('deleting a business', () => {
       .bind(id)
       .run();
     await home.d1
-      .prepare(`insert into changes with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
+      .prepare(`${INSERT_CHANGES} with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
         select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, '{}' from n`)
       .bind(id)
       .run();
@@ -733,7 +738,7 @@ describe('a user’s keys', () => {
       expect((await call('GET', usage, { as: api_key })).status).toBe(401);
       const { body: seen } = await send('GET', `/user/${user_id}/changes`);
       const shown = { key: `…${key.last_four}`, name: 'Server' };
-      const actor = { at: STAMP, actor: 'operator (…ffff)', key_name: null };
+      const actor = { at: STAMP, actor: 'operator (…ffff)', key_name: null, actor_name: null };
       const after = { id: key.id, ...shown, expires_on: TODAY, business_id: null, read_only: role === 'read', role };
       expect(seen.data).toEqual({
         changes: [

@@ -265,6 +265,8 @@ const INSERT_BUSINESS = `insert into businesses
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
   select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
+/** Starts a statement that stores changes. `select` follows. */
+export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at, actor, action, before, after)';
 const INSERT_HOME = `insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z') on conflict do nothing`;
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
 

@@ -9,7 +9,19 @@ import { alerts, messages } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
-import { call, databases, dumpAll, env, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
+import {
+  call,
+  databases,
+  dumpAll,
+  env,
+  type Home,
+  homes,
+  INSERT_CHANGES,
+  later,
+  NOW,
+  OPERATOR,
+  withBatch,
+} from './support.ts';
 
 // A message contains the alerts of every business, so each test starts without alerts.
 beforeEach(async () => {
@@ -89,7 +101,16 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const body = { sites: ['https://b.example'] };
   await call('POST', `/api/v1/business/${given.id}/access`, { as: narrow.api_key, body });
   const session = await call('POST', '/api/v1/session', { as: key.api_key });
-  const link = { minutes: 5, return_url: `https://shop.${host}/settings` };
+  const named = { as: `${word} Anna` };
+  const opened = await done('POST', `/user/${user_id}/console-link`, named);
+  const { session_key } = (await call('POST', '/api/v1/session', { body: { code: opened.url.split('=')[1] } })).body
+    .data;
+  for (const business of [id, given.id, gone.id])
+    await call('POST', `/api/v1/business/${business}/access`, {
+      as: session_key,
+      body: { sites: ['https://c.example'] },
+    });
+  const link = { minutes: 5, return_url: `https://shop.${host}/settings`, ...named };
   const { url } = await done('POST', `/user/${user_id}/console-link`, link);
   await done('POST', `/business/${id}/token`, { keep_old: '2d' });
   const { token } = await done('POST', `/business/${id}/token`, { keep_old: '1d' });
@@ -102,7 +123,15 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await done('PATCH', `/business/${received.id}`, { user_id });
   await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
   await done('DELETE', `/business/${gone.id}?name=${word}%20lost`);
-  const secrets = [imported, token, key.api_key, narrow.api_key, session.body.data.session_key, url.split('=')[1]];
+  const secrets = [
+    imported,
+    token,
+    key.api_key,
+    narrow.api_key,
+    session.body.data.session_key,
+    session_key,
+    url.split('=')[1],
+  ];
   const ids = { id, given: given.id, received: received.id, gone: gone.id, theirs: theirs.id };
   return { ...ids, user_id, word, other, home, imported, secrets };
 }
@@ -147,9 +176,9 @@ describe('an export', () => {
       alert_at: JSON.parse(`${row.alert_at ?? '[80,100]'}`),
     });
     const roleOf = ({ read_only, record_only }: Line) => (read_only ? 'read' : record_only ? 'record' : 'full');
-    const key = ({ record_only, ends_at, session_of, ...row }: Line) => ({
+    const key = ({ record_only, ends_at, session_of, actor_name, ...row }: Line) => ({
       ...row,
-      ...(ends_at !== null && { ends_at, session_of }),
+      ...(ends_at !== null && { ends_at, session_of, actor_name }),
       read_only: row.read_only === 1,
       role: roleOf({ record_only, ...row }),
     });
@@ -247,16 +276,16 @@ describe('the pages of an export', () => {
         `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
           ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
         ...[
-          `insert into changes ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
+          `${INSERT_CHANGES} ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
         ],
         ...[
-          `insert into changes ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
+          `${INSERT_CHANGES} ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
         ],
         ...[
-          `insert into changes ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
+          `${INSERT_CHANGES} ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
         ],
         ...[
-          `insert into changes ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
+          `${INSERT_CHANGES} ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
         ],
         `insert into api_keys (user_id, name, hash, last_four, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', ${stamp} from n`,
       ].map((statement) => d1.prepare(statement)),
@@ -312,8 +341,18 @@ describe('an erasure', () => {
     await deleteBusinesses(user);
     const names = /770077010|quixotry/i;
     expect(columnsOf(await found(names))).toEqual([
-      ...['api_keys.name', 'api_keys.user_id', 'changes.after', 'changes.before', 'changes.subject_id'],
-      ...['codes.return_url', 'codes.user_id', 'homes.user_id', 'imported_tokens.user_id', 'messages.body'],
+      ...['api_keys.actor_name', 'api_keys.name', 'api_keys.user_id', 'changes.actor_name', 'changes.actor_user_id'],
+      ...[
+        'changes.after',
+        'changes.before',
+        'changes.subject_id',
+        'codes.actor_name',
+        'codes.return_url',
+        'codes.user_id',
+        'homes.user_id',
+        'imported_tokens.user_id',
+        'messages.body',
+      ],
     ]);
     const answer = await erase(user.user_id);
     expect(answer).toMatchObject({ status: 200, body: { status: true, data: { erased: { user_id: user.user_id } } } });
@@ -351,11 +390,12 @@ describe('an erasure', () => {
     const deletion = {
       subject: 'business',
       subject_id: gone,
-      id: 3,
+      id: 4,
       at: formatTimestamp(NOW),
       actor: 'operator (…ffff)',
     };
-    expect(results).toEqual([{ ...deletion, action: 'delete_business', before: null, after: null }]);
+    const cleared = { before: null, after: null, actor_name: null, actor_user_id: null };
+    expect(results).toEqual([{ ...deletion, action: 'delete_business', ...cleared }]);
     const left = await leaseNextMessage(home.db, later(HOUR_MS), null);
     expect(left?.id).toBe(whole?.id);
     const ofOther = JSON.parse(whole?.body ?? '{}');

@@ -13,14 +13,19 @@ const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const lineRule = (maxLength: number): string =>
   `must be one line of 1 to ${maxLength} characters with visible text, and without control characters or direction overrides`;
 export const LINE_RULE = lineRule(MAX_LENGTH);
-export const isLine = (text: string): boolean =>
-  text.length <= MAX_LENGTH && VISIBLE.test(text) && !MISLEADING.test(text);
+export const isLine = (text: string, maxLength = MAX_LENGTH): boolean =>
+  text.length <= maxLength && VISIBLE.test(text) && !MISLEADING.test(text);
 
 const MAX_SERVICE_NAME_LENGTH = 60;
 export const SERVICE_NAME_RULE = lineRule(MAX_SERVICE_NAME_LENGTH);
 /** Accepts any type, because variables in wrangler.toml can be any JSON value. */
 export const isServiceName = (name: unknown): boolean =>
-  typeof name === 'string' && name.length <= MAX_SERVICE_NAME_LENGTH && isLine(name);
+  typeof name === 'string' && isLine(name, MAX_SERVICE_NAME_LENGTH);
+
+/** For the person whom a console link names in the list of changes. */
+const MAX_ACTOR_NAME_LENGTH = 64;
+export const ACTOR_NAME_RULE = lineRule(MAX_ACTOR_NAME_LENGTH);
+export const isActorName = (name: string): boolean => isLine(name, MAX_ACTOR_NAME_LENGTH);
 
 const MAX_URL_LENGTH = 2048;
 export const URL_RULE = `must be an http or https URL of at most ${MAX_URL_LENGTH} characters`;

@@ -92,6 +92,8 @@ export const recordChange = (
       action: sql.raw(`'${action}'`),
       before,
       after,
+      actor_name: permission.key_actor_name,
+      actor_user_id: sql`case when ${permission.key_actor_name} is not null then ${permission.key_user_id} end`,
     })} ${source}`,
   );
 

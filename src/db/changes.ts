@@ -33,6 +33,12 @@ const keyName = (id: SQL, user_id: SQLWrapper) =>
     string | null
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
+/** The person who made a change, if the console link was the user's own. A new owner must not see whom the former owner's links named. */
+export const shownName = (
+  { actor_name, actor_user_id }: Record<'actor_name' | 'actor_user_id', SQLWrapper>,
+  user_id: SQLWrapper,
+) => sql<string | null>`case when ${actor_user_id} = ${user_id} then ${actor_name} end`;
+
 /** The id of the key that made a change. Null if no key made it. */
 const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
@@ -100,12 +106,13 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
       .limit($.limit)
       .as('page');
 
-    const { id, at, actor, action, before, after } = page;
+    const { id, at, actor, action, before, after, actor_name, actor_user_id } = page;
     const shown = jsonObject({
       id,
       at,
       actor,
       key_name: keyName(actingKey(actor), permission.owner_id),
+      actor_name: shownName({ actor_name, actor_user_id }, permission.owner_id),
       action,
       before: asJson<Content>(shownTo(permission.owner_id, before, page)),
       after: asJson<Content>(shownTo(permission.owner_id, after, page)),

@@ -15,12 +15,16 @@ import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. */
+/**
+ * `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. `as` names the
+ * person in the session's changes.
+ */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
   role: LinkRole;
   minutes: number;
   return_url: string | null;
+  as: string;
 }>;
 
 /** How each role is stored. Total, so that no new role becomes a full session. */
@@ -56,7 +60,7 @@ const insertCode = statement(['link'], (permission, $) =>
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
-  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null }: ConsoleLink,
+  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null, as }: ConsoleLink,
   now: Date,
 ): Promise<{ code: string; expires_at: string } | null> {
   const home = await findHome(databases, user_id);
@@ -64,7 +68,8 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await sha256Hex(code);
-  const columns = { hash, user_id, business_id, read_only: READ_ONLY[role], minutes, expires_at, return_url };
+  const read_only = READ_ONLY[role];
+  const columns = { hash, user_id, business_id, read_only, minutes, expires_at, return_url, actor_name: as };
   const link = JSON.stringify(columns);
   const { row, created } = await databases.askIn(home)(readUser({ link }), {
     ...raiseIds(home),

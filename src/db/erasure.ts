@@ -74,6 +74,9 @@ const STEPS = {
         ),
       );
   }),
+  actor_names: step((erased) =>
+    builder.update(changes).set({ actor_name: null, actor_user_id: null }).where(eq(changes.actor_user_id, erased)),
+  ),
   /**
    * Updates open messages: replaces the user with the new owner in alerts of transferred businesses, and removes alerts of deleted
    * businesses. A message left without alerts is given up.

@@ -5,7 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
 import { thresholdsOf } from '../core/limits.ts';
 import { lastFour } from './change.ts';
-import { shownTo } from './changes.ts';
+import { shownName, shownTo } from './changes.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { keyColumns, shownKey } from './keys.ts';
 import { ifPermitted, type Permission } from './permission.ts';
@@ -93,7 +93,8 @@ const changeColumns = ({ user_id }: Values) => {
   const { subject, subject_id, id, at, actor, action, before, after } = changes;
   const shown = (text: Column) => sql<Json<object> | null>`${shownTo(user_id, text, changes)}`;
   const texts = { before: shown(before).as('before'), after: shown(after).as('after') };
-  return { subject, subject_id, id, at, actor, action, ...texts };
+  const actor_name = shownName(changes, user_id).as('actor_name');
+  return { subject, subject_id, id, at, actor, actor_name, action, ...texts };
 };
 type Change = RowOf<ReturnType<typeof changesOfUser>>;
 const changeLine = ({ subject, subject_id, before, after, ...change }: Change) => ({
@@ -210,13 +211,20 @@ export const SECTIONS: Record<Section, ReadSection> = {
   keys: section(
     (permission, $) =>
       builder
-        .select({ ...keyColumns, ends_at: apiKeys.ends_at, session_of: apiKeys.session_of })
+        .select({
+          ...keyColumns,
+          ends_at: apiKeys.ends_at,
+          session_of: apiKeys.session_of,
+          actor_name: apiKeys.actor_name,
+        })
         .from(apiKeys)
         .where(and(eq(apiKeys.user_id, own(permission, $)), gt(apiKeys.id, $.id)))
         .orderBy(apiKeys.id)
         .limit($.limit),
-    ({ ends_at, session_of, ...key }) =>
-      ends_at === null ? { type: 'key', ...shownKey(key) } : { type: 'session', ...shownKey(key), ends_at, session_of },
+    ({ ends_at, session_of, actor_name, ...key }) =>
+      ends_at === null
+        ? { type: 'key', ...shownKey(key) }
+        : { type: 'session', ...shownKey(key), ends_at, session_of, actor_name },
     ({ id }) => ({ id, key: 0 }),
   ),
   // Codes expire after two minutes, so there are few.
@@ -230,6 +238,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
           minutes: codes.minutes,
           expires_at: codes.expires_at,
           return_url: codes.return_url,
+          actor_name: codes.actor_name,
         })
         .from(codes)
         .where(eq(codes.user_id, own(permission, $))),

@@ -81,6 +81,7 @@ export function permissionFor(shape: CallShape) {
     last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
     is_session: ofKey<number>(isSession, 'is_session'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
+    key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
     ...limitColumns,
     ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),

@@ -84,6 +84,8 @@ export const apiKeys = sqliteTable(
     ends_at: text(),
     /** The key that started a session. Null if a console link started it. */
     session_of: integer(),
+    /** The person whom the session's console link names. */
+    actor_name: text(),
   },
   (table) => [
     index('api_keys_user_id').on(table.user_id),
@@ -105,6 +107,8 @@ export const codes = sqliteTable(
     expires_at: text().notNull(),
     /** The URL that the console links back to. */
     return_url: text(),
+    /** The person whom the link names, for the list of changes. */
+    actor_name: text(),
   },
   (table) => [
     primaryKey({ columns: [table.hash] }),
@@ -203,6 +207,10 @@ export const changes = sqliteTable(
     action: text().notNull(),
     before: text(),
     after: text(),
+    /** The person whom the console link of the session that made the change names. */
+    actor_name: text(),
+    /** The user of that session. No other user sees the name. Null without a name. */
+    actor_user_id: integer(),
   },
   (table) => [
     primaryKey({ columns: [table.subject, table.subject_id, table.id] }),
@@ -213,6 +221,7 @@ export const changes = sqliteTable(
     index('changes_after_user')
       .on(userIn(table.after))
       .where(isNotNull(userIn(table.after))),
+    index('changes_actor_user_id').on(table.actor_user_id).where(isNotNull(table.actor_user_id)),
   ],
 );
 

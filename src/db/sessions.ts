@@ -92,7 +92,7 @@ export const startSession = (hash: string, ends_at: string) => ({
 });
 
 const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
-  const { user_id, business_id, minutes, read_only } = codes;
+  const { user_id, business_id, minutes, read_only, actor_name } = codes;
   const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${minutes} || ' minutes')`;
   return builder
     .insert(apiKeys)
@@ -110,6 +110,7 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
         business_id,
         read_only,
         record_only: 0,
+        actor_name,
       })} from ${permission} cross join ${codes}
         where ${and(eq(codes.hash, $.lookup_value), isPermitted(permission), isBeforeDeadline)}`,
     )

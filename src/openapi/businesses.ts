@@ -103,9 +103,9 @@ the existing business.`,
       'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
     body: {
       description:
-        "Empty for a session with full access for 60 minutes, or the session's business, role, duration and return URL.",
+        "Empty for a session with full access for 60 minutes, or the session's business, role, duration, return URL and person.",
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
-      examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings' } },
+      examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings', as: 'Anna' } },
     },
     success: ok('The link, which is shown only once.', schemas.consoleLink, {
       read: {
@@ -135,6 +135,7 @@ the existing business.`,
             at: times.created_at,
             actor: 'operator (…abcd)',
             key_name: null,
+            actor_name: null,
             action: 'create_key',
             before: null,
             after: { key: '…abcd', name: 'Billing server', role: 'record', id: 12 },

@@ -7,8 +7,10 @@ import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import { parseExportCursor } from '../core/export.ts';
 import {
+  ACTOR_NAME_RULE,
   ALERT_AT_RULE,
   BILLING_DAY_RULE,
+  isActorName,
   isAscending,
   isLine,
   isUrl,
@@ -267,6 +269,7 @@ export const consoleLinkBody = strict(
     role: z.optional(oneOf(LINK_ROLES, LINK_ROLE_RULE)),
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
     return_url: z.optional(z.nullable(returnUrl)),
+    as: z.optional(z.string(ACTOR_NAME_RULE).check(z.trim(), z.refine(isActorName, ACTOR_NAME_RULE))),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );

@@ -167,6 +167,13 @@ const change = object('Change', 'A change to a business or user.', {
         "Name of the API key that made the change. Null if no API key made it, or the key is not one of the owner's.",
       ),
     ),
+  actor_name: z
+    .nullable(z.string())
+    .check(
+      z.describe(
+        "The person whom the console link names with `as`. Null without such a name, or if the link was not one of the owner's.",
+      ),
+    ),
   action: text('The action, such as `add_sites`. Later versions may add actions.'),
   before: changed.check(z.describe('The changed values before the change. Null if they are new.')),
   after: changed.check(z.describe('The changed values after the change. Null if they were removed.')),

@@ -53,6 +53,22 @@ describe('an entry in the change list', () => {
     await expectAccessible(page);
   });
 
+  test('shows the person whom a console link names, and the link beside the name in its own direction', async () => {
+    const business = await world.spare('https://a.example');
+    page = await openTab(world, business, 'changes');
+    await page.route(/\/changes/, async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      Object.assign(body.data.changes[0], { actor: 'console link (…wxyz)', key_name: null, actor_name: 'שרה' });
+      await route.fulfill({ response, json: body });
+    });
+    await button('Refresh').click();
+    const by = page.locator('.by').first();
+    await eventually(() => by.innerText()).toBe('שרה (console link …wxyz)');
+    expect(await by.locator('bdi').innerText()).toBe('שרה');
+    await expectAccessible(page);
+  });
+
   test('collapses a long list of domains, which opens by keyboard and stays open after a refresh', async () => {
     const sites = Array.from({ length: 100 }, (_, n) => `https://n${n}.example`);
     const business = await world.spare(...sites);

@@ -131,11 +131,11 @@ async function makeOwners(first: LocalDatabase) {
     const [before, after] = action === 'add_sites' ? [null, changed] : [changed, null];
     const at = formatTimestamp(new Date(NOW.getTime() - daysAgo * 86_400_000));
     const actor = `key ${laptop.id} (…${laptop.api_key.slice(-4)})`;
-    return sql`insert into ${changes} values ('business', ${busy.id}, ${id}, ${at}, ${actor}, ${action}, ${before}, ${after})`;
+    return { subject: 'business' as const, subject_id: busy.id, id, at, actor, action, before, after };
   };
   await db.run(sql`delete from ${changes} where ${eq(changes.subject_id, busy.id)}`);
   for (let id = 1; id <= 60; id++)
-    await db.run(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
+    await db.insert(changes).values(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
   // For chart.test.ts: n uses on day n of March 2026, except none on the 7th, and 10 uses on each day of February.
   const shop = await business(CHARTED, 'Tulip Shop');
   const silent = await business(CHARTED, 'Quiet Shop');

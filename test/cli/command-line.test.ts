@@ -30,13 +30,14 @@ describe('help', () => {
   test("for a command prints each option's rule in the service's words", () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
-  console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …]
+  console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …] [--as …]
       Creates a link that opens a user's console. It works once, within two minutes.
       --user must be a positive whole number, such as 7
       --business must be a positive whole number, such as 7
       --role must be full or read
       --minutes must be a whole number from 1 to 1440
       --return-url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters
+      --as must be one line of 1 to 64 characters with visible text, and without control characters or direction overrides
 `);
   });
 

@@ -100,9 +100,11 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('key list --user 7'), 'GET /user/7/keys'],
   [words('key revoke 3 --user 7'), 'DELETE /user/7/keys/3'],
   [
-    words('console-link create --user 7 --business 1 --role read --minutes 15 --return-url https://product.example/'),
+    words(
+      'console-link create --user 7 --business 1 --role read --minutes 15 --return-url https://product.example/ --as Anna',
+    ),
     'POST /user/7/console-link',
-    { business_id: 1, role: 'read', minutes: 15, return_url: 'https://product.example/' },
+    { business_id: 1, role: 'read', minutes: 15, return_url: 'https://product.example/', as: 'Anna' },
   ],
   [words('user erase 7'), 'DELETE /user/7'],
   [words('database list'), 'GET /database'],

@@ -153,6 +153,8 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
   'alerts per page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
   'characters in a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
+  'characters in the `as` of a console link': (n) =>
+    call('POST', '/user/1/console-link', operator, { as: 'x'.repeat(n) }),
   'characters in a business URL': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
   'uses in a limit': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { monthly_limit: n }),

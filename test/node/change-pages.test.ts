@@ -7,6 +7,7 @@ const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   at,
   actor: 'operator',
   key_name: null,
+  actor_name: null,
   action: 'add_sites',
   before: null,
   after: null,

@@ -126,16 +126,18 @@ test('the console describes unknown actions and fields legibly', () => {
 });
 
 test.each([
-  ['key 12 (…irco)', 'Owner laptop', 'Owner laptop …irco'],
-  ['key 12 (…irco)', null, 'API key …irco'],
-  ['key 12 (…irco)', '', 'API key …irco'],
-  ['console link (…wxyz)', null, 'console link …wxyz'],
-  ['operator (…abcd)', null, 'operator …abcd'],
-  ['operator', null, 'the operator'],
-  ['robot 7', null, 'robot 7'],
-  ['', null, ''],
-])('the console describes the actor “%s” with the key name “%s” as “%s”', (actor, key_name, words) => {
-  expect(whoWords({ actor, key_name })).toBe(words);
+  ['key 12 (…irco)', { key_name: 'Owner laptop' }, 'Owner laptop', '…irco'],
+  ['key 12 (…irco)', { key_name: null }, null, 'API key …irco'],
+  ['key 12 (…irco)', { key_name: '' }, null, 'API key …irco'],
+  ['console link (…wxyz)', { actor_name: null }, null, 'console link …wxyz'],
+  ['console link (…wxyz)', { actor_name: 'Anna' }, 'Anna', '(console link …wxyz)'],
+  ['console link (…wxyz)', { actor_name: 'operator …abcd' }, 'operator …abcd', '(console link …wxyz)'],
+  ['operator (…abcd)', {}, null, 'operator …abcd'],
+  ['operator', {}, null, 'the operator'],
+  ['robot 7', {}, null, 'robot 7'],
+  ['', {}, null, ''],
+])('the console describes the actor “%s” with %j as “%s” and “%s”', (actor, names, name, credential) => {
+  expect(whoWords({ actor, ...names })).toEqual({ name, credential });
 });
 
 test('a day heading includes the weekday', () => {

@@ -116,7 +116,8 @@ returning
   updated_at;
 
 -- recorded
-insert into changes(subject, subject_id, id, at, actor, action, before, after)
+insert into
+  changes(subject, subject_id, id, at, actor, action, before, after, actor_name, actor_user_id)
 select
   'business',
   :business_id,
@@ -149,7 +150,9 @@ select
           access.business_id = :business_id
           and access.site = value
       )
-  )
+  ),
+  key_actor_name,
+  case when key_actor_name is not null then key_user_id end
 from
   businesses
   cross join permission

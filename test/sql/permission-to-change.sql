@@ -23,6 +23,7 @@ select
   api_keys.last_used_on as last_used_on,
   (api_keys.ends_at is not null) as is_session,
   api_keys.session_of as key_session_of,
+  api_keys.actor_name as key_actor_name,
   businesses.daily_limit,
   businesses.monthly_limit,
   businesses.overage,

@@ -30,6 +30,7 @@ select
   null as last_used_on,
   null as is_session,
   null as key_session_of,
+  null as key_actor_name,
   daily_limit,
   monthly_limit,
   overage,

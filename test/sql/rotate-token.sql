@@ -81,7 +81,8 @@ returning
   updated_at;
 
 -- recorded
-insert into changes(subject, subject_id, id, at, actor, action, before, after)
+insert into
+  changes(subject, subject_id, id, at, actor, action, before, after, actor_name, actor_user_id)
 select
   'business',
   :business_id,
@@ -107,7 +108,9 @@ select
     from businesses
     where businesses.id = :business_id
   ),
-  json_patch(json_object('token', '…' || substr(:token, -4)), json_object('former_works_until', :keep_until))
+  json_patch(json_object('token', '…' || substr(:token, -4)), json_object('former_works_until', :keep_until)),
+  key_actor_name,
+  case when key_actor_name is not null then key_user_id end
 from
   businesses
   cross join permission

@@ -49,12 +49,17 @@ const sentenceCase = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Names the author of a change in terms that the owner knows. */
-export function whoWords({ actor, key_name }: { actor: string; key_name?: string | null }): string {
+type Who = { actor: string; key_name?: string | null; actor_name?: string | null };
+/**
+ * Describes the author of a change: the name of the key or person, if there is one, and the credential in terms that the owner knows. A
+ * name can be any text, even `operator`, so it always appears beside the credential.
+ */
+export function whoWords({ actor, key_name, actor_name }: Who): { name: string | null; credential: string } {
   const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
-  if (kind.startsWith('key')) return `${key_name || 'API key'} …${tail}`;
-  if (kind !== '') return `${kind} …${tail}`;
-  return actor === 'operator' ? 'the operator' : actor;
+  if (kind.startsWith('key') && key_name) return { name: key_name, credential: `…${tail}` };
+  const others = actor === 'operator' ? 'the operator' : actor;
+  const credential = kind === '' ? others : `${kind.startsWith('key') ? 'API key' : kind} …${tail}`;
+  return actor_name ? { name: actor_name, credential: `(${credential})` } : { name: null, credential };
 }
 
 function valueWords(field: string, value: unknown): string {

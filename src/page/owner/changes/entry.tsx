@@ -9,6 +9,7 @@ const MAX_SHOWN = 5;
 export function Entry({ change }: { change: Change }) {
   const { id, at } = change;
   const { title, lines } = describe(change);
+  const { name, credential } = whoWords(change);
   return (
     <li class="entry" data-id={id} tabIndex={-1}>
       <time dateTime={at} title={instantWords(at)}>
@@ -24,7 +25,9 @@ export function Entry({ change }: { change: Change }) {
           ))}
         </ul>
       </div>
-      <p class="by">{whoWords(change)}</p>
+      <p class="by">
+        {name !== null && <bdi>{name}</bdi>} {credential}
+      </p>
     </li>
   );
 }
