@@ -8,9 +8,11 @@ export type Intercept = <T>(run: () => T) => Promise<T>;
 type Value = SQLInputValue | boolean;
 type Result = { results: Record<string, unknown>[]; success: true; meta: Record<string, number> };
 
+type Prepared = { statement: StatementSync; returnsRows: boolean };
+
 export class SimulatedD1 {
   readonly sqlite = new DatabaseSync(':memory:');
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #prepared = new Map<string, Prepared>();
   readonly #intercept: Intercept;
 
   /** `now` replaces SQLite's clock, in milliseconds since 1970. */
@@ -41,22 +43,20 @@ export class SimulatedD1 {
   }
 
   #run({ sql, values }: Statement): Result {
-    const before = this.#changes();
-    const results = this.cached(sql)
-      .all(...values.map(bound))
-      .map(asSent);
-    const meta = { changes: this.#changes() - before, rows_read: 0, rows_written: 0, size_after: 0, duration: 0 };
-    return { results, success: true, meta };
+    const { statement, returnsRows } = this.#cached(sql);
+    const given = values.map(bound);
+    const results = returnsRows ? statement.all(...given).map(asSent) : [];
+    const changes = returnsRows ? results.length : Number(statement.run(...given).changes);
+    return { results, success: true, meta: { changes, rows_read: 0, rows_written: 0, size_after: 0, duration: 0 } };
   }
 
-  #changes = () => Number(this.cached('select total_changes() as n').get()?.n);
-
   /** Prepares each text once. */
-  cached(sql: string): StatementSync {
+  #cached(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    const prepared = this.sqlite.prepare(sql);
-    prepared.setReadBigInts(true); // otherwise it throws where D1 returns the nearest number
+    const statement = this.sqlite.prepare(sql);
+    statement.setReadBigInts(true); // otherwise it throws where D1 returns the nearest number
+    const prepared = { statement, returnsRows: statement.columns().length > 0 };
     this.#prepared.set(sql, prepared);
     return prepared;
   }

@@ -3,6 +3,14 @@
 import { expect, test } from 'vitest';
 import { play } from './play.ts';
 
+test.each([1, 2, 3, 4, 5001])(
+  'the service does what the model says, in the world of seed %i',
+  { tags: 'slow' },
+  async (seed) => {
+    expect((await play(seed, 500)).failure).toBeNull();
+  },
+);
+
 test('a seed repeats a world exactly', { tags: 'slow' }, async () => {
   const [first, second] = [await play(7, 200), await play(7, 200)];
   expect(second).toEqual(first);

@@ -19,7 +19,7 @@ export type Setting = { seed: number; databases: number };
 type Sent = { request: Plain; answer: Answer | null; expected: Expected | null; hits: Hit[]; isHalfDone: boolean };
 
 /** The databases are compared after each n-th request, and after each fault and each run. */
-const COMPARED_EVERY = 10;
+const COMPARED_EVERY = 25;
 const DAY_MS = 86_400_000;
 const PURGE_EVERY_MS = 2 * 60_000;
 const RETRY_AFTER_MS = 10_000;
@@ -83,7 +83,7 @@ export class Simulation {
   async #send(requests: Plain[]): Promise<string | null> {
     const { world, model } = this;
     const { now } = world;
-    const before = structuredClone(model.state);
+    const before = world.mayFail ? structuredClone(model.state) : model.state;
     const all = requests.map(
       (request): Sent => ({ request, answer: null, expected: null, hits: [], isHalfDone: false }),
     );
@@ -146,10 +146,11 @@ export class Simulation {
       return answer === null || expected === null ? 'no answer' : compare(model, expected, answer);
     const [hit] = hits as [Hit];
     const isAnswered = answer !== null && answer.status < 500;
-    const unresponsive = hits.flatMap(({ database }) => (database === 0 ? [] : [database]));
-    const possible = [[], unresponsive].map((without) => () => {
-      const bound = model.state.databases;
-      model.state.databases = bound.filter((number) => !without.includes(number));
+    const bound = model.state.databases;
+    // A new user is assigned a database that responds.
+    const responding = bound.filter((number) => !hits.some(({ database }) => database === number));
+    const possible = [bound, responding].map((databases) => () => {
+      if (databases.length > 0) model.state.databases = databases;
       const carriedOut = model.answer(request, now);
       model.state.databases = bound;
       return !isAnswered || compare(model, carriedOut, answer) === null;
@@ -200,9 +201,9 @@ export class Simulation {
   }
 }
 
-/** Whether all that a request does is in one batch. */
-const isOneBatch = ({ method, path, body }: Plain): boolean =>
-  path.endsWith('/session') ||
+/** Whether all that a request does is in one batch. Only an operator's requests for users, or for all businesses, need several. */
+const isOneBatch = ({ method, path, headers, body }: Plain): boolean =>
+  !headers.Authorization?.includes('bua_op_') ||
   (/\/business\/(usage\/)?\d/.test(path) && !(method === 'PATCH' && body?.includes('user_id')));
 
 /** The status of a request whose only batch was hit. */

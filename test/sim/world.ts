@@ -101,6 +101,10 @@ export class World {
   takeDown(database: number, ms: number): void {
     this.#down.set(database, this.now + ms);
   }
+  /** Whether a fault may hit the next step. */
+  get mayFail(): boolean {
+    return this.#faults.length > 0 || this.upAt > this.now;
+  }
   /** The time from which all databases are up. */
   get upAt(): number {
     return Math.max(0, ...this.#down.values());
