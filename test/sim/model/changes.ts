@@ -19,10 +19,23 @@ export function record(
   subject: Change['subject'] = 'business',
   subject_id = call.business?.id ?? 0,
 ): void {
-  const { state, now } = call;
+  const { state, now, key } = call;
+  const actor_name = key?.actor_name ?? null;
+  const actor_user_id = actor_name === null ? null : (key?.user_id ?? null);
   const ids = state.changes.filter((each) => each.subject === subject && each.subject_id === subject_id);
   const id = Math.max(0, ...ids.map((each) => each.id)) + 1;
-  state.changes.push({ subject, subject_id, id, at: stamp(now), actor: actorOf(call), action, before, after });
+  state.changes.push({
+    subject,
+    subject_id,
+    id,
+    at: stamp(now),
+    actor: actorOf(call),
+    action,
+    before,
+    after,
+    actor_name,
+    actor_user_id,
+  });
 }
 
 const keyName = (state: State, id: unknown, user_id: number) =>
@@ -36,6 +49,10 @@ export function shownTo(state: State, user_id: number, change: Change, content: 
   const name = keyName(state, content.id, user_id);
   return name === null ? rest : { ...rest, name };
 }
+
+/** The person who made a change. Another owner does not see the name. */
+export const shownName = ({ actor_name, actor_user_id }: Change, user_id: number | null): string | null =>
+  actor_user_id === user_id ? actor_name : null;
 
 const EXAMINED = 1000;
 /** How a search text is written in a domain. */
@@ -74,6 +91,7 @@ function pageOf(call: Call, all: Change[], owner_id: number | null): ReturnType<
       at: change.at,
       actor: change.actor,
       key_name: keyId === undefined || owner_id === null ? null : keyName(state, Number(keyId), owner_id),
+      actor_name: shownName(change, owner_id),
       action: change.action,
       before: shown(change, change.before),
       after: shown(change, change.after),

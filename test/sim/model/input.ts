@@ -177,6 +177,8 @@ const isReturnUrl = (value: unknown) =>
   typeof value === 'string' &&
   value.length <= 2000 &&
   /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])[^\s@]+$/.test(value);
+const NAME =
+  'must be one line of 1 to 64 characters with visible text, and without control characters or direction overrides';
 export const consoleLink = object(
   {
     business_id: optional(number),
@@ -190,6 +192,7 @@ export const consoleLink = object(
         ),
       ),
     ),
+    as: optional(rule((value) => isLine(value) && `${value}`.trim().length <= 64, NAME)),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );

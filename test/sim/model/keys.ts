@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 20;
 const MAX_STORED_SESSIONS = 50;
 
-export const shownKey = ({ secret: _, ends_at: __, session_of: ___, ...key }: Key) => ({
+export const shownKey = ({ secret: _, ends_at: __, session_of: ___, actor_name: ____, ...key }: Key) => ({
   ...key,
   read_only: key.role === 'read',
 });
@@ -46,6 +46,7 @@ export function createKey(call: Call, user_id: number, { name, role = 'full', bu
     ends_at: null,
     session_of: null,
     last_used_on: null,
+    actor_name: null,
   };
   state.keys.push(key);
   const after = {
@@ -81,8 +82,16 @@ export function revokeKey(call: Call, user_id: number, key_id: string) {
   return success({ key: shownKey(key) });
 }
 
-type Link = { business_id?: number; role?: 'full' | 'read'; minutes?: number; return_url?: string | null };
-export function createLink(call: Call, user_id: number, { business_id, role, minutes = 60, return_url = null }: Link) {
+type Link = {
+  business_id?: number;
+  role?: 'full' | 'read';
+  minutes?: number;
+  return_url?: string | null;
+  as?: string;
+};
+export function createLink(call: Call, user_id: number, link: Link) {
+  const { business_id, role, minutes = 60, return_url = null } = link;
+  const actor_name = link.as?.trim() ?? null;
   const { state, now, own } = call;
   const today = dayOf(now);
   const hasBusiness = state.businesses.some((business) => business.user_id === user_id);
@@ -94,7 +103,8 @@ export function createLink(call: Call, user_id: number, { business_id, role, min
   const secret = newMarker(state);
   const expires_at = stamp(now + 2 * MINUTE_MS);
   const read_only = role === 'read';
-  state.codes.push({ secret, user_id, business_id: business_id ?? null, read_only, minutes, expires_at, return_url });
+  const of = { user_id, business_id: business_id ?? null, actor_name };
+  state.codes.push({ ...of, secret, read_only, minutes, expires_at, return_url });
   return success({ url: `${own}/owner#code=${secret}`, expires_at });
 }
 
@@ -107,6 +117,7 @@ export function startSession(call: Call) {
     created_at: stamp(now),
     revoked_at: null,
     last_used_on: dayOf(now),
+    actor_name: code?.actor_name ?? null,
   };
   let session: Key;
   if (code !== null) {

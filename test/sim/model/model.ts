@@ -440,10 +440,11 @@ export class Model {
   }
 }
 
-/** The only well-formed credential in the headers. */
+/** The page's origin. A same-origin GET has none, but says that it is one. */
 const originOf = (headers: Record<string, string>): string | null =>
   headers.Origin ?? (headers['Sec-Fetch-Site'] === 'same-origin' ? BASE : null);
 
+/** The only well-formed credential in the headers. */
 const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null => {
   const text = /^bearer +([A-Za-z0-9._~+/=-]{24,255})$/i.exec(Authorization)?.[1] ?? '';
   const isIssued = /^bua_(?:[sp]k_[0-9A-Za-z]{34}|op_[0-9A-Za-z]{43})$/.test(text);

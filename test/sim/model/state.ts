@@ -42,6 +42,8 @@ export type Key = {
   ends_at: string | null;
   session_of: number | null;
   last_used_on: string | null;
+  /** The person whom a session's console link names. */
+  actor_name: string | null;
 };
 export type Code = {
   secret: string;
@@ -51,6 +53,7 @@ export type Code = {
   minutes: number;
   expires_at: string;
   return_url: string | null;
+  actor_name: string | null;
 };
 export type Use = { day: string; recorded_on: string; keep_days: number; quantity: number };
 export type Change = {
@@ -62,6 +65,9 @@ export type Change = {
   action: string;
   before: Json | null;
   after: Json | null;
+  /** The person whom the link of the session names, and the user of that session. */
+  actor_name: string | null;
+  actor_user_id: number | null;
 };
 export type Json = { [name: string]: unknown };
 export type Refused = { origin: string; count: number; first_seen: string; last_seen: string };

@@ -1,6 +1,6 @@
 // Export and erasure of a user (docs/api.md, "Users").
 import { ANY, Answer, type Call, invalidField, success } from './call.ts';
-import { masked, shownTo } from './changes.ts';
+import { masked, shownName, shownTo } from './changes.ts';
 import { shownKey } from './keys.ts';
 import { lastFour } from './secrets.ts';
 import { type Business, type Change, databaseOf, type Json, type State } from './state.ts';
@@ -25,10 +25,11 @@ function sectionsOf({ state }: Call, user_id: number): Section[] {
     return { name, rows, most };
   };
   const lineOf = (change: Change): Line => {
-    const { subject, subject_id, before, after, ...rest } = change;
+    const { subject, subject_id, before, after, actor_user_id: _, ...rest } = change;
+    const actor_name = shownName(change, user_id);
     const business_id = subject === 'business' ? subject_id : null;
     const shown = (content: Json | null) => shownTo(state, user_id, change, content);
-    return { type: 'change', business_id, ...rest, before: shown(before), after: shown(after) };
+    return { type: 'change', business_id, ...rest, actor_name, before: shown(before), after: shown(after) };
   };
   const naming = (name: string, of: 'before' | 'after'): Section => {
     const rows = state.changes
@@ -97,9 +98,9 @@ function sectionsOf({ state }: Call, user_id: number): Section[] {
     {
       name: 'keys',
       rows: keys.map((key) => {
-        const { ends_at, session_of } = key;
+        const { ends_at, session_of, actor_name } = key;
         const line = { type: ends_at === null ? 'key' : 'session', ...shownKey(key) };
-        return { line: { ...line, ...(ends_at !== null && { ends_at, session_of }) }, id: key.id, key: 0 };
+        return { line: { ...line, ...(ends_at !== null && { ends_at, session_of, actor_name }) }, id: key.id, key: 0 };
       }),
       most: 1000,
     },
@@ -191,6 +192,7 @@ function forgetUser(state: State, user_id: number): void {
     return rest;
   };
   for (const change of state.changes) {
+    if (change.actor_user_id === user_id) Object.assign(change, { actor_name: null, actor_user_id: null });
     if (change.before?.user_id === user_id)
       change.before = change.action === 'delete_business' ? null : without(change.before, 'user_id');
     if (change.after?.user_id === user_id) change.after = without(change.after, 'user_id');
