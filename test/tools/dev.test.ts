@@ -1,7 +1,7 @@
 // npm run dev. Most tests replace wrangler with a script.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -209,4 +209,17 @@ describe('a port', () => {
   test('is free if no process listens on it', async () => {
     expect(await portProblem(await freePort())).toBeNull();
   });
+});
+
+test('an npm script that is run by an older Node than npm ci installs says in one line how to get it', async () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const direct = Object.values<string>(scripts).filter((script) => /^node .*\.ts\b/.test(script));
+  const check = '--import ./src/tools/node.js';
+  expect(direct.filter((script) => !script.startsWith(`node ${check} `))).toEqual([]);
+  const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`;
+  const stderr =
+    'This needs Node 24, which npm ci installs unless npm skips install scripts: run npm rebuild node --ignore-scripts=false\n';
+  const ran = ['--eval', 'console.log("ran")'];
+  expect(await node('--import', old, ...check.split(' '), ...ran)).toEqual({ code: 1, stdout: '', stderr });
+  expect(await node(...check.split(' '), ...ran)).toEqual({ code: 0, stdout: 'ran\n', stderr: '' });
 });
