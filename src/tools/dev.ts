@@ -2,7 +2,9 @@
 // and new demo keys over HTTP, and prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
@@ -21,13 +23,19 @@ const SLOT = 'OPERATOR_KEY_4';
 const ROOM_BYTES = 1024 * 1024;
 /** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;
+/** How long to wait until another start has migrated the databases. */
+const TURN_WAIT_MS = 60_000;
+/** The addresses that only this machine can reach. The first stands for the other two. */
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
+/** Stand for all addresses of this machine. */
+const ALL_ADDRESSES = ['0.0.0.0', '::'];
 /** How long to wait before printing a warning. Starting takes less time than this, even on a slow machine. */
 const START_WAIT_MS = 60_000;
 
-const { port, persist, count } = optionsOf();
+const { asked, ip, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
 // Checked first, because a second server on the same port would replace the first server's key.
-const problem = await portProblem(port);
+const problem = await portProblem(asked, ip);
 if (problem !== null) end(problem, 1);
 if (globSync('v3/d1/*/*.sqlite', { cwd: state }).some((file) => isSnapshot(join(state, file))))
   end(
@@ -42,6 +50,9 @@ const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Pr
 ]);
 // Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
+// wrangler's explorer needs no key, so whoever reaches it can read and change the databases.
+const isShared = !LOOPBACK.includes(ip);
+if (isShared) Object.assign(env, { X_LOCAL_EXPLORER: 'false' });
 const shell = process.platform === 'win32';
 const { bindings, config } = prepared();
 const where = [
@@ -49,36 +60,33 @@ const where = [
   ...(persist === undefined ? [] : ['--persist-to', persist]),
 ];
 
+// Two starts that migrate the same database at once fail. SQLite's lock ends with the process that holds it.
+const turn = new DatabaseSync(join(state, 'turn.sqlite'), { timeout: TURN_WAIT_MS });
+try {
+  turn.exec('begin exclusive');
+} catch {
+  end(`Another start is still migrating the databases in ${state}.`, 1);
+}
 for (const binding of bindings) migrate(binding);
+turn.close();
 
-// The page with the demo business must not be in the deployed folder.
-const folder = `dist/dev-${port}`;
 const operatorKey = newOperatorKey();
 const variable = `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`;
-const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder, '--var', variable, ...where], {
-  stdio: ['inherit', 'pipe', 'inherit'],
-  env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
-  shell,
-});
+const { promise: listening, resolve: listens } = Promise.withResolvers<number>();
+let [isUp, isQuiet, unprinted] = [false, false, ''];
+let server = start(asked);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
 // A signal to npm ends npm and its shell but does not reach this process, so this checks for a new parent process.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
-let [isUp, isQuiet, unprinted] = [false, false, ''];
-server.stdout.setEncoding('utf8').on('data', (text: string) => {
-  if (isQuiet) unprinted += text;
-  else process.stdout.write(text);
-});
-server.on('exit', (code) => {
-  if (!isUp && code) end(`wrangler dev exited with code ${code} before the service responded.`, code);
-  process.exit(code ?? 0);
-});
 
-const origin = `http://localhost:${port}`;
-const service = serviceAt(origin, operatorKey);
 const late = setTimeout(() => {
   process.stderr.write('The service is not responding yet. The output of wrangler above may show why.\n');
 }, START_WAIT_MS);
+const port = await listening;
+const host = isIPv6(ip) ? `[${ip}]` : ip;
+const origin = `http://${ALL_ADDRESSES.includes(ip) ? 'localhost' : host}:${port}`;
+const service = serviceAt(origin, operatorKey);
 // Polls with a preflight, which needs no database.
 while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
 isUp = true;
@@ -88,12 +96,16 @@ clearTimeout(late);
 isQuiet = true;
 const demo = await preparedDemo();
 if (typeof demo !== 'string') {
-  writeFileSync(demoFileIn(folder), JSON.stringify(demo.charts));
-  await build(folder);
+  writeFileSync(demoFileIn(folderOf(port)), JSON.stringify(demo.charts));
+  await build(folderOf(port));
 }
 await wait(300); // wrangler logs these requests with a delay
 if (typeof demo === 'string') process.stdout.write(unprinted);
 isQuiet = false;
+if (isShared)
+  process.stderr.write(
+    '\nOther machines can reach the service, too. Requests are not encrypted, so use a network that you trust.\n',
+  );
 const paste = 'paste these lines into another terminal:';
 const [api, key] = [`export API=${origin}/api/v1`, `export OPERATOR_KEY=${operatorKey}`];
 if (typeof demo === 'string') {
@@ -116,6 +128,36 @@ and then, for example:
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
 ${other === null ? '' : 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\nnpm run -s admin -- database list\n'}`);
+}
+
+/** The page with the demo business must not be in the deployed folder. */
+function folderOf(port: number): string {
+  return `dist/dev-${port}`;
+}
+
+/** Starts the server. If another program takes the port during the start, tries the next port, once. */
+function start(port: number) {
+  const folder = folderOf(port);
+  const args = ['dev', '--ip', ip, '--port', `${port}`, '--assets', folder, '--var', variable, ...where];
+  const started = spawn('wrangler', args, {
+    stdio: ['inherit', 'pipe', 'inherit'],
+    env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+    shell,
+  });
+  createInterface(started.stdout).on('line', (line) => {
+    if (isQuiet) unprinted += `${line}\n`;
+    else process.stdout.write(`${line}\n`);
+    // Until wrangler prints this, another server may respond on the port.
+    if (line.includes('Ready on')) listens(port);
+  });
+  started.on('exit', async (code) => {
+    if (isUp || !code) process.exit(code ?? 0);
+    if (port !== asked || (await portProblem(port, ip)) === null)
+      end(`wrangler dev exited with code ${code} before the service responded.`, code);
+    process.stderr.write(`Another program took port ${port}. Trying ${port + 1}.\n`);
+    server = start(port + 1);
+  });
+  return started;
 }
 
 function migrate(binding: string): void {
@@ -188,15 +230,18 @@ function requireRoom(folder: string): void {
 function optionsOf() {
   const options = {
     port: { type: 'string', default: '8787' },
+    ip: { type: 'string', default: 'localhost' },
     databases: { type: 'string', default: '1' },
     'persist-to': { type: 'string' },
   } as const;
   try {
     const { values } = parseArgs({ options });
     const persist = values['persist-to'];
+    if (!isIP(values.ip) && values.ip !== 'localhost') throw new Error('--ip must be an IP address, such as 0.0.0.0');
     if (persist?.trim() === '') throw new Error('--persist-to must name a directory, such as ./other');
     return {
-      port: numberIn('--port', values.port, 65_535, 8788),
+      asked: numberIn('--port', values.port, 65_535, 8788),
+      ip: values.ip,
       count: numberIn('--databases', values.databases, BINDINGS.length, 3),
       persist,
     };

@@ -8,13 +8,17 @@ import { basename } from 'node:path';
 const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
-/** Returns a one-line reason why the port is not available, or null. */
-export async function portProblem(port: number): Promise<string | null> {
-  const problems = await Promise.all(ADDRESSES.map((host) => problemAt(host, port)));
-  const problem = problems.find((code) => code !== null && !NO_SUCH_ADDRESS.includes(code));
-  if (!problem) return null;
-  const what = problem === 'EADDRINUSE' ? `is in use${holderOf(port)}` : `cannot be opened (${problem})`;
-  return `Port ${port} ${what}. Choose another: npm run dev -- --port NUMBER`;
+/** Returns a one-line reason why the port is not available, or null. `ip` is an address of this machine, or stands for all of them. */
+export async function portProblem(port: number, ip = 'localhost'): Promise<string | null> {
+  // One after another, because `ip` may include the other addresses.
+  for (const host of [...ADDRESSES, ip]) {
+    const problem = await problemAt(host, port);
+    if (problem === null || (host !== ip && NO_SUCH_ADDRESS.includes(problem))) continue;
+    if (NO_SUCH_ADDRESS.includes(problem)) return `This machine does not have the address ${ip}.`;
+    const what = problem === 'EADDRINUSE' ? `is in use${holderOf(port)}` : `cannot be opened (${problem})`;
+    return `Port ${port} ${what}. Choose another: npm run dev -- --port NUMBER`;
+  }
+  return null;
 }
 
 async function problemAt(host: string, port: number): Promise<string | null> {

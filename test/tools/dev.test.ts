@@ -33,12 +33,12 @@ function playing(script: string) {
 
 /** A fake wrangler that prints its arguments, and responds with 204, then 503, then 422 to all later requests. */
 const REFUSES = `
-const [command, , port] = process.argv.slice(2);
+const [command, , , , port] = process.argv.slice(2);
 if (command === 'dev') {
   console.log(process.argv.slice(2).join(' '));
   const statuses = [204, 503];
   const answer = (_, response) => response.writeHead(statuses.shift() ?? 422).end('{}');
-  require('node:http').createServer(answer).listen(+port, 'localhost');
+  require('node:http').createServer(answer).listen(+port, '127.0.0.1', () => console.log('Ready on', process.env.X_LOCAL_EXPLORER));
   setTimeout(() => process.exit(1), 50_000);
 }
 `;
@@ -50,8 +50,10 @@ async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: stri
   const printed = { stdout: '', stderr: '' };
   dev.stderr.on('data', (text) => (printed.stderr += text));
   dev.stdout.on('data', (text) => (printed.stdout += text));
-  await vi.waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 100_000);
-  await inspect(printed.stdout).finally(() => dev.kill('SIGINT'));
+  await vi
+    .waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 100_000)
+    .then(() => inspect(printed.stdout))
+    .finally(() => dev.kill('SIGINT'));
   const [code] = await closed;
   return { code, ...printed };
 }
@@ -72,6 +74,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
     ['zero databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
     ['an invalid port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
+    ['a host name', ['--ip', 'example.com'], '--ip must be an IP address, such as 0.0.0.0'],
     ['an empty directory name', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
   ])('rejects %s with one line on stderr and exit code 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
@@ -145,7 +148,8 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect([...printed.matchAll(/^export (\w+)/gm)].map(([, name]) => name)).toEqual(['API', 'OPERATOR_KEY']);
     const variable = `--var OPERATOR_KEY_4:full:${await sha256Hex(operatorKey)}`;
     expect(called?.trimEnd().split('\n')).toEqual([
-      `dev --port ${port} --assets dist/dev-${port} ${variable} --config wrangler.dev-3.toml --persist-to ${state}`,
+      `dev --ip localhost --port ${port} --assets dist/dev-${port} ${variable} --config wrangler.dev-3.toml --persist-to ${state}`,
+      'Ready on undefined',
     ]);
 
     const { file, databases } = readConfiguration('wrangler.dev-3.toml');
@@ -157,6 +161,56 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     ]);
     expect(databases.map(({ migrations }) => migrations)).toEqual(databases.map(() => deployed[0]?.migrations));
     expect(dirname(file)).toBe(ROOT);
+  });
+
+  test('with --ip 0.0.0.0 prints an address that can be opened, and lets nobody read the databases without a key', async () => {
+    const port = await freePort();
+    const args = ['--ip', '0.0.0.0', '--port', `${port}`, '--persist-to', newFolder()];
+    const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^\nOther machines can reach the service, too\. Requests are not encrypted, so use a network that you trust\.\n/,
+    );
+    expect(stdout).toContain(`dev --ip 0.0.0.0 --port ${port} `);
+    expect(stdout).toContain('\nReady on false\n'); // wrangler's explorer is off
+    expect(stdout).toContain(`\nexport API=http://localhost:${port}/api/v1\n`);
+  });
+
+  test('tries the next port if another program takes the port during the start, and uses nothing of that program', async () => {
+    const port = await freePort();
+    const held = createServer();
+    const asked: string[] = [];
+    // The migrations last until another server listens on the port.
+    const control = createServer((socket) => {
+      held.on('connection', (other) =>
+        other.on('data', (data) => asked.push(`${data}`)).end('HTTP/1.1 204 OK\r\n\r\n'),
+      );
+      held.listen(port, '127.0.0.1', () => socket.end());
+    }).listen(0, '127.0.0.1');
+    await once(control, 'listening');
+    const wrangler = `if (process.argv[2] === 'd1') require('node:net').connect(+process.env.CONTROL, '127.0.0.1').resume(); ${REFUSES}`;
+    const env = { ...playing(wrangler), CONTROL: `${(control.address() as AddressInfo).port}` };
+    const { stdout, stderr } = await stoppedOnceReady({ env }, '--port', `${port}`, '--persist-to', newFolder());
+    held.close();
+    control.close();
+    expect(stderr).toContain(`\nAnother program took port ${port}. Trying ${port + 1}.\n`);
+    expect(stdout.match(/^export API=.*/gm)).toEqual([`export API=http://localhost:${port + 1}/api/v1`]);
+    expect(asked).toEqual([]);
+  });
+
+  test('waits while another start migrates the same databases', async () => {
+    const [turn, state] = [join(newFolder(), 'turn'), newFolder()];
+    // Fails if two migrations run at once.
+    const env = playing(`
+const { mkdirSync, rmdirSync } = require('node:fs');
+if (process.argv[2] === 'dev') process.exit(3);
+mkdirSync('${turn}');
+setTimeout(() => rmdirSync('${turn}'), 500);`);
+    const stderr = 'wrangler dev exited with code 3 before the service responded.\n';
+    const starts = [await freePort(), await freePort()].map((port) =>
+      runScript(env, DEV, '--port', `${port}`, '--persist-to', state),
+    );
+    expect(await Promise.all(starts)).toEqual([3, 3].map((code) => ({ code, stdout: '', stderr })));
   });
 
   test('serves two databases and the demo, keeps the developer’s operator key, and stops on SIGINT', {
@@ -206,8 +260,14 @@ describe('a port', () => {
     expect(await portProblem(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));
   });
 
-  test('is free if no process listens on it', async () => {
-    expect(await portProblem(await freePort())).toBeNull();
+  test.each(['localhost', '127.0.0.1', '0.0.0.0'])('is free if no process listens on it: %s', async (ip) => {
+    expect(await portProblem(await freePort(), ip)).toBeNull();
+  });
+
+  test('cannot be opened at an address that this machine does not have', async () => {
+    expect(await portProblem(await freePort(), '203.0.113.9')).toBe(
+      'This machine does not have the address 203.0.113.9.',
+    );
   });
 });
 
