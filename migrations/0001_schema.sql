@@ -148,8 +148,8 @@ CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 
 -- Origins that were refused although the credential was valid: at most 50 for each business, for 90 days. The actual count can be higher,
--- because not every refusal is stored. There is no index on last_seen, because a refusal must write few rows. The purge goes from business
--- to business instead.
+-- because not every refusal is stored. There is no index on last_seen, because a refusal must write few rows. The purge walks through the
+-- table instead.
 CREATE TABLE refused_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),
@@ -250,8 +250,11 @@ CREATE TABLE messages (
 -- Sorts the open messages: first those that are not set aside, then the others by the time at which they are due.
 CREATE INDEX messages_open ON messages (retry_at, last_id) WHERE body IS NOT NULL;
 
--- When each scheduled run last ended. Only the rows in DB count.
+-- When each scheduled run last ended: only the rows in DB count. And, in each database, the businesses that a walk of the purge examined
+-- last: those after after_id, up to last_id. The walk continues after last_id. If that is NULL, the walk reached the end and begins again.
 CREATE TABLE runs (
   name     TEXT NOT NULL PRIMARY KEY,
-  ended_at TEXT NOT NULL CHECK (ended_at LIKE '____-__-__T__:__:__.______Z')
+  ended_at TEXT NOT NULL CHECK (ended_at LIKE '____-__-__T__:__:__.______Z'),
+  after_id INTEGER,
+  last_id  INTEGER CHECK (last_id > after_id)
 ) STRICT, WITHOUT ROWID;

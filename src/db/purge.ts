@@ -1,15 +1,16 @@
 // Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, messages, and what is left of
 // deleted businesses. Runs on a schedule, never during a request.
-import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { and, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { unionAll } from 'drizzle-orm/sqlite-core';
+import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, DAY_MS, dayOf, formatTimestamp } from '../core/time.ts';
 import { alertsRetainedFrom } from './alerts.ts';
 import type { Cost } from './batch.ts';
 import { changesRetainedFrom } from './changes.ts';
 import { metered } from './meter.ts';
-import { originsRetainedFrom } from './refused-origins.ts';
+import { rowValues } from './new-row.ts';
+import { MAX_ORIGINS, originsRetainedFrom } from './refused-origins.ts';
 import {
   alerts,
   apiKeys,
@@ -21,6 +22,7 @@ import {
   ledger,
   messages,
   refusedOrigins,
+  runs,
 } from './schema.ts';
 import { stackOf } from './stack.ts';
 import { withTimeout } from './timeout.ts';
@@ -38,7 +40,6 @@ const CHANGES_OVERDUE_DAYS = 30;
 /** The timeout for one database. The next run starts two minutes after this one. */
 const TIMEOUT_MS = 30_000;
 const MINUTES_PER_RUN = 2;
-const RUNS_PER_DAY = (24 * 60) / MINUTES_PER_RUN;
 
 /** Purges all databases. If a database fails, logs the error and continues with the others. */
 export async function purgeAll(
@@ -62,14 +63,12 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted businesses, the old refused origins of one
- * slice of the businesses, and the next kind of data in TURNS. Runs at most five statements, so nine databases stay within the free plan's
- * limit of 50. Returns the number of deleted ids.
+ * Deletes the next kind of data in TURNS, and up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted
+ * businesses. Runs at most five statements, so nine databases stay within the free plan's limit of 50. Returns the number of deleted ids.
  */
 export async function purge(db: Database, now: Date): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
   await TURNS[turn % TURNS.length]?.(db, now, turn);
-  await purgeRefusedOrigins(db, now, turn);
   let ids = 0;
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
     const deleted = await purgeIds(db, now);
@@ -96,8 +95,14 @@ async function purgeIds(db: Database, now: Date): Promise<number> {
 
 const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
 
-const purgeFormerTokens = (db: Database, now: Date) =>
-  db.delete(formerTokens).where(lte(formerTokens.expires_at, formatTimestamp(now)));
+async function purgeFormerTokens(db: Database, now: Date): Promise<void> {
+  const { token, expires_at } = formerTokens;
+  const expired = db
+    .select({ token })
+    .from(formerTokens)
+    .where(lte(expires_at, formatTimestamp(now)));
+  await db.delete(formerTokens).where(inArray(token, expired.limit(ROWS_PER_STATEMENT)));
+}
 
 /** Retains ended sessions for KEEP_SESSIONS_DAYS, so the log can distinguish them from unknown sessions. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
@@ -106,7 +111,13 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
   await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(ROWS_PER_STATEMENT)));
 }
 
-const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
+async function purgeCodes(db: Database, now: Date): Promise<void> {
+  const expired = db
+    .select({ hash: codes.hash })
+    .from(codes)
+    .where(lte(codes.expires_at, formatTimestamp(now)));
+  await db.delete(codes).where(inArray(codes.hash, expired.limit(ROWS_PER_STATEMENT)));
+}
 
 /**
  * Always retains the last change of each business and user, because the next id is derived from it. The day's first turn checks all
@@ -161,14 +172,33 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Checks one slice of the businesses per run, because `last_seen` has no index. Each business is checked once a day. */
-async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
+/**
+ * Walks through the table, because `last_seen` has no index. Examines whole businesses, with at most ROWS_PER_STATEMENT origins, continues
+ * after them in its next turn, and begins again at the end. `runs` contains the businesses that it examines.
+ */
+async function purgeRefusedOrigins(db: Database, now: Date): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
-  const first = sql`(select min(${business_id}) from ${refusedOrigins})`;
-  const businesses = sql`((select max(${business_id}) from ${refusedOrigins}) - ${first} + 1)`;
-  const startOf = (slice: number) => sql`${first} + ${businesses} * ${slice} / ${RUNS_PER_DAY}`;
-  const isInSlice = sql`${business_id} >= ${startOf(turn)} and ${business_id} < ${startOf(turn + 1)}`;
-  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsRetainedFrom(now))));
+  const name = 'refused_origins';
+  const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} where ${eq(runs.name, name)})`;
+  const after_id = sql`coalesce(${stored(runs.last_id)}, 0)`;
+  const last_id = sql`(select ${business_id} from ${refusedOrigins} where ${gt(business_id, after_id)} order by ${business_id}
+    limit 1 offset ${ROWS_PER_STATEMENT - MAX_ORIGINS})`;
+  const next = rowValues(runs, { name, ended_at: formatTimestamp(now), after_id, last_id });
+  const isExamined = and(
+    gt(business_id, stored(runs.after_id)),
+    lte(business_id, sql`coalesce(${stored(runs.last_id)}, ${Number.MAX_SAFE_INTEGER})`),
+  );
+  const excluded = (column: string) => sql.raw(`excluded.${column}`);
+  await db.batch([
+    db
+      .insert(runs)
+      .select(sql`select ${next} where true`)
+      .onConflictDoUpdate({
+        target: runs.name,
+        set: { ended_at: excluded('ended_at'), after_id: excluded('after_id'), last_id: excluded('last_id') },
+      }),
+    db.delete(refusedOrigins).where(and(isExamined, lt(last_seen, originsRetainedFrom(now)))),
+  ]);
 }
 
 /** Each run executes the next of these functions. */
@@ -182,4 +212,5 @@ const TURNS = [
   purgeAlerts,
   purgeChanges,
   purgeMessages,
+  purgeRefusedOrigins,
 ];

@@ -10,7 +10,8 @@ import { access, businesses, refusedOrigins } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 
-const MAX_ORIGINS = 50;
+/** The maximum number of stored origins per business. */
+export const MAX_ORIGINS = 50;
 const KEEP_ORIGINS_DAYS = 90;
 
 /** Origins last seen before this day are purged. */

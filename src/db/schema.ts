@@ -298,10 +298,19 @@ export const messages = sqliteTable(
   (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],
 );
 
-/** The time at which each scheduled run last ended. Only the rows in DB are used. */
-export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text().notNull() }, (table) => [
-  primaryKey({ columns: [table.name] }),
-]);
+/** The time at which each scheduled run, or each run of a walk of the purge, last ended. Of scheduled runs, only the rows in DB are used. */
+export const runs = sqliteTable(
+  'runs',
+  {
+    name: text().notNull(),
+    ended_at: text().notNull(),
+    /** A walk has last examined the businesses after this one … */
+    after_id: integer(),
+    /** … up to this one. Null if it reached the end. */
+    last_id: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.name] })],
+);
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
 const { status, created_at, updated_at, daily_limit, monthly_limit, overage, alert_at } = businesses;
