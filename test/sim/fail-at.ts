@@ -82,8 +82,8 @@ export const CASES: Operation[] = [
   { name: 'redeem a code', method: 'POST', path: '/api/v1/session', caller: 'nobody', never: true, body: { code: '' } },
 ];
 
-/** A world with a business of which every operation can do something. */
-async function newWorld() {
+/** A world with a business to which every operation can do something, and the secrets of its callers. */
+async function prepare() {
   const world = new World({ seed: 1, start: START, databases: 2 });
   async function ask(method: string, path: string, body: unknown, secret: string, headers = {}) {
     const [answer] = await world.send([plain({ method, path: `/api/v1${path}`, body, headers }, secret)]);
@@ -106,7 +106,13 @@ async function newWorld() {
   const session = (await ask('POST', '/session', undefined, key)).session_key;
   world.now += 3_600_000; // later than what protects a new user from erasure
   const code = (await operate('POST', `/user/${USER}/console-link`, {})).url.replace(/.*[#/=]/, '');
-  return { world, secrets: { key, session, operator: OPERATOR.full, nobody: null }, code };
+  const secrets = { key, session, operator: OPERATOR.full, nobody: null };
+  return { start: world.now, stored: world.store(), secrets, code };
+}
+const prepared = prepare();
+async function newWorld() {
+  const { start, stored, secrets, code } = await prepared;
+  return { world: new World({ seed: 2, start, databases: 2, stored }), secrets, code };
 }
 
 function plain(

@@ -61,7 +61,7 @@ export class Simulation {
       case 'run': {
         const succeeded = await world.run(step.name, world.now - (step.late ?? 0));
         if (!succeeded && world.hits.length === 0) return `the run ${step.name} failed: ${this.#logged()}`;
-        return this.#compareDatabases();
+        return this.compareDatabases();
       }
       case 'request':
         return this.#send([resolve(step, model, world.now)]);
@@ -77,7 +77,7 @@ export class Simulation {
     world.heal();
     for (const end = began + DAY_MS; world.now < end; world.now += PURGE_EVERY_MS)
       if (!(await world.run('purge'))) return `a purge failed: ${this.#logged()}`;
-    return this.#compareDatabases() ?? this.#compareDatabases({ isSettled: true }, began);
+    return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, began);
   }
 
   async #send(requests: Plain[]): Promise<string | null> {
@@ -106,12 +106,12 @@ export class Simulation {
     const wasHit = world.hits.length > 0;
     const isHalfDone = all.some((sent) => sent.isHalfDone);
     const isCompared = (wasHit || this.#requests % COMPARED_EVERY === 0) && !isHalfDone;
-    const difference = isCompared ? this.#compareDatabases() : null;
+    const difference = isCompared ? this.compareDatabases() : null;
     if (difference !== null) return `${difference}\n${JSON.stringify(requests)}`;
     for (const { request, answer } of all) {
       if (!isHalfDone && (!wasHit || answer?.status !== 503)) continue;
       world.now = Math.max(world.now + RETRY_AFTER_MS, world.upAt);
-      const again = (await this.#send([request])) ?? this.#compareDatabases();
+      const again = (await this.#send([request])) ?? this.compareDatabases();
       if (again !== null) return `tried again: ${again}`;
     }
     return null;
@@ -158,14 +158,14 @@ export class Simulation {
     const nothing = () => !isAnswered || (request.method === 'GET' && answer.status === 200);
     for (const [index, happens] of [nothing, ...possible].entries()) {
       model.state = structuredClone(before);
-      if (!happens() || this.#compareDatabases() !== null) continue;
+      if (!happens() || this.compareDatabases() !== null) continue;
       const isDone = index > 0 && request.method !== 'GET';
       return isDone && answer?.status === 503 && outageStatus(request) === 500 ? misleading(answer, hit) : null;
     }
     model.state = before;
     if (isAnswered) return `unexpected after ${hit.fault.kind}: ${answer.status} ${answer.text}`;
     this.#adoptHomes();
-    sent.isHalfDone = this.#compareDatabases() !== null;
+    sent.isHalfDone = this.compareDatabases() !== null;
     return null;
   }
 
@@ -190,7 +190,8 @@ export class Simulation {
     return expected;
   }
 
-  #compareDatabases(options = {}, now = this.world.now): string | null {
+  /** Compares every table with the model. Returns the first difference, or null. */
+  compareDatabases(options = {}, now = this.world.now): string | null {
     const databases = this.world.databases.map(({ sqlite }) => sqlite);
     return compareDatabase(this.model, databases, now, options);
   }

@@ -40,7 +40,6 @@ export type Step =
   | RequestStep
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
-  | { kind: 'down'; database: number; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };

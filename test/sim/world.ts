@@ -75,7 +75,13 @@ export class World {
   /** The databases that are down, with the time at which they are up again. */
   readonly #down = new Map<number, number>();
 
-  constructor({ seed, start, databases = 1 }: { seed: number; start: number; databases?: number }) {
+  /** With `stored`, the databases continue from what `store` returned. */
+  constructor({
+    seed,
+    start,
+    databases = 1,
+    stored,
+  }: { seed: number; start: number; databases?: number; stored?: Uint8Array[] }) {
     this.now = start;
     this.random = new Random(seed);
     this.databases = Array.from({ length: databases }, (_, number) => {
@@ -83,7 +89,9 @@ export class World {
         () => this.now,
         (run) => this.#call(number, run),
       );
-      for (const migration of MIGRATIONS) d1.sqlite.exec(migration);
+      const content = stored?.[number];
+      if (content !== undefined) d1.sqlite.deserialize(content);
+      else for (const migration of MIGRATIONS) d1.sqlite.exec(migration);
       return d1;
     });
     this.#bindings = {
@@ -91,6 +99,11 @@ export class World {
       OPERATOR_KEY_1: `full:${hexOf(OPERATOR.full)}`,
       OPERATOR_KEY_2: `record:${hexOf(OPERATOR.record)}`,
     } as unknown as Bindings;
+  }
+
+  /** The content of the databases. */
+  store(): Uint8Array[] {
+    return this.databases.map(({ sqlite }) => sqlite.serialize());
   }
 
   /** Hits a call of the next step. */
