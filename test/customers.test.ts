@@ -225,6 +225,30 @@ describe('creating a business', () => {
   });
 });
 
+test('texts are stored and compared in NFC, however an accent is written', async () => {
+  const [written, composed] = ['Cafe\u0301', 'Caf\u00e9'];
+  const user_id = newUser();
+  const of = (text: string) => ({ user_id, ...FIELDS, name: text, main_domain: text, business_size: text });
+  const KEY = { 'Idempotency-Key': 'signup-1' };
+  const { id, ...business } = (await create(of(written), KEY)).body.data;
+  expect(business).toMatchObject(of(composed));
+  expect((await create(of(composed), KEY)).body.data.id).toBe(id);
+  for (const name of [written, composed])
+    expect((await send('POST', `/user/${user_id}/keys`, { body: { name } })).body.data.name).toBe(composed);
+  for (const text of [written, composed, 'CAFE\u0301']) {
+    const { changes } = (await send('GET', `/business/${id}/changes?search=${encodeURIComponent(text)}`)).body.data;
+    expect(changes).toMatchObject([{ action: 'create_business', after: { name: composed } }]);
+  }
+  expect((await send('PATCH', `/business/${id}`, { body: { name: written } })).body.data.name).toBe(composed);
+  const { body } = await send('DELETE', `/business/${id}?name=${encodeURIComponent(written)}`);
+  expect(body.data).toEqual({ deleted: { id, name: composed } });
+});
+
+test('a text of a million combining marks is rejected without being normalized', async () => {
+  const name = `e${'\u0301\u0316'.repeat(250_000)}`; // normalizing it would take minutes
+  expect((await create({ user_id: newUser(), ...FIELDS, name })).status).toBe(422);
+});
+
 describe('an Idempotency-Key for creating a business', () => {
   const KEY = { 'Idempotency-Key': 'signup-1' };
   const alreadyUsedFor = (id: number) => {
@@ -595,6 +619,8 @@ describe('deleting a business', () => {
       const rule = isGuess ? `must be the name of the business: ${name}` : `${required}${given}`;
       expect(answerOf(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
     }
+    const long = await send('DELETE', `/business/${id}?name=${'x'.repeat(256)}`);
+    expect(answerOf(long)).toEqual(refusal('name', given));
     expect(await dumpAll()).toBe(before);
   });
 

@@ -1,9 +1,13 @@
 // The OpenAPI description: how it is served, and its examples. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { createApp } from '../src/app.ts';
 import { DURATION } from '../src/core/duration.ts';
 import { parseInstant } from '../src/core/time.ts';
+import { ACCEPTS } from '../src/guard.ts';
 import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
+import { codeBody, quantityBody, usesBody } from '../src/wire/requests.ts';
 import { validationErrors } from './contract.ts';
 import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
 
@@ -134,17 +138,171 @@ interface Schema {
 }
 const published = openapi().components?.schemas as Record<string, Schema>;
 
-test('the OpenAPI description contains the integer bounds and enum values that the service enforces', () => {
-  expect(published.NewBusiness?.properties).toMatchObject({
-    user_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-    database: { type: 'integer', minimum: 0, maximum: 61 },
+/** A value that the service checks with `enforced`, and describes as `stated`. */
+type Field = { name: string; enforced: z.core.$ZodType; stated: Stated };
+type Stated = Partial<Record<'anyOf' | 'oneOf', Stated[]>> & {
+  $ref?: string;
+  type?: string;
+  properties?: Record<string, Stated>;
+  items?: Stated;
+  minItems?: number;
+  maxItems?: number;
+};
+const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
+const resolved = ({ $ref, ...stated }: Stated): Stated =>
+  $ref === undefined ? stated : (components?.schemas?.[$ref.replace(/.*\//, '')] as Stated);
+
+/** Returns the fields in a schema, at any depth. */
+function fieldsIn({ name, enforced, stated }: Field): Field[] {
+  const def = defOf(enforced);
+  if (def.type === 'optional') return fieldsIn({ name, enforced: def.innerType, stated });
+  if (def.type === 'nullable') return fieldsIn({ name, enforced: def.innerType, stated: stated.anyOf?.[0] ?? {} });
+  if (def.type === 'pipe') return fieldsIn({ name, enforced: def.out, stated });
+  const { properties = {}, items = {} } = resolved(stated);
+  if (def.type === 'array') {
+    expect({ name, ...resolved(stated) }).toMatchObject({ minItems: 1, maxItems: expect.any(Number) });
+    return fieldsIn({ name: `${name}[]`, enforced: def.element, stated: items });
+  }
+  if (def.type !== 'object') return [{ name, enforced, stated: resolved(stated) }];
+  return Object.entries(def.shape).flatMap(([member, enforced]) =>
+    fieldsIn({ name: `${name} ${member}`, enforced, stated: properties[member] ?? {} }),
+  );
+}
+
+/** Returns the fields of all bodies and queries, by operation. */
+function allFields(): Field[] {
+  const stated = openapi().paths as unknown as Record<
+    string,
+    Record<string, Operation & { parameters?: (Stated & { name: string; schema: Stated })[] }>
+  >;
+  return createApp(() => new Date(0), console).api.routes.flatMap(({ method, path, handler }) => {
+    const accepts = ACCEPTS.get(handler);
+    const operation = stated[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+    if (accepts === undefined || operation === undefined) return [];
+    const isRecording = accepts.operations.includes('record_uses');
+    const body = mainOf(operation.requestBody)?.schema as Stated | undefined;
+    const bodies = isRecording
+      ? [usesBody, quantityBody].map((enforced, index) => ({ enforced, stated: body?.oneOf?.[2 - index] ?? {} }))
+      : accepts.codeIn
+        ? [{ enforced: codeBody, stated: body ?? {} }]
+        : accepts.body === undefined
+          ? []
+          : [{ enforced: accepts.body, stated: body ?? {} }];
+    const parameters = Object.entries(accepts.query?.schema.shape ?? {}).map(([name, enforced]) => ({
+      name: `${operation.operationId} ?${name}`,
+      enforced: enforced as z.core.$ZodType,
+      stated: operation.parameters?.find((parameter) => parameter.name === name)?.schema ?? {},
+    }));
+    return [...bodies.map((body) => ({ ...body, name: operation.operationId })), ...parameters].flatMap(fieldsIn);
   });
-  expect(published.KeyToCreate?.properties).toMatchObject({
-    role: { type: 'string', enum: ['full', 'read', 'record'] },
-  });
-  expect(published.BusinessUpdate?.properties).toMatchObject({
-    status: { type: 'string', enum: ['active', 'suspended', 'closed'] },
-  });
+}
+
+/** Only values about which a schema can decide: the rules of hosts, for example, are too many for a pattern. */
+const VALUES = [
+  ...[
+    '',
+    ' ',
+    'x',
+    'Acme',
+    ' Acme\n',
+    'a\nb',
+    'a\u202eb',
+    'a\u2028b',
+    '\u0000',
+    'true',
+    'full',
+    'read',
+    'active',
+    'add_sites',
+    '0',
+    '01',
+    '7',
+  ],
+  ...[24, 33, 34, 35, 255, 256, 2048, 2049].map((length) => 'x'.repeat(length)),
+  ...['bua_pk_', 'BUA_pk_', 'xua_pk_'].map((prefix) => prefix + 'x'.repeat(34)),
+  ...[
+    'https://a.example',
+    'HTTP://localhost:3000/b?c#d',
+    'https://*.a.example',
+    'capacitor://localhost',
+    'ftp://a.example',
+    'a.example',
+    'https://',
+    'https://a@b.example',
+    'https://a.example/ b',
+    'https://a.example/\n',
+    ' https://a.example',
+  ],
+  ...[1980, 1981, 2028, 2029, 2030, 2031].map((length) => `https://a.example/${'x'.repeat(length)}`),
+  ...[
+    '2026-03-15',
+    '1970-01-01',
+    '1969-12-31',
+    '9999-12-31',
+    '10000-01-01',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-3-1',
+    '2026-03-15T12:00:00Z',
+    '2026-03-15T12:00:00+01:00',
+    '2026-03-15T12:00:00',
+  ],
+  `2026-03-15T12:00:00.${'0'.repeat(43)}Z`,
+  `2026-03-15T12:00:00.${'0'.repeat(44)}Z`,
+  ...[
+    '1h',
+    '720h',
+    '30d',
+    '31d',
+    'order 1',
+    'order-1',
+    'counts',
+    'counts.1',
+    'counts.1.2026-03-15',
+    'sums',
+    'a17',
+    'a017',
+    '-1',
+  ],
+  ...[
+    -1,
+    0,
+    1,
+    1.5,
+    28,
+    29,
+    61,
+    62,
+    100,
+    101,
+    1000,
+    1001,
+    1440,
+    1441,
+    1e9,
+    1e9 + 1,
+    1e12,
+    1e12 + 1,
+    2 ** 53 - 1,
+    2 ** 53,
+  ],
+  ...[null, true, {}, []],
+];
+test('the OpenAPI description states the bounds of each field in a request that the service enforces', () => {
+  const fields = allFields();
+  expect(fields.length).toBeGreaterThan(60);
+  const differences = fields.flatMap(({ name, enforced, stated }) =>
+    VALUES.flatMap((value) => {
+      const isNumberInQuery = name.includes('?') && stated.type === 'integer';
+      if (isNumberInQuery && typeof value !== 'number') return [];
+      const isEnforced = !z.safeParse(enforced as z.ZodMiniType, isNumberInQuery ? `${value}` : value).success;
+      const isStated = validationErrors(name, stated as never, value).length > 0;
+      return isEnforced === isStated
+        ? []
+        : [`${name}: ${JSON.stringify(value).slice(0, 80)} is ${isEnforced ? 'only refused' : 'only stated'}`];
+    }),
+  );
+  expect(differences).toEqual([]);
 });
 
 test('the schema of the Error-Code header lists exactly the service’s error codes', () => {

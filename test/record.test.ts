@@ -261,6 +261,8 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({ '2026-02-08': 1 });
   });
 
+  const FORMAT =
+    'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
   test('records all entries or none, and reports each malformed entry', async () => {
     const business = await newBusiness();
     const before = await dumpAll();
@@ -273,6 +275,7 @@ describe('a bulk report', () => {
         message: `uses.1.id ${id}`,
         errors: {
           'uses.1.id': [`uses.1.id ${id}`],
+          'uses.2.at': [`uses.2.at ${FORMAT}`],
           'uses.3.id': [`uses.3.id is required, and ${id}`],
           'uses.4': ['uses.4 must be an object such as {"id":"order-1"}'],
         },
@@ -300,8 +303,6 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({ [day]: 1 });
   });
 
-  const FORMAT =
-    'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
   const PAST = 'must be at most 35 days in the past: 2026-02-08T12:00:00.000Z or later';
   const AHEAD = 'must be at most 5 minutes in the future: 2026-03-15T12:05:00.000Z or earlier';
   test.each(

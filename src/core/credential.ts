@@ -22,7 +22,7 @@ const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z])[0-9A-Za-z]{${RANDOM_LENG
 const OPERATOR_LENGTH = 43;
 const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
 /** No text that looks like a credential of this service, in any case, is a token of another system. */
-export const IMPORTED = /^(?![Bb][Uu][Aa]_)[A-Za-z0-9._~+/=-]{24,255}$/;
+const IMPORTED = /^(?![Bb][Uu][Aa]_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
 /** Returns whether `text` can be imported as a business token from a previous system. */
 export const isImportable = (text: string): boolean => IMPORTED.test(text);
@@ -59,7 +59,7 @@ export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): st
   prefix + ALPHABET[number] + randomText(RANDOM_LENGTH);
 
 /** The code after the # in a console link: a database letter and random characters. It works once. */
-const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
+export const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 
 /** Parses the code of a console link. Null if it is malformed. */
 export const parseCode = (text: string): Credential | null =>

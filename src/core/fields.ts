@@ -1,7 +1,7 @@
 // Validates the fields of businesses and keys (docs/api.md, "Create a business") and the service's name. Each rule completes an error
 // message that starts with the field's name.
 
-const MAX_LENGTH = 255;
+export const MAX_LINE_LENGTH = 255;
 /**
  * Direction overrides (UAX #9) can make one name look like another. Direction marks, such as U+200F, are allowed because Hebrew and Arabic
  * text uses them.
@@ -12,8 +12,8 @@ const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const lineRule = (maxLength: number): string =>
   `must be one line of 1 to ${maxLength} characters with visible text, and without control characters or direction overrides`;
-export const LINE_RULE = lineRule(MAX_LENGTH);
-export const isLine = (text: string, maxLength = MAX_LENGTH): boolean =>
+export const LINE_RULE = lineRule(MAX_LINE_LENGTH);
+export const isLine = (text: string, maxLength = MAX_LINE_LENGTH): boolean =>
   text.length <= maxLength && VISIBLE.test(text) && !MISLEADING.test(text);
 
 const MAX_SERVICE_NAME_LENGTH = 60;
@@ -23,11 +23,10 @@ export const isServiceName = (name: unknown): boolean =>
   typeof name === 'string' && isLine(name, MAX_SERVICE_NAME_LENGTH);
 
 /** For the person whom a console link names in the list of changes. */
-const MAX_ACTOR_NAME_LENGTH = 64;
+export const MAX_ACTOR_NAME_LENGTH = 64;
 export const ACTOR_NAME_RULE = lineRule(MAX_ACTOR_NAME_LENGTH);
-export const isActorName = (name: string): boolean => isLine(name, MAX_ACTOR_NAME_LENGTH);
 
-const MAX_URL_LENGTH = 2048;
+export const MAX_URL_LENGTH = 2048;
 export const URL_RULE = `must be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
 export const isUrl = (text: string): boolean =>
   text.length <= MAX_URL_LENGTH &&

@@ -5,7 +5,7 @@
 export const MAX_SITES = 500;
 export const MAX_SITES_PER_CALL = 100;
 
-const MAX_LENGTH = 2048;
+export const MAX_SITE_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, which also limits labels
 const MAX_LABEL_LENGTH = 63;
 /** NFC shortens a host by at most a factor of four (UAX #15), so a longer host cannot fit. */
@@ -32,8 +32,8 @@ const wrong = (problem: string): Site => ({ problem });
 
 /** Canonicalizes a site: `https://EXAMPLE.com:443/shop` becomes `https://example.com`. */
 export function canonicalSite(text: string): Site {
+  if (text.length > MAX_SITE_LENGTH) return wrong(`must have at most ${MAX_SITE_LENGTH} characters`);
   const written = trimSpaces(text);
-  if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
   // The URL parser would silently drop tabs and newlines.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
   if (isAppOrigin(written)) return { site: written };

@@ -1,6 +1,6 @@
 // Parses and checks what callers send about uses (docs/api.md, "Recording a use").
 import { isEmptyBody, type ParsedJson, parseBoundedJson } from './json.ts';
-import { DAY_MS, dayOf, MAX_INSTANT_LENGTH, MINUTE_MS, parseInstant } from './time.ts';
+import { DAY_MS, dayOf, MINUTE_MS, parseInstant } from './time.ts';
 
 /** The content of a POST to usage: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
 export type Recording = { operation: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
@@ -25,7 +25,6 @@ export const MAX_USES_PER_CALL = 1000;
 /** The limits on a use's timestamp, in the past and in the future. */
 export const MAX_AGE_DAYS = 35;
 export const MAX_AHEAD_MINUTES = 5;
-export const AT_RULE = `must be an RFC 3339 timestamp of at most ${MAX_INSTANT_LENGTH} characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00`;
 /**
  * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
  * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
@@ -47,14 +46,12 @@ export function parseIdempotencyKey(header: string): string | null {
   return id !== undefined && USE_ID.test(id) ? id : null;
 }
 
-/** Returns the day (UTC) on which a use at the timestamp `at` counts, by default now, or the rule that `at` breaks. */
+/** Returns the day (UTC) on which a use at the valid timestamp `at` counts, by default now, or why it cannot be recorded now. */
 export function dayOfUse(
   at: string | undefined,
   now: Date,
 ): { day: string; problem?: never } | { day?: never; problem: string } {
-  if (at === undefined) return { day: dayOf(now) };
-  const time = parseInstant(at);
-  if (time === null) return { problem: AT_RULE };
+  const time = at === undefined ? now.getTime() : (parseInstant(at) ?? Number.NaN);
   const [earliest, latest] = [now.getTime() - MAX_AGE_DAYS * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
   if (time < earliest)
     return {

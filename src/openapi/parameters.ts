@@ -37,6 +37,8 @@ export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
   'https://shop.example',
 ]);
 
-/** Quoting an id and escaping every character doubles its length and adds two. */
-const key = z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)));
+/** An id as it is, or a quoted string that contains it. */
+const key = z.optional(
+  z.string().check(z.regex(/^(?:[\x21\x23-\x7e][\x21-\x7e]{0,254}|"(?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255}")$/)),
+);
 export const idempotencyKey = (own?: ParameterDescription) => parameter('header', 'Idempotency-Key', key, own);

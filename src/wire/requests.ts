@@ -1,24 +1,26 @@
 // Schemas for each query and body, with error messages. Routes validate with them, and the OpenAPI description is built from them.
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
-import { isImportable, parseCode } from '../core/credential.ts';
+import { CODE, isImportable } from '../core/credential.ts';
 import { parseCursor } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
-import { parseExportCursor } from '../core/export.ts';
+import { parseExportCursor, SECTION_NAMES } from '../core/export.ts';
 import {
   ACTOR_NAME_RULE,
   ALERT_AT_RULE,
   BILLING_DAY_RULE,
-  isActorName,
   isAscending,
   isLine,
   isUrl,
   LINE_RULE,
+  MAX_ACTOR_NAME_LENGTH,
   MAX_BILLING_DAY,
   MAX_LIMIT,
+  MAX_LINE_LENGTH,
   MAX_PERCENT,
   MAX_THRESHOLDS,
+  MAX_URL_LENGTH,
   PERCENT_RULE,
   STATUS_RULE,
   STATUSES,
@@ -29,9 +31,9 @@ import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
 import { parseId } from '../core/request.ts';
 import { isReturnUrl, LINK_ROLES, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from '../core/session.ts';
-import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
-import { INSTANT, isDay, MAX_INSTANT_LENGTH, MAX_RANGE_DAYS } from '../core/time.ts';
-import { AT_RULE, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';
+import { INSTANT, isDay, MAX_INSTANT_LENGTH, MAX_RANGE_DAYS, parseInstant } from '../core/time.ts';
+import { MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
  * The parameters of an operation. The error for an unknown parameter refers to the operation by `name`. `operatorOnly` parameters count as
@@ -78,10 +80,11 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
 const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
+/** Like `isDay`, except that it does not know how many days a month has. */
+const DAY = { format: 'date', pattern: '^(?:19[7-9]|[2-9]\\d\\d)\\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$' };
+const dayOr = (rule: string, wrongType = rule) => described(z.string(wrongType).check(z.refine(isDay, rule)), DAY);
 const DAY_RULE = 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD';
-const day = z.optional(
-  described(z.string(`${DAY_RULE}, and must appear only once`).check(z.refine(isDay, DAY_RULE)), { format: 'date' }),
-);
+const day = z.optional(dayOr(DAY_RULE, `${DAY_RULE}, and must appear only once`));
 export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
 export const NO_BODY_RULE = 'must be empty: this operation takes no body';
 export const NO_QUERY = { name: 'this operation', schema: z.object({}) } satisfies Query;
@@ -117,7 +120,13 @@ export const changesQuery = {
   schema: z.extend(userChangesQuery.schema, {
     action: z.optional(oneOf(ACTIONS, ACTION_RULE)),
     search: z.optional(
-      z.string(SEARCH_RULE).check(z.minLength(1, SEARCH_RULE), z.maxLength(MAX_SEARCH_LENGTH, SEARCH_RULE)),
+      z
+        .string(SEARCH_RULE)
+        .check(
+          z.minLength(1, SEARCH_RULE),
+          z.maxLength(MAX_SEARCH_LENGTH, { error: SEARCH_RULE, abort: true }),
+          z.normalize('NFC'),
+        ),
     ),
     from: day,
     to: day,
@@ -130,7 +139,10 @@ export const exportQuery = {
   name: 'this operation',
   schema: z.object({
     cursor: z.optional(
-      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => parseExportCursor(text) !== null, EXPORT_CURSOR_RULE)),
+      described(
+        z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => parseExportCursor(text) !== null, EXPORT_CURSOR_RULE)),
+        { pattern: `^(?:${SECTION_NAMES.join('|')})(?:\\.\\d{1,16}(?:\\.[\\s\\S]*)?)?$` },
+      ),
     ),
   }),
 } satisfies Query;
@@ -138,7 +150,11 @@ export const allAlertsQuery = {
   name: 'this list',
   schema: z.object({
     limit: alertsQuery.schema.shape.limit,
-    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE))),
+    cursor: z.optional(
+      described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {
+        pattern: '^[0-9A-Za-z](?:[1-9]\\d{0,15})?$',
+      }),
+    ),
   }),
 } satisfies Query;
 export const businessesQuery = {
@@ -159,23 +175,48 @@ export const totalsQuery = {
   }),
 } satisfies Query;
 
+const HTTP = '[Hh][Tt][Tt][Pp][Ss]?';
+/** Characters that neither a line nor a URL may contain (core/fields.ts), for patterns in the OpenAPI description. */
+const CONTROL = '\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069';
 const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
-const site = z.string('must be a string, such as https://example.com').check((payload) => {
-  const { problem } = canonicalSite(payload.value);
-  if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
-});
+const site = described(
+  z.string('must be a string, such as https://example.com').check((payload) => {
+    const { problem } = canonicalSite(payload.value);
+    if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
+  }),
+  {
+    minLength: 1,
+    maxLength: MAX_SITE_LENGTH,
+    pattern: `^ *(?:${HTTP}|capacitor|ionic|tauri|app|chrome-extension)://[^\\s/?#@\\\\%]+ *(?:[/?#][^${CONTROL}]*)?$`,
+  },
+);
 export const sitesBody = strict(
   { sites: boundedList(site, MAX_SITES_PER_CALL, SITES_RULE) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );
 
-const line = z.string(LINE_RULE).check(z.trim(), z.refine(isLine, LINE_RULE));
+/** Checks the length first, because normalizing a long text can take long. */
+const lineOf = (maxLength: number, rule: string) =>
+  described(
+    z.string(rule).check(
+      z.maxLength(maxLength, { error: rule, abort: true }),
+      z.trim(),
+      z.normalize('NFC'),
+      z.refine((text) => isLine(text, maxLength), rule),
+    ),
+    { minLength: 1, pattern: `^\\s*[^\\s${CONTROL}](?:[^${CONTROL}]*[^\\s${CONTROL}])?\\s*$` },
+  );
+const line = lineOf(MAX_LINE_LENGTH, LINE_RULE);
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
 const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
 const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
 const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for unlimited overage`;
 const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
-const url = z.string(URL_RULE).check(z.refine(isUrl, URL_RULE));
+const url = described(z.string(URL_RULE).check(z.refine(isUrl, URL_RULE)), {
+  minLength: 1,
+  maxLength: MAX_URL_LENGTH,
+  pattern: `^${HTTP}://[^\\s${CONTROL}]+$`,
+});
 const fields = {
   user_id: positiveInteger,
   name: line,
@@ -190,7 +231,11 @@ const limits = {
   monthly_limit: limit,
   billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
   overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
-  alert_at: z.optional(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE))),
+  alert_at: z.optional(
+    described(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE)), {
+      uniqueItems: true,
+    }),
+  ),
 };
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
@@ -199,7 +244,12 @@ const NEW_BUSINESS =
 export const newBusinessBody = strict(
   {
     ...fields,
-    token: z.optional(z.string(TOKEN_RULE).check(z.refine(isImportable, TOKEN_RULE))),
+    token: z.optional(
+      described(z.string(TOKEN_RULE).check(z.refine(isImportable, TOKEN_RULE)), {
+        pattern: '^[A-Za-z0-9._~+/=-]{24,255}$',
+        not: { pattern: '^[Bb][Uu][Aa]_' },
+      }),
+    ),
     sites: z.optional(boundedList(site, MAX_SITES_PER_CALL, SITES_RULE)),
     ...limits,
     database: z.optional(database),
@@ -208,16 +258,19 @@ export const newBusinessBody = strict(
   `must be a JSON object, such as ${NEW_BUSINESS}`,
 );
 const NO_FIELD_RULE = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
-export const businessUpdateBody = z.pipe(
-  z.unknown().check(z.refine((body) => body !== null && Object.keys(Object(body)).length > 0, NO_FIELD_RULE)),
-  strict(
-    {
-      ...z.partial(z.object(fields)).shape,
-      status: z.optional(oneOf(STATUSES, STATUS_RULE)),
-      ...limits,
-    },
-    NO_FIELD_RULE,
+export const businessUpdateBody = described(
+  z.pipe(
+    z.unknown().check(z.refine((body) => body !== null && Object.keys(Object(body)).length > 0, NO_FIELD_RULE)),
+    strict(
+      {
+        ...z.partial(z.object(fields)).shape,
+        status: z.optional(oneOf(STATUSES, STATUS_RULE)),
+        ...limits,
+      },
+      NO_FIELD_RULE,
+    ),
   ),
+  { minProperties: 1 },
 );
 const HISTORY_RULE = 'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}';
 const DAYS_RULE = `must be a list of 1 to ${MAX_RANGE_DAYS} days, such as [{"date":"2026-01-31","count":120}]`;
@@ -225,7 +278,7 @@ const COUNT_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
 const SUM_RULE = `must have at most ${MAX_COUNT} uses in total`;
 const historyDay = strict(
   {
-    date: z.string(DAY_RULE).check(z.refine(isDay, DAY_RULE)),
+    date: dayOr(DAY_RULE),
     count: wholeNumber(0, MAX_COUNT, COUNT_RULE),
   },
   'must be an object such as {"date":"2026-01-31","count":120}',
@@ -243,7 +296,12 @@ export const historyBody = strict(
 const NAME_RULE = 'must be the name of the business, and must appear only once';
 export const deletionQuery = {
   name: 'this operation',
-  schema: z.object({ name: z.string(NAME_RULE) }),
+  schema: z.object({
+    name: described(
+      z.string(NAME_RULE).check(z.maxLength(MAX_LINE_LENGTH, { error: NAME_RULE, abort: true }), z.normalize('NFC')),
+      { minLength: 1 },
+    ),
+  }),
 } satisfies Query;
 
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
@@ -253,7 +311,7 @@ export const newKeyBody = strict(
     name: z.optional(line),
     business_id: z.optional(positiveInteger),
     role: z.optional(oneOf(ROLES, ROLE_RULE)),
-    expires_on: z.optional(z.string(EXPIRY_RULE).check(z.refine(isDay, EXPIRY_RULE))),
+    expires_on: z.optional(dayOr(EXPIRY_RULE)),
   },
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
@@ -262,6 +320,7 @@ const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
 const returnUrl = described(z.string(RETURN_URL_RULE).check(z.refine(isReturnUrl, RETURN_URL_RULE)), {
   maxLength: MAX_RETURN_URL_LENGTH,
+  pattern: `^${HTTP}://[^\\s/?#@\\\\]+(?:[/?#\\\\][^\\s${CONTROL}]*)?$`,
 });
 export const consoleLinkBody = strict(
   {
@@ -269,7 +328,7 @@ export const consoleLinkBody = strict(
     role: z.optional(oneOf(LINK_ROLES, LINK_ROLE_RULE)),
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
     return_url: z.optional(z.nullable(returnUrl)),
-    as: z.optional(z.string(ACTOR_NAME_RULE).check(z.trim(), z.refine(isActorName, ACTOR_NAME_RULE))),
+    as: z.optional(lineOf(MAX_ACTOR_NAME_LENGTH, ACTOR_NAME_RULE)),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );
@@ -289,10 +348,7 @@ export const rotationBody = strict(
 );
 
 const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
-export const codeBody = strict(
-  { code: z.string(CODE_RULE).check(z.refine((text) => parseCode(text) !== null, CODE_RULE)) },
-  CODE_RULE,
-);
+export const codeBody = strict({ code: z.string(CODE_RULE).check(z.regex(CODE, CODE_RULE)) }, CODE_RULE);
 
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
@@ -309,11 +365,16 @@ const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
+const AT_RULE = `must be an RFC 3339 timestamp of at most ${MAX_INSTANT_LENGTH} characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
     at: z.optional(
-      described(z.string(AT_RULE), { format: 'date-time', pattern: INSTANT.source, maxLength: MAX_INSTANT_LENGTH }),
+      described(z.string(AT_RULE).check(z.refine((text) => parseInstant(text) !== null, AT_RULE)), {
+        format: 'date-time',
+        pattern: INSTANT.source,
+        maxLength: MAX_INSTANT_LENGTH,
+      }),
     ),
     quantity: z.optional(quantity),
   },

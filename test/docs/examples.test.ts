@@ -139,6 +139,16 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'uses in a request': (n) => record(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))),
   "days that a use's `at` may be in the past": (n) => recordAt(1 - n * 24 * 60),
   "minutes that a use's `at` may be in the future, for fast clocks": (n) => recordAt(n - 0.5),
+  "characters in a use's `at`": (n) =>
+    record([
+      {
+        id: `long${n}`,
+        at: `${new Date()
+          .toISOString()
+          .replace('Z', '')
+          .padEnd(n - 1, '0')}Z`,
+      },
+    ]),
   "characters in an idempotency key or a use's id": (n) => record([{ id: 'x'.repeat(n) }]),
   'days in a history': (n) =>
     call('PUT', `/business/${$.SHOP}/history`, operator, {
@@ -202,7 +212,8 @@ test('the error tables in docs/api.md match the refusals that a single request c
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
-    call('POST', access, {}, ' '.repeat(2 ** 21)),
+    call('POST', access, key, ' '.repeat(2 ** 21)),
+    call('POST', access, { ...key, 'Content-Encoding': 'gzip' }, ' '),
     call('GET', usage()),
     call('GET', usage(idle.id), as(idle.token)),
     call('POST', usage(idle.id), key),

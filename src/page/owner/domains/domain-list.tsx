@@ -29,7 +29,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
   const box = useRef<HTMLDivElement>(null);
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
-  const filter = wanted.trim().toLowerCase();
+  const filter = wanted.trim().normalize().toLowerCase();
   const shown = rows.filter((site) => matches(site, filter));
   // Scrolls to new rows, which are added at the end.
   const length = useRef(rows.length);
