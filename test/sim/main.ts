@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { play, shrunk } from './play.ts';
 
-const STEPS_PER_WORLD = 2000;
+const STEPS_PER_WORLD = 4000;
 const SHRINK_MS = 60_000;
 
 const { values } = parseArgs({

@@ -153,15 +153,16 @@ export class Simulation {
     const responding = bound.filter((number) => !hits.some(({ database }) => database === number));
     const possible = [bound, responding].map((databases) => () => {
       if (databases.length > 0) model.state.databases = databases;
-      const carriedOut = model.answer(request, now);
+      sent.expected = model.answer(request, now);
       model.state.databases = bound;
-      return !isAnswered || compare(model, carriedOut, answer) === null;
+      return !isAnswered || compare(model, sent.expected, answer) === null;
     });
     const nothing = () => !isAnswered || (request.method === 'GET' && answer.status === 200);
-    for (const [index, happens] of [nothing, ...possible].entries()) {
+    for (const happens of [nothing, ...possible]) {
       model.state = structuredClone(before);
+      sent.expected = null;
       if (!happens() || this.compareDatabases() !== null) continue;
-      const isDone = index > 0 && request.method !== 'GET';
+      const isDone = (sent as Sent).expected?.code === null && request.method !== 'GET';
       return isDone && answer?.status === 503 && outageStatus(request) === 500 ? misleading(answer, hit) : null;
     }
     model.state = before;
