@@ -188,11 +188,13 @@ test.each([
   `"${TOKEN}"`,
   ` ${TOKEN}`,
   `Bearer ${TOKEN}`,
-  TOKEN.slice(0, -2),
+  TOKEN.slice(0, -1),
   `${TOKEN}0`,
+  TOKEN.replace('bua', 'BUA'),
   'короткий-токен-из-прежней-системы',
   'short',
-])('token %j is rejected with what it must be', (token) => {
+])('token %j is rejected with what it must be, as the service rejects its format', (token) => {
+  expect(parseCredential(`Bearer ${token}`)?.text).not.toBe(token);
   const message = 'token must be bua_pk_ followed by 34 letters and digits, or an imported token';
   expect(requestOf('7', token)).toEqual(invalid(message));
 });
