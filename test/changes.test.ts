@@ -652,6 +652,61 @@ describe('the filtered list of changes', () => {
   });
 });
 
+describe('a transfer to another user', () => {
+  const OTHERS = { country_id: 1, business_size: 'small', database: 0 };
+  const send = async (method: string, path: string, body?: object) => {
+    const answer = await call(method, `/api/v1${path}`, { as: OPERATOR.full, body });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.data;
+  };
+  const [ANNA, BERT] = [990_001, 990_002];
+  const OF_ANNA = { user_id: ANNA, name: 'Anna', main_domain: 'anna.example', site: 'https://anna.example' };
+  const OF_BERT = { user_id: BERT, name: 'Bert', main_domain: 'bert.example', site: 'https://bert.example' };
+
+  test('shows neither user the values of the other, in no list, search or export, until they are that user’s own', async () => {
+    const { id } = await send('POST', '/business', { ...OF_ANNA, ...OTHERS });
+    await send('POST', `/user/${ANNA}/keys`, { name: 'Anna laptop', business_id: id });
+    const ofAnna = (await send('POST', `/user/${ANNA}/keys`, { name: 'Anna server' })).api_key;
+    await send('PATCH', `/business/${id}`, OF_BERT);
+    const ofBert = (await send('POST', `/user/${BERT}/keys`, { name: 'Bert laptop' })).api_key;
+    const { country_id, business_size } = OTHERS;
+    const created = {
+      ...OF_ANNA,
+      country_id,
+      business_size,
+      token: expect.stringMatching(/^….{4}$/),
+      status: 'active',
+    };
+    const listed = async (as: string, query = '') =>
+      (await call('GET', `/api/v1/business/${id}/changes${query}`, { as })).body.data.changes
+        .filter(({ action }: Change) => !action.endsWith('_key'))
+        .map(({ before, after }: Record<string, unknown>) => ({ before, after }));
+    for (const as of [ofBert, OPERATOR.full]) {
+      expect(await listed(as)).toEqual([
+        { before: null, after: OF_BERT },
+        { before: null, after: null },
+      ]);
+      expect(await listed(as, '?search=anna')).toEqual([]);
+      expect(await listed(as, '?search=bert')).toHaveLength(1);
+    }
+    const exported = async (user_id: number) =>
+      (await call('GET', `/api/v1/user/${user_id}/export`, { as: OPERATOR.full })).text;
+    const userChanges = async (user_id: number) => JSON.stringify(await send('GET', `/user/${user_id}/changes`));
+    expect((await exported(ANNA)) + (await userChanges(ANNA))).not.toMatch(/bert|990002/i);
+    expect((await exported(BERT)) + (await userChanges(BERT))).not.toMatch(/anna|990001/i);
+    expect(await exported(ANNA)).toContain(`"before":${JSON.stringify(OF_ANNA)},"after":null`);
+
+    await send('PATCH', `/business/${id}`, { user_id: ANNA });
+    for (const as of [ofAnna, OPERATOR.full])
+      expect(await listed(as)).toEqual([
+        { before: null, after: { user_id: ANNA } },
+        { before: OF_ANNA, after: null },
+        { before: null, after: created },
+      ]);
+    expect(await exported(BERT)).toContain(`"before":{"user_id":${BERT}},"after":null`);
+  });
+});
+
 describe('the name of the key that made a change', () => {
   const namesOf = async (business: Business, as = business.key) =>
     (await list(business, '', as)).changes.map((change) => (change as Change & { key_name: string | null }).key_name);

@@ -44,15 +44,16 @@ const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
 /**
- * `before` or `after` as shown to a user. If it describes one of the user's own keys, it contains the key's current name. The name of
- * another user's key is omitted.
+ * `before` or `after` as shown to a user. Null if it names another user as the owner, so a transfer shows neither owner the values of the
+ * other. If it describes one of the user's own keys, it contains the key's current name. The name of another user's key is omitted.
  */
 export const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,
 ) => sql`case when ${subject} = 'business' and ${action} in ('create_key', 'revoke_key')
-  then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)})) else ${text} end`;
+  then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)}))
+  when ${text} ->> 'user_id' <> ${user_id} then null else ${text} end`;
 
 const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'upper_case', 'domain'] as const;
 

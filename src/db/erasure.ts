@@ -1,6 +1,6 @@
 // Erases a user who has no businesses. This covers all data that names the user, both in the user's database and in DB (docs/operating.md,
 // "Personal data"). Erases the home last, so a failed request can be retried.
-import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
+import { and, type Column, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
@@ -14,6 +14,8 @@ import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** No user has this id. */
 const NO_USER = 0;
+/** The maximum number of changes that one batch deletes, because other requests wait for the batch. */
+const CHANGES_PER_BATCH = 8000;
 /** Much longer than a request can take, to allow for clock differences. */
 const RECENT_MS = MINUTE_MS;
 
@@ -39,22 +41,39 @@ const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
     return write(sql`(select ${$.user_id} from ${permission} where ${isPossible})`);
   });
 
-const { before, after, action, subject, subject_id } = changes;
-/** The order matters: `key_names` finds changes through the keys, which `keys` deletes. */
+const { before, after, action, subject, subject_id, id } = changes;
+const keyOfChange = sql`(${subject}, ${subject_id}, ${id})`;
+/** Selects the keys of the changes in which `text` names the user as an owner. */
+const naming = (text: Column, erased: SQL) =>
+  sql`select ${subject}, ${subject_id}, ${id} from ${changes} where ${userIn(text)} = ${erased}`;
+/** A subquery, because SQLite looks up rows by several columns only if a simple select lists them. */
+const namingOnEitherSide = (erased: SQL) => sql`(${naming(before, erased)} union all ${naming(after, erased)})`;
+/** Keeps `text`, unless it names the user as an owner. Then it is cleared, as it is the user's (`shownTo`). */
+const clearedOf = (text: Column, erased: SQL) => sql`case when ${userIn(text)} is not ${erased} then ${text} end`;
+
+/** The order matters: `values` runs directly after `deleted`, and `key_names` finds changes through the keys, which `keys` deletes. */
 const STEPS = {
-  /** Removes the user from `before`. Clears `before` in the record of a business's deletion, because the purge retains that change. */
-  before: step((erased) => {
-    const others = sql`case when ${action} <> 'delete_business' then json_remove(${before}, '$.user_id') end`;
-    return builder
-      .update(changes)
-      .set({ before: others })
-      .where(sql`${userIn(before)} = ${erased}`);
+  /**
+   * Deletes up to CHANGES_PER_BATCH changes of deleted businesses that the user owned, because the purge may delete them only later. The
+   * changes that name the user remain, because they are needed to find the others.
+   */
+  deleted: step((erased) => {
+    // Names the subquery's column itself, because Drizzle's name for it means the outer row.
+    const isGone = sql`not exists (select 1 from ${businesses} where ${businesses.id} = naming.subject_id)`;
+    const owned = sql`select naming.subject_id from ${namingOnEitherSide(erased)} as naming where ${isGone}`;
+    const due = sql`select ${subject}, ${subject_id}, ${id} from ${changes} where ${eq(subject, 'business')} and ${subject_id} in (${owned})
+      and ${action} <> 'delete_business' and ${userIn(before)} is not ${erased} and ${userIn(after)} is not ${erased}
+      limit ${sql.raw(`${CHANGES_PER_BATCH}`)}`;
+    return builder.delete(changes).where(sql`${keyOfChange} in (${due})`).returning({ id });
   }),
-  after: step((erased) =>
+  /** Clears the values that name the user, unless there can be more changes to delete. */
+  values: step((erased) =>
     builder
       .update(changes)
-      .set({ after: sql`json_remove(${after}, '$.user_id')` })
-      .where(sql`${userIn(after)} = ${erased}`),
+      .set({ before: clearedOf(before, erased), after: clearedOf(after, erased) })
+      .where(
+        sql`changes() < ${sql.raw(`${CHANGES_PER_BATCH}`)} and ${keyOfChange} in (select * from ${namingOnEitherSide(erased)})`,
+      ),
   ),
   /** Removes the names of the user's keys from the changes of transferred businesses. New owners never see these names. */
   key_names: step((erased) => {
@@ -127,9 +146,13 @@ export async function eraseUser(databases: BoundDatabases, user_id: number, now:
   const steps = Object.fromEntries(Object.entries(STEPS).map(([name, define]) => [name, define({ user_id, recent })]));
   for (const number of database === null ? databases.numbers : [database]) {
     const obstacles = readObstacles({ user_id, recent });
-    const { business, new_key } = (await databases.askIn(number)(obstacles, isRecent ? undefined : steps)).row;
-    if (business !== null) throw new Conflict('user_id', ownsRule(business));
-    if (isRecent || new_key) throw new Conflict('user_id', RECENT_RULE);
+    let hasMore = true;
+    while (hasMore) {
+      const { row, deleted = [] } = await databases.askIn(number)(obstacles, isRecent ? undefined : steps);
+      if (row.business !== null) throw new Conflict('user_id', ownsRule(row.business));
+      if (isRecent || row.new_key) throw new Conflict('user_id', RECENT_RULE);
+      hasMore = deleted.length === CHANGES_PER_BATCH;
+    }
   }
   const { left } = await databases.askIn(0)(readVerdict, {
     erased: eraseHome({ user_id, claimed_at }),
