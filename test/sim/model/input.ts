@@ -220,8 +220,19 @@ const id = rule(isId, ID);
 const MAX_QUANTITY = 1_000_000_000;
 const quantity = integer(1, MAX_QUANTITY, `must be a whole number from 1 to ${MAX_QUANTITY}`);
 const RECORDING = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
-export const AT =
+const AT =
   'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
+/** Milliseconds since 1970 of an RFC 3339 timestamp, or null. */
+export function instantOf(at: string): number | null {
+  const parts =
+    /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i.exec(at);
+  const [, day = '', time = '', fraction = '', zone = 'Z'] = parts ?? [];
+  if (at.length > 64 || !isDay(day)) return null;
+  const utc = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
+  const [hours = 0, minutes = 0] = zone.toUpperCase() === 'Z' ? [] : zone.slice(1).split(':').map(Number);
+  return utc - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+const isInstant = (value: unknown) => typeof value === 'string' && instantOf(value) !== null;
 /** One use without a quantity. */
 export const oneUse: Check = (value, path) => {
   if (!isObject(value)) return wrong(path, value, RECORDING);
@@ -234,7 +245,7 @@ export const uses = object(
   {
     uses: listOf(
       object(
-        { id, at: optional(rule((value) => typeof value === 'string', AT)), quantity: optional(quantity) },
+        { id, at: optional(rule(isInstant, AT)), quantity: optional(quantity) },
         'must be an object such as {"id":"order-1"}',
       ),
       1000,

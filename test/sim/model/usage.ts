@@ -3,9 +3,9 @@ import { type Period, periodsOf, usesIn } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, success } from './call.ts';
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
-import { AT, type Errors, idIn } from './input.ts';
+import { type Errors, idIn, instantOf } from './input.ts';
 import type { Business, Use } from './state.ts';
-import { dayOf, daysBetween, isDay, midnight, plusDays, secondsUntilEndOf, stamp } from './time.ts';
+import { dayOf, daysBetween, midnight, plusDays, secondsUntilEndOf, stamp } from './time.ts';
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 const MAX_RANGE_DAYS = 1830;
@@ -128,13 +128,7 @@ export function recordOne(call: Call, quantity: number) {
 
 /** The day of `at` (UTC), or the rule that it breaks. */
 function dayOfUse(at: string, now: number): { day: string } | { problem: string } {
-  const parts =
-    /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i.exec(at);
-  const [, day = '', time = '', fraction = '', zone = 'Z'] = parts ?? [];
-  if (at.length > 64 || !isDay(day)) return { problem: AT };
-  const utc = Date.parse(`${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
-  const [hours = 0, minutes = 0] = zone.toUpperCase() === 'Z' ? [] : zone.slice(1).split(':').map(Number);
-  const ms = utc - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+  const ms = instantOf(at) ?? Number.NaN;
   const [earliest, latest] = [now - 35 * 86_400_000, now + 5 * 60_000].map((limit) => new Date(limit).toISOString());
   if (ms < now - 35 * 86_400_000) return { problem: `must be at most 35 days in the past: ${earliest} or later` };
   if (ms > now + 5 * 60_000) return { problem: `must be at most 5 minutes in the future: ${latest} or earlier` };
