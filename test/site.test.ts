@@ -49,6 +49,7 @@ describe('a site is stored in its canonical notation', () => {
       ['https://xn--fsqu00a.xn--0zwm56d', 'https://\u4f8b\u5b50.\u6d4b\u8bd5'],
       ['https://xn--6dbbec0c.example', 'https://\u05d3\u05d5\u05d2\u05de\u05d4.example'],
       ['https://xn--53h.example', 'https://\u2615.example'],
+      ['https://a1.xn--1-3hcci.xn--11b4ctcb', 'https://a1.\u05d3\u05d5\u05d21.\u0915\u0940\u092e\u0940'], // ends with a spacing mark
       ['https://xn--mgba3gch31f060k.com', 'https://\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com'], // a non-joiner after heh
       ['https://*.xn--10cl1a0b660p.com', 'https://*.\u0dc1\u0dca\u200d\u0dbb\u0dd3.com'], // a joiner after al-lakuna
       // Browsers compose the syllable and the letter.

@@ -91,7 +91,7 @@ function canFit(authority: string): boolean {
 function literal(scheme: string, authority: string): Site {
   const url = URL.parse(`${scheme}://${authority}`);
   // Browsers reject labels that start with a mark. workerd's parser does not recognize all marks.
-  if (url === null || /(?:^|\.)\p{M}/u.test(authority)) return wrong(INVALID);
+  if (url === null || /(?:^|\.)\p{M}/u.test(authority) || mixesDirections(authority)) return wrong(INVALID);
   if (url.port === '0') return wrong('must have a port from 1 to 65535');
   const { hostname, origin } = url;
   if (IP_LITERAL.test(hostname)) {
@@ -147,6 +147,32 @@ function hasStrayJoiner(host: string): boolean {
     const separates = joiner === '\u200c' && URL.canParse(`https://${before[0] ?? ''}\u200c${right}`);
     return !followsVirama && !separates;
   });
+}
+
+/** The blocks of scripts that are written from right to left, and those that Unicode reserves for them. */
+const BLOCKS = String.raw`\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}`;
+const LEFTWARD = String.raw`[[${BLOCKS}]--[\p{M}\u06f0-\u06f9]]`;
+/** Modifiers have no direction, apart from these three, which end words. */
+const RIGHTWARD = String.raw`[[\p{L}--\p{Lm}]\u0e46\u3005\u30fc]`;
+/** All marks but these five take the direction of their letter. */
+const MARK = String.raw`[\p{Mn}--[\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}]]`;
+/** In a label that is written from right to left. Some scripts have digits of that direction, with which a label can begin. */
+const START = String.raw`(?=[\p{L}\u07c0-\u07c9\u{1e950}-\u{1e959}])${LEFTWARD}`;
+const REST = String.raw`[${BLOCKS}${MARK}\p{Emoji_Presentation}\d_\-\u200c\u200d]*(?<=[\p{L}\p{N}]\p{Mn}*)`;
+const HAS_LEFTWARD = new RegExp(LEFTWARD, 'v');
+const LABEL_OF_ONE_DIRECTION = new RegExp(
+  // An empty label has its own error.
+  String.raw`^(?:|${START}${REST}|(?=${RIGHTWARD})(?:(?!${LEFTWARD}).)*(?<=(?:${RIGHTWARD}|[\p{Mc}\p{Nd}])\p{Mn}*))$`,
+  'v',
+);
+
+/**
+ * Returns whether browsers could reject a host because of its directions of writing (RFC 5893 §2). workerd's parser looks at each label
+ * alone, and does not know recent letters.
+ */
+function mixesDirections(authority: string): boolean {
+  const labels = authority.replace(/:\d*$/, '').split('.');
+  return HAS_LEFTWARD.test(authority) && !labels.every((label) => LABEL_OF_ONE_DIRECTION.test(label));
 }
 
 /** Returns whether a host contains characters, other than capitals, that the URL parser replaces or drops. */

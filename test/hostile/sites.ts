@@ -233,6 +233,14 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://exam\ufdd0ple.com', INVALID], // a noncharacter
     ['https://\u0301example.com', INVALID], // a combining accent without a base letter
     ['https://\u05d0a.example', INVALID], // right-to-left and left-to-right in one label
+    // A label that would be valid alone, beside one that is written from right to left.
+    ...all(
+      INVALID,
+      'https://1.\u05d0.example',
+      'https://_dev.\u05d0.example',
+      'https://*.a-.\u0645\u062b\u0627\u0644.example',
+    ),
+    ['https://\u{10d4a}a.example', INVALID], // a letter that workerd's table does not contain
     ['https://xn--\u00fc.example', INVALID], // a punycode label with a non-ASCII letter
   ],
   'with an IP address in a notation that browsers rewrite': [
