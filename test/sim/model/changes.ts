@@ -41,8 +41,12 @@ export function record(
 const keyName = (state: State, id: unknown, user_id: number) =>
   state.keys.find((key) => key.id === id && key.user_id === user_id)?.name ?? null;
 
-/** `before` or `after` for a user: with the current name of a key that is the user's own, and without the name of any other. */
+/**
+ * `before` or `after` for a user: with the current name of a key that is the user's own, without the name of any other, and null if it names
+ * another user.
+ */
 export function shownTo(state: State, user_id: number, change: Change, content: Json | null): Json | null {
+  if (content?.user_id !== undefined && content.user_id !== user_id) return null;
   if (content === null || change.subject === 'user' || !['create_key', 'revoke_key'].includes(change.action))
     return content;
   const { name: _, ...rest } = content;

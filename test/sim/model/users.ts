@@ -191,11 +191,18 @@ function forgetUser(state: State, user_id: number): void {
     const { [name]: _, ...rest } = content;
     return rest;
   };
+  const names = ({ before, after }: Change) => before?.user_id === user_id || after?.user_id === user_id;
+  const isGone = ({ subject, subject_id }: Change) =>
+    subject === 'business' && !state.businesses.some(({ id }) => id === subject_id);
+  const owned = state.changes.filter((change) => isGone(change) && names(change)).map(({ subject_id }) => subject_id);
+  state.changes = state.changes.filter(
+    (change) =>
+      !(isGone(change) && owned.includes(change.subject_id)) || names(change) || change.action === 'delete_business',
+  );
   for (const change of state.changes) {
     if (change.actor_user_id === user_id) Object.assign(change, { actor_name: null, actor_user_id: null });
-    if (change.before?.user_id === user_id)
-      change.before = change.action === 'delete_business' ? null : without(change.before, 'user_id');
-    if (change.after?.user_id === user_id) change.after = without(change.after, 'user_id');
+    if (change.before?.user_id === user_id) change.before = null;
+    if (change.after?.user_id === user_id) change.after = null;
     const isOfKey = change.subject === 'business' && ['create_key', 'revoke_key'].includes(change.action);
     if (isOfKey && ids.includes((change.after ?? change.before)?.id as number)) {
       change.before = without(change.before, 'name');
