@@ -128,7 +128,7 @@ test.each([1, 30])(
     const r = 6 * n; // each business leaves two changes until the purge, and each key leaves one
     await within({ trips: 2, read: 2 * r + 10, written: 0 }, 'GET', `/user/${user_id}/export`);
     await within(
-      { trips: 3, read: 3 * r + 30, written: r + 1 },
+      { trips: 3, read: 8 * r + 40, written: r + 1 },
       'DELETE',
       `/user/${user_id}`,
       undefined,
