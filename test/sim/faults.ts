@@ -12,7 +12,7 @@ const DEADLINE_MS = 10_000;
  * - `slow`: commits, but answers `ms` after the deadline.
  * - `delayed`: starts and answers `ms` after it was sent.
  * - `killed`: commits, but the Worker ends before it learns so. The caller gets no answer.
- * - `broken`: fails with an error that is none of D1's outages.
+ * - `broken`: fails with an error that D1 does not document as an outage.
  *
  * `ends` hits no call: the Worker ends as soon as it has answered, so work after the response is lost.
  */

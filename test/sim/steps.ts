@@ -116,7 +116,9 @@ function codeOf({ state }: Model, pick = 0, now: number): string {
   const codes = [...working, ...state.codes, { secret: state.spent.at(-1) ?? 'x' }].map(({ secret }) =>
     reveal(state, secret),
   );
-  return at(codes, pick % 3 === 2 ? pick : 0) ?? 'x';
+  // Nobody can send a code whose answer was lost.
+  const seen = codes.filter((code) => !code.includes('⟨'));
+  return at(seen, pick % 3 === 2 ? pick : 0) ?? 'x';
 }
 
 type Around = { business: Business | undefined; user_id: number; keys: Key[]; now: number; pick: number };
