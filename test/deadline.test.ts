@@ -242,6 +242,7 @@ test('the purge of a database that never responds stops after 30 seconds and log
   const lines: object[] = [];
   const hanging = {
     prepare: () => ({ bind: () => ({ run: never, all: never, raw: never }) }),
+    batch: never,
   } as unknown as D1Database;
   const purge = purgeAll(
     { DB: hanging },
