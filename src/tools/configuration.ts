@@ -1,6 +1,6 @@
 // Reads wrangler configurations.
-import { dirname, resolve } from 'node:path';
-import { unstable_readConfig } from 'wrangler';
+import { resolve } from 'node:path';
+import { experimental_readRawConfig, unstable_readConfig } from 'wrangler';
 import { numberOf } from '../core/database.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
@@ -11,24 +11,17 @@ export type ConfiguredDatabase = {
   /** Empty if the configuration omits it. */
   name: string;
   id: string | null;
-  /** The migrations folder. */
-  migrations: string;
 };
 
 /** The fields that the tools read. Declared here because wrangler's type is not visible in the Worker's tests. */
 type Config = {
   name?: string | undefined;
-  account_id?: string | undefined;
   targetEnvironment?: string | undefined;
   definedEnvironments?: string[] | undefined;
-  vars: Record<string, unknown>;
-  services?: { binding: string }[] | undefined;
-  ratelimits?: { name: string }[] | undefined;
   d1_databases: {
     binding: string;
     database_name?: string | undefined;
     database_id?: string | undefined;
-    migrations_dir?: string | undefined;
   }[];
 };
 
@@ -44,15 +37,12 @@ export function readConfiguration(given?: string, environment?: string) {
   const { targetEnvironment: env, definedEnvironments = [] } = config;
   // For an undefined environment, wrangler would use the top-level databases and another Worker name.
   if (env && !definedEnvironments.includes(env)) throw new Error(`${file} does not define the environment ${env}.`);
-  const databases = config.d1_databases.flatMap(
-    ({ binding, database_name: name = '', database_id: id = null, migrations_dir = 'migrations' }) => {
-      const number = numberOf(binding);
-      if (number === null && /^db[-_]?\d+$/i.test(binding))
-        throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
-      const migrations = resolve(dirname(file), migrations_dir);
-      return number === null ? [] : [{ number, binding, name, id, migrations } satisfies ConfiguredDatabase];
-    },
-  );
+  const databases = config.d1_databases.flatMap(({ binding, database_name: name = '', database_id: id = null }) => {
+    const number = numberOf(binding);
+    if (number === null && /^db[-_]?\d+$/i.test(binding))
+      throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
+    return number === null ? [] : [{ number, binding, name, id } satisfies ConfiguredDatabase];
+  });
   databases.sort((a, b) => a.number - b.number);
   return { ...config, file, env, databases };
 }
@@ -68,4 +58,17 @@ function configIn(file: string, env: string | undefined): Config {
     const [first, ...mistakes] = message.split('\n').map((line) => line.replace(/^[\s-]+/, ''));
     throw new Error(mistakes.length === 0 ? first : `${file}: ${mistakes.join(' ')}`);
   }
+}
+
+type Blocks = { d1_databases?: { database_id?: string }[] };
+
+/** Returns a database id that appears more than once in a file, even if in different environments. */
+export function repeatedId(file: string): string | undefined {
+  const { env = {}, ...top } = experimental_readRawConfig({ config: file }).rawConfig as Blocks & {
+    env?: Record<string, Blocks>;
+  };
+  const ids = [top, ...Object.values(env)].flatMap(
+    (blocks) => blocks.d1_databases?.flatMap(({ database_id }) => database_id ?? []) ?? [],
+  );
+  return ids.find((id, index) => ids.indexOf(id) < index);
 }

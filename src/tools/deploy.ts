@@ -1,10 +1,9 @@
 // npm run deploy: deploys with wrangler (deployment.ts). Exits with status 1 on failure.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { deploy, type Run } from './deployment.ts';
+import { deploy, type Wrangler } from './deployment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-
 /** Only the upload (`ask`) can read from the terminal, because the earlier steps must not prompt. */
 const STDIO = {
   read: ['ignore', 'pipe', 'pipe'],
@@ -12,30 +11,26 @@ const STDIO = {
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
-/** In bytes. Fits a large account's database list. */
-const MAX_OUTPUT = 64 * 1024 * 1024;
-const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
-
-const wrangler: Run = (args, mode) => {
+const wrangler: Wrangler = (args, mode) => {
   const shell = process.platform === 'win32';
-  const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
-  const run = spawnSync('wrangler', quoted, {
+  const { error, status, stdout, stderr } = spawnSync('wrangler', shell ? args.map((arg) => `"${arg}"`) : args, {
     cwd: ROOT,
-    env,
+    env: { ...process.env, WRANGLER_HIDE_BANNER: 'true' },
     shell,
     stdio: [...STDIO[mode]],
     encoding: 'utf8',
-    maxBuffer: MAX_OUTPUT,
   });
-  if (run.error) throw run.error;
-  const stdout = run.stdout ?? '';
-  return { isDone: run.status === 0, stdout, output: `${stdout}${run.stderr ?? ''}` };
+  if (error) throw error;
+  if (status === 0) return stdout ?? '';
+  // With --json, wrangler prints errors as JSON.
+  const reasons = [...`${stdout ?? ''}`.matchAll(/"text": "(.*)"/g)].map(([, text]) => text);
+  throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed. ${reasons.join(' ') || (stderr ?? '')}`);
 };
 
 try {
-  const lost = ['dry-run', 'env', 'config', 'rollback'].find((name) => `npm_config_${name.replace('-', '_')}` in env);
+  const lost = ['dry-run', 'env', 'config'].find((name) => `npm_config_${name.replace('-', '_')}` in process.env);
   if (lost !== undefined) throw new Error(`npm consumed --${lost}. Run: npm run deploy -- --${lost}`);
-  deploy(ROOT, process.argv.slice(2), wrangler, console, env);
+  deploy(ROOT, process.argv.slice(2), wrangler, console.log);
 } catch (error) {
   process.stderr.write(`${(error as Error).message.trim()}\n`);
   process.exitCode = 1;

@@ -15,7 +15,7 @@ import { parseId } from '../core/request.ts';
 import { prepareDemo } from './demo.ts';
 import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
-import { SNAPSHOT_SQL } from './snapshot.ts';
+import { isSnapshot } from './snapshot.ts';
 
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
@@ -37,7 +37,7 @@ const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/stat
 // Checked first, because a second server on the same port would replace the first server's key.
 const problem = await portProblem(asked, ip);
 if (problem !== null) end(problem, 1);
-if (globSync('v3/d1/*/*.sqlite', { cwd: state }).some((file) => isSnapshot(join(state, file))))
+if (globSync('v3/d1/*/*.sqlite', { cwd: state }).some((file) => isOfSnapshot(join(state, file))))
   end(
     `${state} was created by a version before 1.0.0-rc, which cannot be upgraded. Delete it, or use --persist-to.`,
     1,
@@ -174,10 +174,15 @@ function migrate(binding: string): void {
 }
 
 /** False if the file cannot be read as such a database. wrangler then says why. */
-function isSnapshot(file: string): boolean {
+function isOfSnapshot(file: string): boolean {
   try {
     using database = new DatabaseSync(file, { readOnly: true });
-    return database.prepare(SNAPSHOT_SQL).get()?.is_snapshot === 1;
+    return isSnapshot(
+      database
+        .prepare('select name from d1_migrations')
+        .all()
+        .map(({ name }) => `${name}`),
+    );
   } catch {
     return false;
   }

@@ -18,16 +18,11 @@ export class Account {
   /** Each Worker's database ids by binding, as of its last upload. */
   readonly workers = new Map<string, Record<string, string>>();
 
-  /** Returns the new id, or null if the name is taken. */
-  create(name: string): string | null {
-    if (this.idOf(name) !== undefined) return null;
+  /** Returns the id of a new, empty database. */
+  create(name: string): string {
     const id = randomUUID();
     this.databases.set(id, { name, db: new DatabaseSync(':memory:') });
     return id;
-  }
-
-  idOf(name: string): string | undefined {
-    return [...this.databases].find(([, database]) => database.name === name)?.[0];
   }
 
   db(id: string): DatabaseSync {
@@ -88,11 +83,6 @@ export class Account {
     if (route === 'GET /accounts') return ok([account]);
     if (route === 'GET /memberships') return ok([{ id: 'member', account }]);
     if (route === 'GET /d1/database') return ok([...this.databases].map(([uuid, { name }]) => ({ uuid, name })));
-    if (route === 'POST /d1/database') {
-      const { name } = JSON.parse(body);
-      const uuid = this.create(name);
-      return uuid === null ? no(400, 7502, 'database with that name already exists') : ok({ uuid, name });
-    }
     if (id !== '' && !this.databases.has(id)) return no(404, 7404, `The database ${id} could not be found`);
     if (route === `POST /d1/database/${id}/query`) {
       try {
