@@ -56,8 +56,7 @@ CREATE TABLE api_keys (
   name         TEXT    NOT NULL,
   hash         TEXT    NOT NULL UNIQUE CHECK (length(hash) = 64),
   last_four    TEXT    NOT NULL CHECK (length(last_four) = 4),
-  read_only    INTEGER NOT NULL DEFAULT 0 CHECK (read_only IN (0, 1)),
-  record_only  INTEGER NOT NULL DEFAULT 0 CHECK (record_only IN (0, 1) AND record_only + read_only < 2),
+  role         TEXT    NOT NULL CHECK (role IN ('full', 'read', 'record')),
   created_at   TEXT    NOT NULL,
   expires_on   TEXT    CHECK (expires_on LIKE '____-__-__'), -- valid through that day. NULL: never expires
   revoked_at   TEXT,
@@ -79,7 +78,7 @@ CREATE TABLE codes (
   hash        TEXT    NOT NULL PRIMARY KEY CHECK (length(hash) = 64),
   user_id     INTEGER NOT NULL,
   business_id INTEGER REFERENCES businesses (id), -- NULL: every business of the user
-  read_only   INTEGER NOT NULL CHECK (read_only IN (0, 1)),
+  role        TEXT    NOT NULL CHECK (role IN ('full', 'read')), -- of the session
   minutes     INTEGER NOT NULL CHECK (minutes BETWEEN 1 AND 1440),
   expires_at  TEXT    NOT NULL,
   return_url  TEXT    CHECK (length(return_url) <= 2000), -- where the console links back to. NULL: nowhere

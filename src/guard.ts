@@ -6,15 +6,15 @@ import type * as z from 'zod/mini';
 import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isEmptyBody } from './core/json.ts';
+import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
 import {
-  isFromPage,
-  malformedSecrets,
+  allowsKeys,
+  isInvalidity,
+  isRepeatable,
   OPERATOR_ROLES,
+  type Operation,
   type OperatorRole,
-  operatorRefusal,
-  roleOf,
-} from './core/operator.ts';
-import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
+} from './core/policy.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -214,7 +214,7 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
   // Only the operator may make this call. For other callers, the query throws the refusal with its reason.
-  if (kind !== 'operator' && !POLICY[operation].allowsKey) {
+  if (kind !== 'operator' && !allowsKeys(operation)) {
     await ask(readVerdict);
     throw new Error(`${operation} is only for the operator, but was not refused`);
   }

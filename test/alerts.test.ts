@@ -674,7 +674,7 @@ describe('the list of alerts', () => {
     await look(business, new Date(NOW.getTime() + 60_000));
     const readers = [
       business.key,
-      (await newKey(business, { read_only: 1 })).key,
+      (await newKey(business, { role: 'read' })).key,
       (await newSession(business)).key,
       OPERATOR.full,
     ];

@@ -54,7 +54,7 @@ test('an owner can read an inactive business', async () => {
 test('reading a business with a read-only key shows only the token’s last four characters', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const former = await addFormerToken(business);
-  const { key } = await newKey(business, { read_only: 1 });
+  const { key } = await newKey(business, { role: 'read' });
   const { text, body } = await read(business, { as: key });
   expect(body.data).toEqual({ ...(await shown(business)), token: `bua_pk_…${business.token.slice(-4)}` });
   expect(text).not.toContain(former.slice(-5));

@@ -138,7 +138,7 @@ describe('the number of refused origins', () => {
   test('is shown to the operator and to read-only keys', async () => {
     const business = await newBusiness({ user_id: 7_003, sites: ['https://shop.example'] });
     await refuse(business, [EVIL], 1);
-    await business.home.d1.prepare('update api_keys set read_only = 1 where user_id = 7003').run();
+    await business.home.d1.prepare("update api_keys set role = 'read' where user_id = 7003").run();
     expect(await counted(business)).toBe(1);
     const { businesses } = await list('?user_id=7003', { as: OPERATOR.full });
     expect(businesses).toMatchObject([{ id: business.id, refused_origins: 1 }]);

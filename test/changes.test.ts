@@ -199,8 +199,8 @@ describe('no change is stored', () => {
   test('for a request that changes nothing, is refused or records uses', async () => {
     const { business, key } = await owned({ sites: [A] });
     const other = await newBusiness();
-    const readOnly = (await newKey(business, { read_only: 1 })).key;
-    const recordOnly = (await newKey(business, { record_only: 1 })).key;
+    const readOnly = (await newKey(business, { role: 'read' })).key;
+    const recordOnly = (await newKey(business, { role: 'record' })).key;
     const token = `/api/v1/business/${business.id}/token`;
     const former = `${token}/former`;
     await addFormerToken(business);
@@ -874,7 +874,7 @@ test('after all operations, no table contains an API key and no change contains 
   for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {
     const business = await newBusiness({ sites: [A], ...(token && { token }) });
     const keys = [business.key, (await newKey(business)).key];
-    for (const role of [{ read_only: 1 }, { record_only: 1 }] as const) {
+    for (const role of [{ role: 'read' }, { role: 'record' }] as const) {
       keys.push((await newKey(business, { ...role, business_id: business.id })).key);
     }
     for (const as of [...keys, business.token]) {

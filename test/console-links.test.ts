@@ -47,7 +47,7 @@ describe('a console link', () => {
       const stored = await business.db.select().from(codes).where(eq(codes.user_id, business.user_id));
       expect(stored).toEqual([
         {
-          ...{ hash: await sha256Hex(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
+          ...{ hash: await sha256Hex(code), user_id: business.user_id, business_id: null, role: 'full', minutes: 60 },
           expires_at: '2026-03-15T12:02:00.000000Z',
           return_url: null,
           actor_name: null,
@@ -366,7 +366,7 @@ describe('a console link', () => {
 
   test('is created only with a full operator key', async () => {
     const business = await newBusiness();
-    const reader = await newKey(business, { read_only: 1 });
+    const reader = await newKey(business, { role: 'read' });
     const before = await dumpAll();
     const onlyOperator = 'Only the operator can create console links.';
     for (const [as, message] of [

@@ -536,7 +536,7 @@ describe('changing a business', () => {
     const alone = await newKey(given, { business_id });
     const ended = [
       alone,
-      await newKey(given, { business_id, read_only: 1 }),
+      await newKey(given, { business_id, role: 'read' }),
       await newKey(given, { business_id, ends_at, session_of: alone.id }),
       await newKey(given, { business_id, ends_at }),
     ];

@@ -232,7 +232,7 @@ eachOf(
   test('refuses every API key and token before checking origin and input, and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const code = route.operatorRefusal === undefined ? 'operator_only' : 'session_only';
-    const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
+    const scopes: Scope[] = [{ role: 'read' }, { role: 'record' }, { business_id: business.id }];
     const keys = await Promise.all(scopes.map((scope) => newKey(business, scope)));
     for (const as of [business.key, ...keys.map(({ key }) => key), business.token]) {
       const message = as === business.token ? route.tokenRefusal : route.keyRefusal;

@@ -338,8 +338,8 @@ describe('the Error-Code header', () => {
     session_only: ({ key }) => call('DELETE', '/api/v1/session', { as: key }),
     token_not_allowed: ({ access, token }) => call('GET', access, { as: token }),
     session_not_allowed: async (shop) => call('POST', '/api/v1/session', { as: (await newSession(shop)).key }),
-    read_only_key: async (shop) => call('POST', shop.usage, { as: (await newKey(shop, { read_only: 1 })).key }),
-    record_only_key: async (shop) => call('GET', shop.access, { as: (await newKey(shop, { record_only: 1 })).key }),
+    read_only_key: async (shop) => call('POST', shop.usage, { as: (await newKey(shop, { role: 'read' })).key }),
+    record_only_key: async (shop) => call('GET', shop.access, { as: (await newKey(shop, { role: 'record' })).key }),
     async inactive_business() {
       const { usage, key } = await newBusiness({ status: 'suspended' });
       return call('POST', usage, { as: key });

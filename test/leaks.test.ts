@@ -32,11 +32,11 @@ const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<
   'Operator `full`': async () => OPERATOR.full,
   'Operator `record`': async () => OPERATOR.record,
   'Key `full`': withKey({}),
-  'Key `read`': withKey({ read_only: 1 }),
-  'Key `record`': withKey({ record_only: 1 }),
+  'Key `read`': withKey({ role: 'read' }),
+  'Key `record`': withKey({ role: 'record' }),
   Token: async ({ token }) => token,
   Session: withKey({ ends_at }),
-  'Read-only session': withKey({ ends_at, read_only: 1 }),
+  'Read-only session': withKey({ ends_at, role: 'read' }),
 };
 
 /** Creates two businesses of one owner and one of another owner, in the same database. */

@@ -1,7 +1,8 @@
 // Operator keys: what each role may do on every route, and where the keys are refused.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
-import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
+import { OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
+import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { changes } from '../src/db/schema.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { boundTo, homeOf } from './ask.ts';

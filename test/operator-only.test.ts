@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
-import { OPERATOR_ROLES } from '../src/core/operator.ts';
+import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
 import {
   BASE,
@@ -33,8 +33,8 @@ beforeAll(async () => {
     nothing: {},
     'an API key': bearer(business.key),
     'an API key from a page of the service': { ...bearer(business.key), Origin: BASE },
-    'a read-only key': bearer((await newKey(business, { read_only: 1 })).key),
-    'a record-only key': bearer((await newKey(business, { record_only: 1 })).key),
+    'a read-only key': bearer((await newKey(business, { role: 'read' })).key),
+    'a record-only key': bearer((await newKey(business, { role: 'record' })).key),
     'a session key': bearer((await newSession(business)).key),
     'a token': { ...bearer(business.token), Origin: 'https://shop.example' },
     'a token from an unregistered page': { ...bearer(business.token), Origin: 'https://evil.example' },

@@ -106,7 +106,7 @@ test('a session is deleted 7 days after its end, but an API key is not', async (
 
 test('a console link’s code is deleted after it expires', async () => {
   const { db, user_id } = await newBusiness();
-  const code = { user_id, read_only: 0, minutes: 60 };
+  const code = { user_id, role: 'full' as const, minutes: 60 };
   await db.insert(codes).values([
     { ...code, hash: 'a'.repeat(64), expires_at: '2026-03-15T00:10:00.000000Z' },
     { ...code, hash: 'b'.repeat(64), expires_at: '2026-03-15T00:10:00.001000Z' },
@@ -284,12 +284,12 @@ test('a message is retained until its alerts are deleted, and for at least 90 da
 test.each([
   ['former tokens', 0, 'former_tokens', `'t' || i, ?1, '2026-03-01T00:00:00.000000Z', i`],
   [
-    ...(['sessions', 3, 'api_keys (user_id, name, hash, last_four, created_at, ends_at)'] as const),
-    `?1, 'console', printf('%064x', i), '0000', '2026-03-01', '2026-03-01T00:00:00.000000Z'`,
+    ...(['sessions', 3, 'api_keys (user_id, name, hash, last_four, role, created_at, ends_at)'] as const),
+    `?1, 'console', printf('%064x', i), '0000', 'full', '2026-03-01', '2026-03-01T00:00:00.000000Z'`,
   ],
   [
-    ...(['codes', 5, 'codes (hash, user_id, read_only, minutes, expires_at)'] as const),
-    `printf('%064x', i), ?1, 0, 60, '2026-03-01T00:00:00.000000Z'`,
+    ...(['codes', 5, 'codes (hash, user_id, role, minutes, expires_at)'] as const),
+    `printf('%064x', i), ?1, 'full', 60, '2026-03-01T00:00:00.000000Z'`,
   ],
   [
     ...(['alerts', 6, 'alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),

@@ -99,6 +99,7 @@ describe('a session started with an API key', () => {
       name: 'old',
       hash: await sha256Hex(key),
       last_four: 'kkkk',
+      role: 'full' as const,
       created_at: formatTimestamp(NOW),
     };
     await homes[0]?.db.insert(apiKeys).values(row);
@@ -153,8 +154,8 @@ describe('a session', () => {
   const SCOPES: { name: string; narrow: boolean; scope: Scope }[] = [
     { name: 'a key for all businesses', narrow: false, scope: {} },
     { name: 'a key for one business', narrow: true, scope: {} },
-    { name: 'a read-only key', narrow: false, scope: { read_only: 1 } },
-    { name: 'a read-only key for one business', narrow: true, scope: { read_only: 1 } },
+    { name: 'a read-only key', narrow: false, scope: { role: 'read' } },
+    { name: 'a read-only key for one business', narrow: true, scope: { role: 'read' } },
   ];
 
   describe.each(SCOPES)('of $name', ({ narrow, scope }) => {
@@ -185,7 +186,7 @@ describe('a session', () => {
       const sibling = await newBusiness({ user_id: business.user_id });
       const { key } = await newKey(business, { ...scope, ...(narrow ? { business_id: business.id } : {}) });
       const { body } = await start(key);
-      expect(body.data.read_only).toBe(scope.read_only === 1);
+      expect(body.data.read_only).toBe(scope.role === 'read');
       const list = async (as: string) => (await call('GET', '/api/v1/business', { as })).body.data;
       const listed = await list(body.data.session_key);
       expect(listed).toEqual(await list(key));
@@ -279,7 +280,7 @@ describe('a running session', () => {
 
   test('can be ended even if it is read-only', async () => {
     const business = await newBusiness();
-    const session = await sessionOf((await newKey(business, { read_only: 1 })).key);
+    const session = await sessionOf((await newKey(business, { role: 'read' })).key);
     expect((await end(session)).status).toBe(200);
     expect(await statusOf(session, NOW)).toBe(401);
   });
@@ -319,7 +320,7 @@ describe('a running session', () => {
 
   test('is ended by its user’s 21st session if it is the oldest from the same source (API key or links), or else the oldest of all', async () => {
     const business = await newBusiness();
-    const other = await newKey(business, { read_only: 1, business_id: business.id });
+    const other = await newKey(business, { role: 'read', business_id: business.id });
     const stranger = await newBusiness();
     const foreign = await sessionOf(stranger.key);
     const byLink = async () =>
@@ -436,20 +437,23 @@ describe('a console link’s code', () => {
   });
 
   test('starts a session for all of the user’s businesses or for one of them, with full or read-only access', async () => {
-    for (const [narrow, read_only] of [
-      [false, 0],
-      [true, 0],
-      [false, 1],
-      [true, 1],
+    for (const [narrow, role] of [
+      [false, 'full'],
+      [true, 'full'],
+      [false, 'read'],
+      [true, 'read'],
     ] as const) {
       const business = await newBusiness();
       const sibling = await newBusiness({ user_id: business.user_id });
-      const code = await newCode(business, { read_only, ...(narrow ? { business_id: business.id } : {}) });
+      const code = await newCode(business, { role, ...(narrow ? { business_id: business.id } : {}) });
       const { session_key: as, read_only: shown } = (await redeem(code)).body.data;
-      expect(shown).toBe(read_only === 1);
+      expect(shown).toBe(role === 'read');
       const body = { sites: [SHOP] };
       const statuses = [business, sibling].map(async ({ access }) => (await call('POST', access, { as, body })).status);
-      expect(await Promise.all(statuses)).toEqual([read_only ? 403 : 200, narrow ? 401 : read_only ? 403 : 200]);
+      expect(await Promise.all(statuses)).toEqual([
+        role === 'read' ? 403 : 200,
+        narrow ? 401 : role === 'read' ? 403 : 200,
+      ]);
       expect(answerOf(await start(as))).toEqual(refused('A session key cannot start sessions. Use an API key.'));
       expect((await end(as)).status).toBe(200);
     }
@@ -707,9 +711,9 @@ describe('the cost of starting or ending a session', () => {
   test('is one round trip, at most 130 rows read and 15 written, whatever the number of ended sessions', async () => {
     const business = await newBusiness();
     const stamp = formatTimestamp(NOW);
-    const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
+    const many = `insert into api_keys (user_id, name, hash, last_four, role, created_at, ends_at)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
-      select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;
+      select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', 'full', ?2, ?2 from n`;
     await business.home.d1.prepare(many).bind(business.user_id, stamp).run();
     for (let index = 0; index < 25; index++) {
       for (const { status, cost } of [await start(business.key), await redeem(await newCode(business))]) {

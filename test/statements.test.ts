@@ -76,7 +76,7 @@ const LIMITS = {
   month_ends_on: true,
 } as const;
 const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
-const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
+const REFUSAL = { refusal: true, role: true, unmarked_key: true, time_left: true } as const;
 
 test('recording and reading usage return exactly the fields of the row types', async () => {
   const ofUse = { counted: COUNT, remembered: null };
@@ -142,7 +142,7 @@ test('rotating a token and stopping former tokens return exactly the fields of t
 test('starting and ending sessions return exactly the fields of the row types', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, started, {
-    started: { ends_at: true, read_only: true },
+    started: { ends_at: true, role: true },
     ended: null,
     dropped: null,
   });

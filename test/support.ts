@@ -10,6 +10,7 @@ import { createApp } from '../src/app.ts';
 import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { formatSecret } from '../src/core/operator.ts';
+import type { Role } from '../src/core/policy.ts';
 import { addDays, formatTimestamp } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
@@ -268,7 +269,7 @@ const INSERT_SITES = `insert into access (business_id, site, created_at, updated
 /** Starts a statement that stores changes. `select` follows. */
 export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at, actor, action, before, after)';
 const INSERT_HOME = `insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z') on conflict do nothing`;
-const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
+const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, role, created_at) values (?, 'test', ?, ?, 'full', ?)`;
 
 /** Creates a business for a new user with a home and an API key. Stores `sites` unchanged. */
 export async function newBusiness(
@@ -311,7 +312,7 @@ export async function newBusiness(
 export type Business = Awaited<ReturnType<typeof newBusiness>>;
 
 /** A narrow key's restrictions. */
-export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1; expires_on?: string };
+export type Scope = { business_id?: number; role?: Role; expires_on?: string };
 
 /** Creates a key for a business's owner. Returns the key, its id and its name in changes. */
 export async function newKey(
@@ -325,6 +326,7 @@ export async function newKey(
     name: 'narrow',
     hash: await sha256Hex(key),
     last_four,
+    role: 'full' as Role,
     created_at: formatTimestamp(NOW),
     ...scope,
   };
@@ -344,7 +346,7 @@ export async function newCode(
   code = newCredential('bua_sk_', home.number).slice('bua_sk_'.length),
 ): Promise<string> {
   const expires_at = formatTimestamp(later(120_000));
-  const row = { hash: await sha256Hex(code), user_id, read_only: 0, minutes: 60, expires_at, ...fields };
+  const row = { hash: await sha256Hex(code), user_id, role: 'full' as const, minutes: 60, expires_at, ...fields };
   await home.db.insert(codes).values(row);
   return code;
 }

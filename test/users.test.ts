@@ -176,12 +176,10 @@ describe('an export', () => {
       token: last_four(row),
       alert_at: JSON.parse(`${row.alert_at ?? '[80,100]'}`),
     });
-    const roleOf = ({ read_only, record_only }: Line) => (read_only ? 'read' : record_only ? 'record' : 'full');
-    const key = ({ record_only, ends_at, session_of, actor_name, ...row }: Line) => ({
+    const key = ({ ends_at, session_of, actor_name, ...row }: Line) => ({
       ...row,
       ...(ends_at !== null && { ends_at, session_of, actor_name }),
-      read_only: row.read_only === 1,
-      role: roleOf({ record_only, ...row }),
+      read_only: row.role === 'read',
     });
     const shown = (text: unknown) => {
       const side = JSON.parse(`${text}`);
@@ -209,7 +207,7 @@ describe('an export', () => {
         change,
       ],
       api_keys: [`user_id = ${user_id}`, ['key', 'session'], key],
-      codes: [`user_id = ${user_id}`, ['code'], (row) => ({ ...row, read_only: row.read_only === 1 })],
+      codes: [`user_id = ${user_id}`, ['code'], ({ role, ...row }) => ({ ...row, read_only: role === 'read' })],
     };
     for (const [table, [where, types, lineOf = (row: Line) => row]] of Object.entries(TABLES)) {
       const columns = DECISIONS.filter((decision) => decision.table === table && decision.exported.length > 0);
@@ -292,7 +290,7 @@ describe('the pages of an export', () => {
         ...[
           `${INSERT_CHANGES} ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
         ],
-        `insert into api_keys (user_id, name, hash, last_four, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', ${stamp} from n`,
+        `insert into api_keys (user_id, name, hash, last_four, role, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', 'full', ${stamp} from n`,
       ].map((statement) => d1.prepare(statement)),
     );
   }

@@ -1,6 +1,7 @@
 // Creates operator keys. They are never stored in a database: the Worker keeps only a hash, as a secret.
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
-import { formatSecret, type OperatorRole, type OperatorSecret } from '../core/operator.ts';
+import { formatSecret, type OperatorSecret } from '../core/operator.ts';
+import type { OperatorRole } from '../core/policy.ts';
 
 /** Returns a new operator key, the text of its secret, and the command that stores the secret. */
 export async function createOperatorKey(role: OperatorRole, name: OperatorSecret) {

@@ -1,14 +1,5 @@
 // Operator keys (docs/api.md, "Operator keys"). They are not in a database: a Worker secret contains each key's role and hash.
-import { type Operation, POLICY, type Refusal } from './policy.ts';
-
-export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
-export type OperatorRole = (typeof OPERATOR_ROLES)[number];
-
-/** The refusal of an operation that POLICY allows the operator. Total, so that no new role may do everything. */
-const REFUSAL: Record<OperatorRole, (operation: Operation) => Refusal | null> = {
-  full: () => null,
-  record: (operation) => (POLICY[operation].allowsRecordKey ? null : 'record_only_key'),
-};
+import { allowsOperators, OPERATOR_ROLES, type Operation, type OperatorRole, POLICY, type Refusal } from './policy.ts';
 
 /** Several secrets allow one key to be rotated while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
@@ -41,7 +32,8 @@ export const isFromPage = (headers: Headers): boolean => headers.has('Origin') |
 /** Returns the reason to refuse an operator key's call before its business is looked up, or null. Calls from pages are always refused. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
-  const { allowsOperator, session } = POLICY[operation];
-  if (!allowsOperator) return session === 'only' ? 'session_only' : 'operator_not_allowed';
-  return REFUSAL[role](operation);
+  const { operators, session } = POLICY[operation];
+  if (operators[role]) return null;
+  if (role !== 'full' && allowsOperators(operation)) return `${role}_only_key`;
+  return session === 'only' ? 'session_only' : 'operator_not_allowed';
 }

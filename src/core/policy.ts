@@ -4,125 +4,117 @@
 /** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
+export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-type Rule = {
+/** An answer for each role. Total, so that a new role does not compile until every set answers for it. */
+type Answers<R extends string> = { readonly [role in R]: boolean };
+type Keys = Answers<Role>;
+const NOBODY: Keys = { full: false, read: false, record: false };
+const FULL: Keys = { full: true, read: false, record: false };
+const READERS: Keys = { full: true, read: true, record: false };
+const RECORDERS: Keys = { full: true, read: false, record: true };
+const EVERY_KEY: Keys = { full: true, read: true, record: true };
+type Operators = Answers<OperatorRole>;
+const NO_OPERATOR: Operators = { full: false, record: false };
+const FULL_OPERATOR: Operators = { full: true, record: false };
+const EVERY_OPERATOR: Operators = { full: true, record: true };
+
+/** Who may do something. Who is not listed may not. */
+type Callers = {
+  token: boolean;
+  /** By role: API keys, and sessions, which have the role of a key. */
+  keys: Keys;
+  /** Which of these: any, all except sessions, or only sessions. */
+  session: 'any' | 'none' | 'only';
+  operators: Operators;
+};
+const by = (keys: Keys, operators = FULL_OPERATOR) => ({ token: false, keys, session: 'any', operators }) as const;
+const OPERATOR = by(NOBODY);
+
+type Rule = Callers & {
   /** The tag in the OpenAPI description. Also determines the refusal of a call for an unknown business. */
   resource: 'usage' | 'access' | 'businesses' | 'session';
   /** Completes a refusal: "A business token cannot …". */
   does: string;
-  /** If false, only the operator may do this. */
-  allowsKey: boolean;
-  allowsToken: boolean;
-  allowsOperator: boolean;
-  /** The API keys that may do this: any, all except session keys, or only session keys. */
-  session: 'any' | 'none' | 'only';
-  /** True if this changes or records anything. A read-only key may not do this. */
-  writes: boolean;
-  allowsRecordKey: boolean;
   /**
    * True if an API key may do this while the business is not active. An operator key always may. A token is invalid while the business is
    * not active.
    */
-  allowsInactive: boolean;
+  whileInactive: boolean;
   /** When a retry is safe: always, only with an Idempotency-Key, or never. If a retry is never safe, the operation rejects the header. */
-  repeatable: boolean | 'with_key';
+  retry: 'always' | 'with_key' | 'never';
 };
 
-/** Allowed for API keys, even while the business is not active, but not for tokens. */
-const READ = {
-  allowsKey: true,
-  allowsToken: false,
-  allowsOperator: true,
-  session: 'any',
-  writes: false,
-  allowsRecordKey: false,
-  allowsInactive: true,
-  repeatable: true,
-} as const;
-const CHANGE = { ...READ, writes: true } as const;
-/** Allowed only for the operator. */
-const OPERATE = { ...CHANGE, allowsKey: false } as const;
+/** What most operations have in common. */
+const USUAL = { whileInactive: true, retry: 'always' } as const;
+const USAGE = { ...USUAL, resource: 'usage' } as const;
+const ACCESS = { ...USUAL, resource: 'access' } as const;
+const BUSINESSES = { ...USUAL, resource: 'businesses' } as const;
+const SESSION = { ...USUAL, resource: 'session' } as const;
 
 export const POLICY = {
-  read_usage: { ...READ, resource: 'usage', does: 'read usage', allowsToken: true, allowsRecordKey: true },
+  read_usage: { ...USAGE, ...by(EVERY_KEY, EVERY_OPERATOR), does: 'read usage', token: true },
   record_use: {
-    ...CHANGE,
-    resource: 'usage',
+    ...USAGE,
+    ...by(RECORDERS, EVERY_OPERATOR),
     does: 'record a use',
-    allowsToken: true,
-    allowsRecordKey: true,
-    allowsInactive: false,
-    repeatable: 'with_key',
+    token: true,
+    whileInactive: false,
+    retry: 'with_key',
   },
   record_quantity: {
-    ...CHANGE,
-    resource: 'usage',
+    ...USAGE,
+    ...by(RECORDERS, EVERY_OPERATOR),
     does: 'record quantities',
-    allowsRecordKey: true,
-    allowsInactive: false,
-    repeatable: 'with_key',
+    whileInactive: false,
+    retry: 'with_key',
   },
-  record_uses: {
-    ...CHANGE,
-    resource: 'usage',
-    does: 'record lists of uses',
-    allowsRecordKey: true,
-    allowsInactive: false,
-  },
-  lower_uses: { ...OPERATE, resource: 'usage', does: 'lower uses', allowsRecordKey: true },
-  read_access: { ...READ, resource: 'access', does: 'read access domains' },
-  change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
-  read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },
-  change_refused_origins: { ...CHANGE, resource: 'access', does: 'change refused origins' },
-  rotate_token: { ...CHANGE, resource: 'access', does: 'rotate tokens', repeatable: false },
-  stop_former_tokens: { ...CHANGE, resource: 'access', does: 'stop former tokens' },
-  create_business: { ...OPERATE, resource: 'businesses', does: 'create businesses', repeatable: 'with_key' },
-  update_business: { ...OPERATE, resource: 'access', does: 'change businesses' },
-  delete_business: { ...OPERATE, resource: 'access', does: 'delete businesses' },
-  import_history: { ...OPERATE, resource: 'access', does: 'import histories' },
-  list_keys: { ...OPERATE, resource: 'businesses', does: 'list API keys', writes: false },
-  create_key: { ...OPERATE, resource: 'businesses', does: 'create API keys', repeatable: false },
-  revoke_key: { ...OPERATE, resource: 'businesses', does: 'revoke API keys' },
-  create_console_link: { ...OPERATE, resource: 'businesses', does: 'create console links', repeatable: false },
-  read_user_changes: { ...OPERATE, resource: 'businesses', does: 'read the changes of users', writes: false },
-  export_user: { ...OPERATE, resource: 'businesses', does: 'export users', writes: false },
-  erase_user: { ...OPERATE, resource: 'businesses', does: 'erase users' },
-  list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
-  read_business: { ...READ, resource: 'access', does: 'read businesses' },
-  read_changes: { ...READ, resource: 'access', does: 'read changes' },
-  read_alerts: { ...READ, resource: 'access', does: 'read alerts' },
-  read_all_usage: {
-    ...READ,
-    resource: 'businesses',
-    does: 'read the usage of all businesses',
-    allowsKey: false,
-    allowsRecordKey: true,
-  },
-  read_all_alerts: {
-    ...READ,
-    resource: 'businesses',
-    does: 'read the alerts of all businesses',
-    allowsKey: false,
-  },
-  read_databases: { ...READ, resource: 'businesses', does: 'read databases', allowsKey: false },
-  // Starting and ending a session count as reads, so a read-only key may do both.
-  start_session: {
-    ...READ,
-    resource: 'session',
-    does: 'start sessions',
-    allowsOperator: false,
-    session: 'none', // otherwise a copied session key could start a session that outlives it
-    repeatable: false,
-  },
-  end_session: { ...READ, resource: 'session', does: 'end sessions', allowsOperator: false, session: 'only' },
+  record_uses: { ...USAGE, ...by(RECORDERS, EVERY_OPERATOR), does: 'record lists of uses', whileInactive: false },
+  lower_uses: { ...USAGE, ...by(NOBODY, EVERY_OPERATOR), does: 'lower uses' },
+  read_access: { ...ACCESS, ...by(READERS), does: 'read access domains' },
+  change_access: { ...ACCESS, ...by(FULL), does: 'change access domains' },
+  read_refused_origins: { ...ACCESS, ...by(READERS), does: 'read refused origins' },
+  change_refused_origins: { ...ACCESS, ...by(FULL), does: 'change refused origins' },
+  rotate_token: { ...ACCESS, ...by(FULL), does: 'rotate tokens', retry: 'never' },
+  stop_former_tokens: { ...ACCESS, ...by(FULL), does: 'stop former tokens' },
+  create_business: { ...BUSINESSES, ...OPERATOR, does: 'create businesses', retry: 'with_key' },
+  update_business: { ...ACCESS, ...OPERATOR, does: 'change businesses' },
+  delete_business: { ...ACCESS, ...OPERATOR, does: 'delete businesses' },
+  import_history: { ...ACCESS, ...OPERATOR, does: 'import histories' },
+  list_keys: { ...BUSINESSES, ...OPERATOR, does: 'list API keys' },
+  create_key: { ...BUSINESSES, ...OPERATOR, does: 'create API keys', retry: 'never' },
+  revoke_key: { ...BUSINESSES, ...OPERATOR, does: 'revoke API keys' },
+  create_console_link: { ...BUSINESSES, ...OPERATOR, does: 'create console links', retry: 'never' },
+  read_user_changes: { ...BUSINESSES, ...OPERATOR, does: 'read the changes of users' },
+  export_user: { ...BUSINESSES, ...OPERATOR, does: 'export users' },
+  erase_user: { ...BUSINESSES, ...OPERATOR, does: 'erase users' },
+  list_businesses: { ...BUSINESSES, ...by(READERS), does: 'list businesses' },
+  read_business: { ...ACCESS, ...by(READERS), does: 'read businesses' },
+  read_changes: { ...ACCESS, ...by(READERS), does: 'read changes' },
+  read_alerts: { ...ACCESS, ...by(READERS), does: 'read alerts' },
+  read_all_usage: { ...BUSINESSES, ...by(NOBODY, EVERY_OPERATOR), does: 'read the usage of all businesses' },
+  read_all_alerts: { ...BUSINESSES, ...OPERATOR, does: 'read the alerts of all businesses' },
+  read_databases: { ...BUSINESSES, ...OPERATOR, does: 'read databases' },
+  // A session may not start another. Otherwise, a copied session key could start a session that outlives it.
+  start_session: { ...SESSION, ...by(READERS, NO_OPERATOR), session: 'none', does: 'start sessions', retry: 'never' },
+  end_session: { ...SESSION, ...by(READERS, NO_OPERATOR), session: 'only', does: 'end sessions' },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
 
+/** Returns the roles that may do something. */
+export const rolesIn = <R extends string>(answers: Answers<R>): R[] =>
+  (Object.keys(answers) as R[]).filter((role) => answers[role]);
+/** Returns whether a key may do something. What a token may do, some key may. */
+export const allowsKeys = (operation: Operation): boolean => rolesIn<Role>(POLICY[operation].keys).length > 0;
+export const allowsOperators = (operation: Operation): boolean =>
+  rolesIn<OperatorRole>(POLICY[operation].operators).length > 0;
+
 /** Returns whether a request that received no response is safe to retry. */
 export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): boolean => {
-  const { repeatable } = POLICY[operation];
-  return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
+  const { retry } = POLICY[operation];
+  return retry === 'with_key' ? hasIdempotencyKey : retry === 'always';
 };
 
 /** The reasons to refuse a call, in the order in which they are checked. */

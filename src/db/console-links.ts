@@ -27,9 +27,6 @@ export type ConsoleLink = { user_id: number } & Optional<{
   as: string;
 }>;
 
-/** How each role is stored. Total, so that no new role becomes a full session. */
-const READ_ONLY: Record<LinkRole, 0 | 1> = { full: 0, read: 1 };
-
 /** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
   const user_id = sql`${link} ->> 'user_id'`;
@@ -68,8 +65,7 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await sha256Hex(code);
-  const read_only = READ_ONLY[role];
-  const columns = { hash, user_id, business_id, read_only, minutes, expires_at, return_url, actor_name: as };
+  const columns = { hash, user_id, business_id, role, minutes, expires_at, return_url, actor_name: as };
   const link = JSON.stringify(columns);
   const { row, created } = await databases.askIn(home)(readUser({ link }), {
     ...raiseIds(home),

@@ -234,7 +234,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
         .select({
           user_id: codes.user_id,
           business_id: codes.business_id,
-          read_only: codes.read_only,
+          role: codes.role,
           minutes: codes.minutes,
           expires_at: codes.expires_at,
           return_url: codes.return_url,
@@ -242,7 +242,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
         })
         .from(codes)
         .where(eq(codes.user_id, own(permission, $))),
-    ({ read_only, ...row }) => ({ type: 'code', ...row, read_only: read_only === 1 }),
+    ({ role, ...row }) => ({ type: 'code', ...row, read_only: role === 'read' }),
     null,
   ),
   // A message contains at most 100 alerts, and few messages are open.

@@ -3,7 +3,7 @@ import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } fro
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
-import { ROLES, type Role } from '../core/policy.ts';
+import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { lastFour, recordChange } from './change.ts';
@@ -27,26 +27,14 @@ export const keyColumns = {
   expires_on: apiKeys.expires_on,
   revoked_at: apiKeys.revoked_at,
   business_id: apiKeys.business_id,
-  read_only: apiKeys.read_only,
+  role: apiKeys.role,
   last_used_on: apiKeys.last_used_on,
-  record_only: apiKeys.record_only,
 };
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
 
-/** How each role is stored. Total, so that a new role does not compile, instead of becoming a full key, until it has an answer here. */
-const STORED: Record<Role, { read_only: 0 | 1; record_only: 0 | 1 }> = {
-  full: { read_only: 0, record_only: 0 },
-  read: { read_only: 1, record_only: 0 },
-  record: { read_only: 0, record_only: 1 },
-};
-
 /** A key as shown in responses. `read_only` predates roles. */
-export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
-export function shownKey({ read_only, record_only, ...row }: Row): Key {
-  const role = ROLES.find((one) => STORED[one].read_only === read_only && STORED[one].record_only === record_only);
-  if (role === undefined) throw new Error(`key ${row.id} has no known role`);
-  return { ...row, read_only: role === 'read', role };
-}
+export type Key = Row & { read_only: boolean };
+export const shownKey = (row: Row): Key => ({ ...row, read_only: row.role === 'read' });
 
 /** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
@@ -102,7 +90,7 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
   const last_four = api_key.slice(-4);
   const hash = await sha256Hex(api_key);
   const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
-  const row = { user_id, name, hash, last_four, expires_on, business_id, ...STORED[role] };
+  const row = { user_id, name, hash, last_four, expires_on, business_id, role };
   const { created } = await ask(readVerdict, {
     ...raiseIds(number),
     created: insertKey({ key: JSON.stringify(row) }),

@@ -1,7 +1,7 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
+import { allowsKeys, type Invalidity, POLICY, type Refusal, type Role, rolesIn } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder, NULL } from './text.ts';
@@ -14,37 +14,48 @@ const isToken = or(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
-type KeyFlags = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
+type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
 
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
  * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin.
  */
-export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyFlags) {
-  const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
+export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyColumns) {
+  const { token, keys, session, whileInactive } = POLICY[operation];
+  const roles = sql.raw(
+    rolesIn<Role>(keys)
+      .map((role) => `'${role}'`)
+      .join(', '),
+  );
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
-  const cases: [boolean, SQL, Refusal | null][] = [
+  const cases: [boolean, SQL, Refusal | SQL | null][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
-    [!allowsKey && caller !== 'operator', sql`true`, 'operator_only'],
+    [!allowsKeys(operation) && caller !== 'operator', sql`true`, 'operator_only'],
     [session === 'only', sql`${key.is_session} is not 1`, 'session_only'],
-    [!allowsToken && caller === 'token', sql`true`, 'token_not_allowed'],
+    [!token && caller === 'token', sql`true`, 'token_not_allowed'],
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
-    [writes && caller === 'key', sql`${key.read_only}`, 'read_only_key'],
-    [!allowsRecordKey && caller === 'key', sql`${key.record_only}`, 'record_only_key'],
-    [!allowsInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
+    // What is not listed is refused, even a role that a later version stored.
+    [
+      caller === 'key',
+      sql`${key.role} not in (${roles})`,
+      sql`iif(${key.role} = 'read', 'read_only_key', 'record_only_key')`,
+    ],
+    [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
     [origin === 'sent', sql`exists (${ownSites})`, 'origin_not_authorized'],
   ];
   const whens = cases.flatMap(([applies, condition, refusal]) =>
-    applies ? sql`when ${condition} then ${refusal === null ? NULL : sql.raw(`'${refusal}'`)}` : [],
+    applies
+      ? sql`when ${condition} then ${typeof refusal === 'string' ? sql.raw(`'${refusal}'`) : (refusal ?? NULL)}`
+      : [],
   );
   return sql<Refusal | null>`${whens.length === 0 ? NULL : sql`case ${sql.join(whens, sql` `)} end`}`;
 }
 
-const NO_KEY: KeyFlags = { read_only: NULL, record_only: NULL, is_session: NULL };
+const NO_KEY: KeyColumns = { role: NULL, is_session: NULL };
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
-const KEY: KeyFlags = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
+const KEY: KeyColumns = { role: apiKeys.role, is_session: isSession };
 
 /** The reason why a stored credential is invalid. Null if it is valid. */
 const invalidity: Record<CallShape['caller'], SQL> = {
@@ -76,8 +87,7 @@ export function permissionFor(shape: CallShape) {
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
-    read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
-    record_only: ofKey<number>(apiKeys.record_only, 'record_only'),
+    role: ofKey<Role>(apiKeys.role, 'role'),
     last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
     is_session: ofKey<number>(isSession, 'is_session'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
@@ -113,7 +123,7 @@ export type Permission = ReturnType<typeof permissionFor>;
 /** The fields that the first statement of every batch reads for the guard and the responses. */
 export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
-  read_only: permission.read_only,
+  role: permission.role,
   /** The id of the key if this is the key's first call today. Otherwise null. */
   unmarked_key: sql<
     number | null
@@ -123,7 +133,8 @@ export const verdictOf = (permission: Permission) => ({
 });
 export type Verdict = {
   refusal: Refusal | Invalidity | null;
-  read_only: number | null;
+  /** The role of an API key or a session. Null for any other caller. */
+  role: Role | null;
   unmarked_key: number | null;
   time_left: number;
 };

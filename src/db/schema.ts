@@ -3,6 +3,8 @@
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Role } from '../core/policy.ts';
+import type { LinkRole } from '../core/session.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>
@@ -74,8 +76,7 @@ export const apiKeys = sqliteTable(
     name: text().notNull(),
     hash: text().notNull().unique(),
     last_four: text().notNull(),
-    read_only: integer().notNull().default(0),
-    record_only: integer().notNull().default(0),
+    role: text().$type<Role>().notNull(),
     created_at: text().notNull(),
     expires_on: text(),
     revoked_at: text(),
@@ -102,7 +103,8 @@ export const codes = sqliteTable(
     hash: text().notNull(),
     user_id: integer().notNull(),
     business_id: integer().references(() => businesses.id),
-    read_only: integer().notNull(),
+    /** The role of the session. */
+    role: text().$type<LinkRole>().notNull(),
     minutes: integer().notNull(),
     expires_at: text().notNull(),
     /** The URL that the console links back to. */

@@ -58,7 +58,7 @@ const permittedKeyId = (permission: Permission) =>
   sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
-  const { user_id, last_four, expires_on, business_id, read_only, record_only, id } = apiKeys;
+  const { user_id, last_four, expires_on, business_id, role, id } = apiKeys;
   // A key works through the day on which it expires.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
   const last_day = sql`min(coalesce(${expires_on}, ${dayIn(sql`${$.ends_at}`)}), ${dayIn(sql`${$.ends_at}`)})`;
@@ -77,11 +77,10 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         ends_at,
         session_of: id,
         business_id,
-        read_only,
-        record_only,
+        role,
       })} from ${apiKeys} where ${eq(id, permittedKeyId(permission))} and ${isBeforeDeadline}`,
     )
-    .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
+    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
 });
 
 /** Starts a session for the calling API key. The session ends at `ends_at`, or when the key expires if that is earlier. */
@@ -92,7 +91,7 @@ export const startSession = (hash: string, ends_at: string) => ({
 });
 
 const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
-  const { user_id, business_id, minutes, read_only, actor_name } = codes;
+  const { user_id, business_id, minutes, role, actor_name } = codes;
   const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${minutes} || ' minutes')`;
   return builder
     .insert(apiKeys)
@@ -108,13 +107,12 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
         expires_on: dayIn(ends_at),
         ends_at,
         business_id,
-        read_only,
-        record_only: 0,
+        role,
         actor_name,
       })} from ${permission} cross join ${codes}
         where ${and(eq(codes.hash, $.lookup_value), isPermitted(permission), isBeforeDeadline)}`,
     )
-    .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
+    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
 });
 const spendCode = statement(['hash'], (_, $) => {
   const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;

@@ -37,7 +37,7 @@ export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string)
 
 /** Returns the error for an Idempotency-Key that the operation cannot use, or null. */
 export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
-  if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
+  if (POLICY[operation].retry !== 'never' || req.header('Idempotency-Key') === undefined) return null;
   return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
 }
 

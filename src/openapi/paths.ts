@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { createApp } from '../app.ts';
-import { POLICY } from '../core/policy.ts';
+import { allowsKeys, allowsOperators, POLICY } from '../core/policy.ts';
 import { ACCEPTS, type Accepts } from '../guard.ts';
 import { NO_QUERY } from '../wire/requests.ts';
 import { component } from '../wire/responses.ts';
@@ -63,7 +63,7 @@ function requestBody(accepted: z.ZodMiniType | undefined, words: Description['bo
 }
 
 function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Description['parameters'] = {}) {
-  const takesKey = operations.some((operation) => POLICY[operation].repeatable === 'with_key');
+  const takesKey = operations.some((operation) => POLICY[operation].retry === 'with_key');
   return [
     ...(takesKey ? [idempotencyKey(own['Idempotency-Key'])] : []),
     ...Object.entries(query.schema.shape).map(([name, schema]) =>
@@ -75,7 +75,8 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Descriptio
 /** Describes an operation. Its credentials and refusals follow from the policies of the route's operations. */
 function operationOf(method: string, path: string, accepts: Accepts, words: Description): ZodOpenApiOperationObject {
   const { operations, query = NO_QUERY, body, codeIn } = accepts;
-  const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
+  const [first] = operations;
+  const { resource, session, token } = POLICY[first];
   const { operationId, summary, description, success, invalid = {}, refusals: own } = words;
   const parameters = parametersOf(accepts, words.parameters);
   const reasons: Record<string, Refused> = Object.assign(
@@ -94,9 +95,9 @@ function operationOf(method: string, path: string, accepts: Accepts, words: Desc
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(body, words.body),
     security: [
-      ...(session === 'only' ? [{ sessionKey: [] }] : allowsKey ? [{ apiKey: [] }] : []),
-      ...(allowsOperator ? [{ operatorKey: [] }] : []),
-      ...(allowsToken ? [{ businessToken: [] }] : []),
+      ...(session === 'only' ? [{ sessionKey: [] }] : allowsKeys(first) ? [{ apiKey: [] }] : []),
+      ...(allowsOperators(first) ? [{ operatorKey: [] }] : []),
+      ...(token ? [{ businessToken: [] }] : []),
       ...(codeIn === undefined ? [] : [{}]),
     ],
     responses: { 200: success, ...refusals(reasons) },
@@ -105,7 +106,7 @@ function operationOf(method: string, path: string, accepts: Accepts, words: Desc
 
 /** Returns whether the service compares the page's origin with the registered domains. */
 const comparesOrigin = ({ operations }: Accepts) =>
-  operations.some((operation) => POLICY[operation].allowsKey && POLICY[operation].resource !== 'session');
+  operations.some((operation) => allowsKeys(operation) && POLICY[operation].resource !== 'session');
 
 /** Returns each route's accepted input by method and path, or null for a public route. */
 function routes(): Map<string, Accepts | null> {

@@ -1,6 +1,6 @@
 // Derives an operation's refusals from its policy and schemas.
 import * as z from 'zod/mini';
-import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { allowsKeys, allowsOperators, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
@@ -9,8 +9,7 @@ import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requ
 export type Refused = { status: number; body: object; when?: string };
 
 function refusalOf(refusal: Refusal, operation: Operation): Refused {
-  const { allowsKey, allowsToken } = POLICY[operation];
-  const kind = allowsToken ? 'token' : allowsKey ? 'key' : 'operator';
+  const kind = POLICY[operation].token ? 'token' : allowsKeys(operation) ? 'key' : 'operator';
   return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
@@ -26,24 +25,24 @@ export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** Returns the refusals that an operation's policy implies. `namesBusiness` is true if its path names a business. */
 export function refusalsOf(operation: Operation, namesBusiness: boolean): Record<string, Refused> {
-  const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
-    POLICY[operation];
+  const { token, keys, session, operators, whileInactive } = POLICY[operation];
   const reasons: Refusal[] = ['operator_key_in_page'];
-  if (!allowsKey) reasons.push('operator_only');
+  if (!allowsKeys(operation)) reasons.push('operator_only');
   else if (session === 'only') reasons.push('session_only');
-  else reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
+  else reasons.push(token ? 'origin_missing' : 'token_not_allowed');
   if (namesBusiness) reasons.push('unknown_business');
-  if (allowsKey && namesBusiness) reasons.push('origin_not_authorized');
+  if (allowsKeys(operation) && namesBusiness) reasons.push('origin_not_authorized');
   if (session === 'none') reasons.push('session_not_allowed');
-  if (session !== 'only' && !allowsOperator) reasons.push('operator_not_allowed');
-  if (allowsKey && writes) reasons.push('read_only_key');
-  if (!allowsRecordKey && session !== 'only') reasons.push('record_only_key');
-  if (!allowsInactive) reasons.push('inactive_business');
+  if (session !== 'only' && !allowsOperators(operation)) reasons.push('operator_not_allowed');
+  if (allowsKeys(operation) && !keys.read) reasons.push('read_only_key');
+  const narrowest = allowsKeys(operation) ? keys : operators;
+  if (!narrowest.record && session !== 'only') reasons.push('record_only_key');
+  if (!whileInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, refusalOf(reason, operation)] as const);
   return {
     unauthenticated: new errors.Unauthenticated('unknown'),
     ...Object.fromEntries(others),
-    ...(POLICY[operation].repeatable ? {} : { useless_key: invalidField('Idempotency-Key', NO_KEY_RULE) }),
+    ...(POLICY[operation].retry !== 'never' ? {} : { useless_key: invalidField('Idempotency-Key', NO_KEY_RULE) }),
   };
 }
 

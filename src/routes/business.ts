@@ -65,7 +65,7 @@ export const business = newRoutes()
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
       next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id), isInOne: query.user_id !== undefined }),
-      read_only: row.read_only === 1,
+      read_only: row.role === 'read',
     });
   })
   .post('/', guard('create_business', { body: newBusinessBody }), async (c) => {
@@ -78,7 +78,7 @@ export const business = newRoutes()
       { ...fields, sites: canonical },
       { idempotencyKey, id },
     );
-    return businessResponse(c, { read_only: null }, parseJson(business), parseJson(entries));
+    return businessResponse(c, { role: null }, parseJson(business), parseJson(entries));
   })
   .get('/:business_id', guard('read_business'), async (c) => {
     const { row } = await c.get('ask')(businessInFull);

@@ -48,7 +48,7 @@ export const session = newRoutes()
     const [row] = started;
     if (!row?.ends_at) throw new Error('a permitted session start created no session');
     const return_url = spent[0]?.return_url ?? null;
-    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.read_only === 1, return_url });
+    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.role === 'read', return_url });
   })
   .delete('/', guard('end_session'), async (c) => {
     const { ended } = await c.get('ask')(readVerdict, { ended: endSession });

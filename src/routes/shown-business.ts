@@ -1,5 +1,6 @@
 // Formats businesses for responses.
 import { type Billing, endOfDay, type LimitUsage, MAX_COUNT, remainingOf, thresholdsOf } from '../core/limits.ts';
+import type { Role } from '../core/policy.ts';
 import { dayOf, fillRange, formatTimestamp, rangeOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -9,11 +10,13 @@ import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits, ListedBusiness } from '../wire/responses.ts';
 
-/** Masks the token for read-only keys, because a token can record uses. */
-const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
-  read_only ? `bua_pk_…${token.slice(-4)}` : token;
+/** The roles that see a whole token, which can record uses. */
+const SEES_TOKEN: Record<Role, boolean> = { full: true, read: false, record: false };
+/** The operator has no role here, and sees it, too. */
+const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
+  role === null || SEES_TOKEN[role] ? token : `bua_pk_…${token.slice(-4)}`;
 
-const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
+const shownBusiness = (verdict: Pick<Verdict, 'role'>, business: BusinessRow, entries: Entry[]): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
   access_list: entries.toSorted((a, b) => a.id - b.id),
@@ -21,7 +24,7 @@ const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRo
 
 export const businessResponse = (
   c: ContextOf<Env>,
-  verdict: Pick<Verdict, 'read_only'>,
+  verdict: Pick<Verdict, 'role'>,
   business: BusinessRow,
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));

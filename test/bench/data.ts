@@ -49,7 +49,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   const { businesses, days, sites, keys, uses, events, database = 0 } = size;
   const before = database * IDS_PER_DATABASE;
   const site = 'access (business_id, site, created_at, updated_at)';
-  const key = 'api_keys (user_id, name, hash, last_four, created_at)';
+  const key = 'api_keys (user_id, name, hash, last_four, role, created_at)';
   // n(i) contains the numbers from 1 to the given count.
   const inserts: [number, string][] = [
     [
@@ -67,9 +67,12 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     ],
     [
       keys - 1 + businesses - 1,
-      `${key} select max(1, i - ${keys - 2}), 'key', printf('%064x', i), '0000', '${STAMP}' from n`,
+      `${key} select max(1, i - ${keys - 2}), 'key', printf('%064x', i), '0000', 'full', '${STAMP}' from n`,
     ],
-    [1, `${key} select 1, 'key', '${createHash('sha256').update(BUSINESS.key).digest('hex')}', '0001', '${STAMP}'`],
+    [
+      1,
+      `${key} select 1, 'key', '${createHash('sha256').update(BUSINESS.key).digest('hex')}', '0001', 'full', '${STAMP}'`,
+    ],
     [
       businesses * days,
       `daily_usage (business_id, day, count) select ${before} + (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,

@@ -21,8 +21,8 @@ async function world() {
   const suspended = await newBusiness({ status: 'suspended' });
   const rotating = await newBusiness({ user_id: open.user_id });
   const businesses = [open, restricted, wild, suspended, rotating];
-  const readOnly = await Promise.all([open, restricted].map((business) => newKey(business, { read_only: 1 })));
-  const recordOnly = await Promise.all([open, restricted].map((business) => newKey(business, { record_only: 1 })));
+  const readOnly = await Promise.all([open, restricted].map((business) => newKey(business, { role: 'read' })));
+  const recordOnly = await Promise.all([open, restricted].map((business) => newKey(business, { role: 'record' })));
   const narrow = await Promise.all([open, wild].map((business) => newKey(business, { business_id: business.id })));
   return {
     open,

@@ -133,8 +133,7 @@ const TABLES: Record<string, Table> = {
     },
   },
   api_keys: {
-    sql: `select id, user_id, name, hash, last_four, created_at, expires_on, revoked_at, business_id, last_used_on, ends_at, session_of, actor_name,
-      case when read_only then 'read' when record_only then 'record' else 'full' end as role from api_keys`,
+    sql: 'select * from api_keys',
     key: ['id'],
     rows: (state, database) =>
       state.keys
@@ -147,12 +146,12 @@ const TABLES: Record<string, Table> = {
   },
   codes: {
     // Without the hash, because a lost answer contained the only copy of the code.
-    sql: 'select user_id, expires_at, business_id, minutes, read_only, return_url, actor_name from codes',
-    key: ['user_id', 'expires_at', 'business_id', 'minutes', 'read_only', 'return_url', 'actor_name'],
+    sql: 'select user_id, expires_at, business_id, minutes, role, return_url, actor_name from codes',
+    key: ['user_id', 'expires_at', 'business_id', 'minutes', 'role', 'return_url', 'actor_name'],
     rows: (state, database) =>
       state.codes
         .filter(({ user_id }) => state.homes[user_id]?.database === database)
-        .map(({ secret: _, read_only, ...code }) => ({ ...code, read_only: Number(read_only) })),
+        .map(({ secret: _, ...code }) => code),
     hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
     forget(state, row) {
       state.codes = state.codes.filter(({ expires_at }) => expires_at !== row.expires_at);

@@ -10,16 +10,14 @@ select
     end,
     case
       when businesses.id is not :business_id then 'unknown_business'
-      when api_keys.read_only then 'read_only_key'
-      when api_keys.record_only then 'record_only_key'
+      when api_keys.role not in ('full') then iif(api_keys.role = 'read', 'read_only_key', 'record_only_key')
     end
   ) as refusal,
   api_keys.id as key_id,
   api_keys.last_four as key_last_four,
   api_keys.user_id as key_user_id,
   api_keys.business_id as key_business_id,
-  api_keys.read_only as read_only,
-  api_keys.record_only as record_only,
+  api_keys.role as role,
   api_keys.last_used_on as last_used_on,
   (api_keys.ends_at is not null) as is_session,
   api_keys.session_of as key_session_of,

@@ -3,7 +3,7 @@
 -- read
 select
   refusal,
-  read_only,
+  role,
   case when last_used_on is not :today then key_id end as unmarked_key,
   :deadline - unixepoch('subsec') as time_left,
   daily_limit,

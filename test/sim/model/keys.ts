@@ -90,7 +90,7 @@ type Link = {
   as?: string;
 };
 export function createLink(call: Call, user_id: number, link: Link) {
-  const { business_id, role, minutes = 60, return_url = null } = link;
+  const { business_id, role = 'full', minutes = 60, return_url = null } = link;
   const actor_name = link.as?.trim() ?? null;
   const { state, now, own } = call;
   const today = dayOf(now);
@@ -102,9 +102,8 @@ export function createLink(call: Call, user_id: number, link: Link) {
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   const secret = newMarker(state);
   const expires_at = stamp(now + 2 * MINUTE_MS);
-  const read_only = role === 'read';
   const of = { user_id, business_id: business_id ?? null, actor_name };
-  state.codes.push({ ...of, secret, read_only, minutes, expires_at, return_url });
+  state.codes.push({ ...of, secret, role, minutes, expires_at, return_url });
   return success({ url: `${own}/owner#code=${secret}`, expires_at });
 }
 
@@ -129,7 +128,7 @@ export function startSession(call: Call) {
       user_id,
       business_id,
       last_four: lastFour(secret),
-      role: code.read_only ? 'read' : 'full',
+      role: code.role,
       session_of: null,
       ends_at,
       expires_on: ends_at.slice(0, 10),

@@ -49,7 +49,7 @@ export type Code = {
   secret: string;
   user_id: number;
   business_id: number | null;
-  read_only: boolean;
+  role: 'full' | 'read';
   minutes: number;
   expires_at: string;
   return_url: string | null;

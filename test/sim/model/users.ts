@@ -108,7 +108,11 @@ function sectionsOf({ state }: Call, user_id: number): Section[] {
       name: 'codes',
       rows: state.codes
         .filter((code) => code.user_id === user_id)
-        .map(({ secret: _, ...code }) => ({ line: { type: 'code', ...code }, id: 0, key: 0 })),
+        .map(({ secret: _, role, ...code }) => ({
+          line: { type: 'code', ...code, read_only: role === 'read' },
+          id: 0,
+          key: 0,
+        })),
       most: Number.POSITIVE_INFINITY,
     },
     { name: 'unsent_alerts', rows: [], most: Number.POSITIVE_INFINITY },
