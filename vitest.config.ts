@@ -40,6 +40,7 @@ const workerOptions = {
       },
     },
   },
+  globalSetup: 'test/node/assets.ts',
   setupFiles: 'test/migrated.ts',
   isolate: false, // workerd takes a second to start, so test files share it, each with its own databases
   testTimeout: 60_000,
@@ -52,11 +53,14 @@ const nodeOptions = {
   hookTimeout: 60_000,
 };
 const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/{node,sim}/**/*.test.ts', 'test/hostile/http.test.ts'];
+/** With this time zone, a date formatted in local time by mistake would be the day before. */
+const env = { TZ: 'America/Los_Angeles' };
+/** Loads the browser data (20 MB) with Node. Transforming it as JSON would take 20 seconds. */
+const resolve = { alias: { '@mdn/browser-compat-data': '@mdn/browser-compat-data/forLegacyNode' } };
 const group = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
-    globalSetup: 'test/node/assets.ts',
     tags: [
       {
         name: 'slow',
@@ -71,14 +75,15 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
+      // Pure rules, of the service and of its pages. They need no server, and no files that a build creates.
+      { resolve, test: { name: 'rules', include: ['test/rules/*.test.ts'], isolate: false, env } },
       {
-        // Loads the browser data (20 MB) with Node. Transforming it as JSON would take 20 seconds.
-        resolve: { alias: { '@mdn/browser-compat-data': '@mdn/browser-compat-data/forLegacyNode' } },
+        resolve,
         test: {
           ...nodeOptions,
           name: 'node',
           include: nodeTests,
-          env: { TZ: 'America/Los_Angeles' }, // a date formatted in local time by mistake would be the day before
+          env,
           globalSetup: [nodeOptions.globalSetup, 'test/node/served.ts'],
         },
       },

@@ -1,5 +1,5 @@
 // Validates every request and response in the tests against the OpenAPI description. An undocumented status, field, header or type fails
-// the test. Routes without a description are skipped, because test/node/operations.test.ts reports them once.
+// the test. Routes without a description are skipped, because test/rules/operations.test.ts reports them once.
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { createApp } from '../src/app.ts';
 import { openapi } from '../src/openapi/document.ts';

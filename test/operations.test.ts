@@ -25,7 +25,7 @@ import {
   newKey,
 } from './support.ts';
 
-// Examples of each kind of database error. test/outage.test.ts covers the other errors.
+// Examples of each kind of database error. test/rules/outage.test.ts covers the other errors.
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
   'D1_ERROR: database is locked: SQLITE_BUSY',

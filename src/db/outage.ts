@@ -1,4 +1,4 @@
-// Classifies D1 errors by their messages, because D1 has no error codes. test/outage.test.ts names the source of each text. See
+// Classifies D1 errors by their messages, because D1 has no error codes. test/rules/outage.test.ts names the source of each text. See
 // https://developers.cloudflare.com/d1/observability/debug-d1/#error-list, and workerd's src/cloudflare/internal/d1-api.ts.
 import { TimedOut } from './timeout.ts';
 

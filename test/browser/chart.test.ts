@@ -1,5 +1,5 @@
 // <usage-chart> on other sites' pages: in every state, language, text direction and width, and in React and Vue. Its pure functions are
-// tested in test/node/chart-drawing.test.ts and test/node/chart-parts.test.ts.
+// tested in test/rules/chart-drawing.test.ts and test/rules/chart-parts.test.ts.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';

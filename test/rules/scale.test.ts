@@ -1,7 +1,7 @@
 // The chart's ticks and bars.
 import { expect, test } from 'vitest';
-import { addDays } from '../src/core/time.ts';
-import { barIn, barsBy, countTicks, dayTicks } from '../src/page/scale.ts';
+import { addDays } from '../../src/core/time.ts';
+import { barIn, barsBy, countTicks, dayTicks } from '../../src/page/scale.ts';
 
 const days = (count: number, first = '2026-03-01') =>
   Array.from({ length: count }, (_, index) => addDays(first, index));

@@ -1,7 +1,7 @@
 // The classification of D1 errors by their text. Each text has a public source. Errors from the database begin with `D1_ERROR: `, but
 // connection errors do not.
 import { describe, expect, test } from 'vitest';
-import { outageOf } from '../src/db/outage.ts';
+import { outageOf } from '../../src/db/outage.ts';
 
 /** https://developers.cloudflare.com/d1/observability/debug-d1/#error-list */
 const DOCS = 'the D1 error list';

@@ -1,6 +1,6 @@
 // The checks that run before a JSON text is parsed.
 import { describe, expect, test } from 'vitest';
-import { countEntries, parseBoundedJson } from '../src/core/json.ts';
+import { countEntries, parseBoundedJson } from '../../src/core/json.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const list = (length: number, element: string) => `[${Array(length).fill(element)}]`;
