@@ -1,6 +1,6 @@
 // The bundle that `wrangler deploy` would upload, and its size.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -32,22 +32,15 @@ export function build(): Bundle {
 const newDirectory = () => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
 /** Builds the bundle in `directory` and returns its code. */
-function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
-  const args = [join(root, WRANGLER), 'deploy', '--dry-run', '--outdir', directory, ...more];
-  execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' });
+function deployed(directory: string, more: string[] = []): Buffer {
+  const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** Builds the code of another checkout or of a commit. A commit is built with the packages of this checkout. */
-export function codeOf(checkoutOrCommit = ROOT): string {
+export function codeOf(): string {
   using directory = newDirectory();
-  if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();
-  const root = join(directory.path, 'checkout');
-  const archive = ['archive', '--format=tar', '--prefix=checkout/', checkoutOrCommit];
-  const files = execFileSync('git', archive, { cwd: ROOT, maxBuffer: 2 ** 28 });
-  execFileSync('tar', ['-x', '-C', directory.path], { input: files });
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  return deployed(directory.path, [], root).toString();
+  return deployed(directory.path).toString();
 }
 
 /** Bundles a file in test/bench/workers. */

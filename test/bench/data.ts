@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
-import { ALPHABET } from '../../src/core/credential.ts';
-import { IDS_PER_DATABASE } from '../../src/core/database.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 const ROWS_PER_STATEMENT = 100_000;
@@ -19,9 +17,6 @@ export const BUSINESS = {
   origin: 'https://s1.example',
 };
 
-/** The prefix of a database's tokens, with the database letter. */
-export const prefixOf = (database: number) => `bua_pk_${ALPHABET[database]}`;
-
 export type Size = {
   businesses: number;
   /** Days up to today, per business. */
@@ -32,13 +27,9 @@ export type Size = {
   keys: number;
   /** Uses of the requested business in the ledger. */
   uses: number;
-  /** Events of the requested business in the last 31 days, read by the implementation that computes usage by counting events. */
-  events: number;
-  /** The number of the database, which is part of business ids and tokens. */
-  database?: number;
 };
 
-export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10, events: 0 };
+export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10 };
 
 /** Creates and fills the tables. `today` is the last day with counts. */
 export async function fill(db: D1Database, size: Size, today: string): Promise<void> {
@@ -46,8 +37,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     const statements = statementsOf(readFileSync(join(MIGRATIONS, name), 'utf8'));
     await db.batch(statements.map((one) => db.prepare(one)));
   }
-  const { businesses, days, sites, keys, uses, events, database = 0 } = size;
-  const before = database * IDS_PER_DATABASE;
+  const { businesses, days, sites, keys, uses } = size;
   const site = 'access (business_id, site, created_at, updated_at)';
   const key = 'api_keys (user_id, name, hash, last_four, role, created_at)';
   // n(i) contains the numbers from 1 to the given count.
@@ -55,16 +45,13 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     [
       businesses,
       `businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
-      select ${before} + i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1, 'small', printf('${prefixOf(database)}%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
+      select i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1, 'small', printf('bua_pk_0%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
     ],
     [
       businesses * 2,
-      `${site} select ${before} + (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
+      `${site} select (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
     ],
-    [
-      sites,
-      `${site} select ${before} + 1, 'https://s' || (${sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`,
-    ],
+    [sites, `${site} select 1, 'https://s' || (${sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`],
     [
       keys - 1 + businesses - 1,
       `${key} select max(1, i - ${keys - 2}), 'key', printf('%064x', i), '0000', 'full', '${STAMP}' from n`,
@@ -75,16 +62,14 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     ],
     [
       businesses * days,
-      `daily_usage (business_id, day, count) select ${before} + (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
+      `daily_usage (business_id, day, count) select (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
     ],
     [
       uses,
       `ledger (business_id, digest, day, recorded_on, keep_days, quantity)
       select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), '${today}', '${today}', 40, 1 from n`,
     ],
-    [events, `events select i, 1, date('${today}', -(i % 31) || ' days') from n`],
   ];
-  await db.exec('create table events (id integer primary key, business_id integer not null, day text not null)');
   for (const [count, insert] of inserts) {
     for (let first = 1; first <= count; first += ROWS_PER_STATEMENT) {
       const last = Math.min(count, first + ROWS_PER_STATEMENT - 1);
@@ -92,5 +77,4 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
       await db.prepare(`insert into ${insert.replace(/\bselect\b/, `${n} select`)}`).run();
     }
   }
-  await db.exec('create index events_business_day on events (business_id, day)');
 }

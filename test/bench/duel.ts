@@ -6,8 +6,9 @@ import { type Call, load, type Slice, type Span } from './load.ts';
 import { type Contender, type Cost, costOf, open, type Stage } from './stage.ts';
 import { median, quantile, type Spread, spreadOf } from './stats.ts';
 
-type Side = { contender: string; call: Call | Call[]; span?: Span | undefined };
-export type Duel = { table: string; name: string; side: Side; against: Side };
+type Side = { contender: string; call: Call; span?: Span | undefined };
+type Table = 'floors' | 'own' | 'growth';
+export type Duel = { table: Table; name: string; side: Side; against: Side };
 /** The Workers, the contents of their databases, and the pairs to compare. */
 export type Scene = {
   contenders: Contender[];
@@ -18,7 +19,7 @@ export type Scene = {
 /** A contender's measurements. They include the database cost of a call if the contender is `counted`. */
 type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
 export type Outcome = {
-  table: string;
+  table: Table;
   name: string;
   side: Timing;
   against: Timing;
@@ -26,8 +27,8 @@ export type Outcome = {
   ratio: Spread;
 };
 
-/** `rounds` is the number of rounds per start of workerd. Only rows whose name contains `only` run. */
-export type Effort = { only: string; starts: number; rounds: number };
+/** `rounds` is the number of rounds per start of workerd. */
+export type Effort = { starts: number; rounds: number };
 export type Progress = (text: string) => void;
 
 export const countedOf = (contender: Contender): Contender => ({
@@ -37,7 +38,7 @@ export const countedOf = (contender: Contender): Contender => ({
 });
 
 /** Compares two contenders on the same call. */
-export function duel(table: string, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
+export function duel(table: Table, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
   const both = { call, span };
   return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };
 }
@@ -45,7 +46,7 @@ export function duel(table: string, name: string, call: Call, [side, against]: [
 /** Runs each duel in each round, after one warm-up round per start. */
 export async function measure(
   { contenders, sizes, duels }: Scene,
-  { only, starts, rounds }: Effort,
+  { starts, rounds }: Effort,
   progress: Progress,
 ): Promise<Outcome[]> {
   await using stage = await open(contenders);
@@ -53,8 +54,7 @@ export async function measure(
     progress(`filling the database ${database}`);
     await fill(await stage.database(database), size, dayAgo(0));
   }
-  const chosen = duels.filter(({ name }) => name.includes(only));
-  const rows = chosen.map((duel) => ({ ...duel, slices: [] as [Slice, Slice][] }));
+  const rows = duels.map((duel) => ({ ...duel, slices: [] as [Slice, Slice][] }));
   const slice = ({ contender, call, span }: Side) => load(stage.url(contender), call, span);
   for (let start = 1; start <= starts; start++) {
     if (start > 1) await stage.restart();
@@ -87,5 +87,5 @@ async function timingOf(stage: Stage, { contender, call }: Side, slices: Slice[]
   const perSecond = median(slices.map(({ perSecond }) => perSecond));
   const timing = { contender, perSecond, p50: median(latencies), p99: quantile(latencies, 0.99) };
   const counted = `${contender}-counted`;
-  return stage.has(counted) ? { ...timing, cost: await costOf(stage.url(counted), [call].flat()[0] as Call) } : timing;
+  return stage.has(counted) ? { ...timing, cost: await costOf(stage.url(counted), call) } : timing;
 }

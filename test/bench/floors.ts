@@ -6,13 +6,13 @@ import { countedOf, duel, type Scene } from './duel.ts';
 import { type Call, type Span, send } from './load.ts';
 import { type Contender, open } from './stage.ts';
 
-const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000, events: 1_000_000 };
-export const SIZES = { stage: SIZE };
+const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000 };
+const SIZES = { stage: SIZE };
 const databases = Object.keys(SIZES);
 const REPORT = `report, ${RANGE_DAYS} days, from a page`;
 
 /** The calls and their floors. */
-export const ROWS: [name: string, Call, floor: string][] = [
+const ROWS: [name: string, Call, floor: string][] = [
   [REPORT, CALLS.report, 'statement'],
   [`report, ${RANGE_DAYS} days, from a server`, CALLS.reportByServer, 'statement'],
   ['record a use, from a page', CALLS.record, 'upsert'],
@@ -26,18 +26,17 @@ export const ROWS: [name: string, Call, floor: string][] = [
  * Benchmarks of the Worker's own CPU time. Each benchmark repeats a call within one request, so that no sockets are involved, and replays
  * recorded database results.
  */
-export const OWN_ROWS: typeof ROWS = [
+const OWN_ROWS: typeof ROWS = [
   [`own time: ${REPORT}`, CALLS.report, 'bare report'],
   ['own time: record a use, from a page', CALLS.record, 'bare record'],
 ];
-export const REPEATED: Span = { repeats: 2000 };
+const REPEATED: Span = { repeats: 2000 };
 
-export const serviceOf = (name: string, text: string): Contender => ({ name, code: { text }, databases });
+const serviceOf = (name: string, text: string): Contender => ({ name, code: { text }, databases });
 
 export async function floors(code: string): Promise<Scene> {
   const service = serviceOf('service', code);
-  const files = ['statement', 'upsert', 'usual'].map((name) => ({ name, code: { file: `${name}.js` }, databases }));
-  const usual = duel('usual', 'report, against the usual implementation', CALLS.report, ['service', 'usual']);
+  const files = ['statement', 'upsert'].map((name) => ({ name, code: { file: `${name}.js` }, databases }));
   return {
     contenders: [
       ...[service, countedOf(service), { ...service, name: 'repeated', around: 'repeated' as const }],
@@ -47,8 +46,6 @@ export async function floors(code: string): Promise<Scene> {
     duels: [
       ...ROWS.map(([name, call, floor]) => duel('floors', name, call, ['service', floor])),
       ...OWN_ROWS.map(([name, call, bare]) => duel('own', name, call, ['repeated', bare], REPEATED)),
-      // Measures a fixed number of requests, because this contender is too slow for a fixed time.
-      { ...usual, against: { ...usual.against, span: { requests: 3 } } },
     ],
   };
 }

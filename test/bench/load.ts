@@ -14,20 +14,14 @@ export type Call = {
 
 export type Slice = { perSecond: number; latencies: number[] };
 
-/**
- * How long to measure: for a number of seconds, for a number of sequential requests if the call is slow, or for a number of repetitions
- * within one request if the contender is `repeated`.
- */
-export type Span = { seconds: number } | { requests: number } | { repeats: number };
+/** How long to measure: for a number of seconds, or for a number of repetitions within one request if the contender is `repeated`. */
+export type Span = { seconds: number } | { repeats: number };
 
-/** Generates load against `url` for a fixed time. Each connection cycles through the calls. */
-export async function load(url: string, calls: Call | Call[], span: Span = { seconds: 0.25 }): Promise<Slice> {
-  const [call] = [calls].flat() as [Call];
+/** Generates load against `url`. */
+export async function load(url: string, call: Call, span: Span = { seconds: 0.25 }): Promise<Slice> {
   if ('repeats' in span) return repeat(url, call, span.repeats);
   const latencies: number[] = [];
   const wrong = new Set<number>();
-  const timed = 'seconds' in span;
-  let connection = 0;
   const start = performance.now();
   let last = start;
   const run = autocannon(
@@ -36,9 +30,8 @@ export async function load(url: string, calls: Call | Call[], span: Span = { sec
       method: call.method,
       headers: call.headers,
       idReplacement: Object.values(call.headers).includes('[<id>]'),
-      connections: timed ? CONNECTIONS : 1,
-      ...(Array.isArray(calls) && { setupClient: (client) => client.setRequests(from(calls, connection++)) }),
-      ...(timed ? { duration: span.seconds } : { amount: span.requests }),
+      connections: CONNECTIONS,
+      duration: span.seconds,
       sampleInt: 10,
       timeout: 60,
     },
@@ -53,10 +46,6 @@ export async function load(url: string, calls: Call | Call[], span: Span = { sec
   if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
   return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
 }
-
-/** Rotates the calls, so each connection starts with a different one. */
-const from = (calls: Call[], first: number): Call[] =>
-  calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 
 /** Uses the caller's clock, because a Worker's clock does not advance during a request. */
 async function repeat(url: string, call: Call, repeats: number): Promise<Slice> {

@@ -25,7 +25,7 @@ const OWNERS = 1024;
 /** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;
 
-export type ModelEffort = { only: string; rounds: number; warmUpSeconds: number; seconds: number };
+export type ModelEffort = { rounds: number; warmUpSeconds: number; seconds: number; isSkewed: boolean };
 export type Modelled = {
   name: string;
   databases: number;
@@ -43,12 +43,12 @@ type Owner = { call: Call; database: number; weight: number };
 export async function model(
   code: string,
   numbers: number[],
-  { only, rounds, ...time }: ModelEffort,
+  { rounds, isSkewed, ...time }: ModelEffort,
   progress: Progress,
 ): Promise<Modelled[]> {
   const rows = numbers
     .flatMap((databases) => [false, true].map((skewed) => ({ databases, skewed, name: nameOf(databases, skewed) })))
-    .filter(({ databases, skewed, name }) => (databases === 1 ? !skewed : name.includes(only)))
+    .filter(({ databases, skewed }) => !skewed || (isSkewed && databases > 1))
     .map((row) => ({ ...row, owners: ownersOf(row.databases, row.skewed), measured: [] as number[] }));
   await using stage = await open(
     numbers.map((number) => {

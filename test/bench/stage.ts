@@ -1,5 +1,4 @@
-// Starts all Workers in one workerd, each on its own socket, so they receive the load directly. They run without rate limits, or with
-// stubbed rate limiters if they are measured as deployed.
+// Starts all Workers in one workerd, each on its own socket, so they receive the load directly. They run without rate limits.
 import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,10 +9,7 @@ import { type Call, send } from './load.ts';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
-const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
-
-/** The rate limiters to stub. With this binding, Workers also serialize their log lines. */
-const DEPLOYED = { LIMITERS: ratelimits.map(({ name }: { name: string }) => name) };
+const { compatibility_date } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
 export type Contender = {
   name: string;
@@ -24,8 +20,6 @@ export type Contender = {
   bindings?: Record<string, unknown>;
   /** Service bindings: the names of other contenders. */
   services?: Record<string, string>;
-  /** Whether `repeated` runs the Worker with rate limits that are never reached, and serializes its log lines. */
-  isDeployed?: boolean;
   /**
    * How the Worker is wrapped. `counted`: its responses report their cost. `repeated`: it repeats a call without querying the database.
    * `modelled`: its databases are stand-ins.
@@ -68,14 +62,14 @@ export async function open(contenders: Contender[]) {
   };
 }
 
-function worker({ name, code, around, isDeployed, ...more }: Contender): V4WorkerOptions {
+function worker({ name, code, around, ...more }: Contender): V4WorkerOptions {
   const files = [`${around ?? 'entry'}.js`, 'quiet.js', 'replay.js'].map((file) => [file, source(file)]);
   const own = ['worker.js', 'text' in code ? code.text : source(code.file)];
   return {
     name,
     modules: [...files, own].map(([path, contents]) => ({ type: 'ESModule', path, contents })),
     compatibilityDate: compatibility_date ?? '',
-    bindings: { ...more.bindings, ...(isDeployed && DEPLOYED) },
+    bindings: more.bindings ?? {},
     serviceBindings: more.services ?? {},
     d1Databases: Object.fromEntries((more.databases ?? []).map((one, number) => [BINDINGS[number], one])),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],

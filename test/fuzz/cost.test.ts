@@ -87,7 +87,7 @@ beforeAll(async () => {
     { name: 'service', code, databases: ['stage'], services: { ASSETS: 'assets' } },
     { name: 'assets', code: { file: 'constant.js' }, bindings: { ANSWER } },
   ]);
-  const size = { businesses: 1, days: 31, sites: 0, keys: 1, uses: 0, events: 0 };
+  const size = { businesses: 1, days: 31, sites: 0, keys: 1, uses: 0 };
   await fill(await stage.database('stage'), size, dayAgo(0));
   pid = childNamed('workerd');
   const valid = Object.entries(VALID).map(([name, body]) => {

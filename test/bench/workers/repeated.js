@@ -1,13 +1,8 @@
 // Wraps another Worker and repeats a call Bench-Repeat times within one request, without sockets. Replays the database results of the
 // first call, so only the Worker's own time remains.
 import './quiet.js';
-import { env } from 'cloudflare:workers';
 import { captureResults, statement } from './replay.js';
 import worker from './worker.js';
-
-/** The platform's rate limiters use no CPU time of the Worker. */
-const unreached = { limit: async () => ({ success: true }) };
-const limiters = Object.fromEntries((env.LIMITERS ?? []).map((name) => [name, unreached]));
 
 /** The results of the first call, by method. */
 const replayed = new Map();
@@ -19,7 +14,7 @@ export default {
     if (!replayed.has(method)) replayed.set(method, await captureResults(request, env, context));
     const results = replayed.get(method);
     const DB = { prepare: () => statement, batch: async () => results };
-    const replaying = { ...env, ...limiters, DB };
+    const replaying = { ...env, DB };
     let answer;
     for (let left = Number(headers.get('Bench-Repeat')); left > 0; left--) {
       answer = await worker.fetch(new Request(url, { method, headers, body }), replaying, context);
