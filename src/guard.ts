@@ -3,6 +3,7 @@
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
+import type { FieldErrors } from './core/conflict.ts';
 import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isEmptyBody } from './core/json.ts';
@@ -29,7 +30,16 @@ import type { Bindings, ContextOf, Env, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { readBody } from './http/body.ts';
 import { batchError, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
-import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
+import {
+  type Checked,
+  checkBody,
+  checkJson,
+  checkNoBody,
+  idempotencyKeyErrors,
+  invalidInput,
+  NOTHING,
+  queryInput,
+} from './http/input.ts';
 import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
@@ -43,6 +53,24 @@ type Valid<Q extends Query, B extends Body> = {
   out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
+
+/** Input of which any value can be missing, because it is wrong. An entry of a list can be missing, too. */
+type Partly<T> = T extends (infer Entry)[]
+  ? (Partly<Entry> | undefined)[]
+  : T extends object
+    ? { [Name in keyof T]?: Partly<T[Name]> | undefined }
+    : T;
+/**
+ * Rules for which a schema is not enough, for example because they depend on the time. `given` contains the input that is not wrong, and
+ * `errors` the errors of the rest.
+ */
+type Rules<Q extends Query, B extends Body> = (
+  given: Partly<
+    (Query extends Q ? object : z.output<Q['schema']>) & (Body extends B ? object : NonNullable<z.output<B>>)
+  >,
+  c: ContextOf<Guarded>,
+  errors: FieldErrors,
+) => FieldErrors | Promise<FieldErrors>;
 
 /** Returns the code in the body of a request whose headers contain no credential. Null if the body contains no code. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
@@ -61,40 +89,51 @@ export const ACCEPTS = new WeakMap<object, Accepts>();
 /** Guards a route with one operation. Without schemas, accepts no query or body. With `codeIn`, a code in the body is a credential. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
-  { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},
+  { query, body, rules, codeIn }: { query?: Q; body?: B; rules?: Rules<Q, B>; codeIn?: CodeIn } = {},
 ): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
   guardWith(
     { operations: [operation], query, body, codeIn },
     () => operation,
-    async (c, text) => {
-      if (c.get('call').credential.kind === 'code') return;
-      if (body === undefined) await requireNoBody(c, text);
-      else c.req.addValidatedData('json', (await readJson(c, text, body)) ?? {});
+    (c, text) => {
+      if (c.get('call').credential.kind === 'code') return NOTHING;
+      return body === undefined ? checkNoBody(text) : checkBody(text, body);
     },
+    rules as AnyRules,
   );
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
-/** Guards the route that records uses. The request body determines the operation. */
-export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
-  { operations: ['record_use', 'record_quantity', 'record_uses'] },
-  (c, body) => {
-    const recording = parseRecording(body);
-    c.set('recording', recording);
-    return recording.operation;
-  },
-);
+/** Guards the route that records uses, with the schema of each operation's body. The body determines the operation. */
+export const guardRecording = <Bodies extends Record<Recording['operation'], Body>>(
+  bodies: Bodies,
+  rules: Rules<Query, Bodies[Recording['operation']]>,
+): MiddlewareHandler<Guarded, string, Valid<Query, Bodies[Recording['operation']]>> =>
+  guardWith(
+    { operations: ['record_use', 'record_quantity', 'record_uses'] },
+    (c, body) => {
+      const recording = parseRecording(body);
+      c.set('recording', recording);
+      return recording.operation;
+    },
+    (c) => {
+      const { operation, json } = c.get('recording');
+      return checkJson(json, bodies[operation]);
+    },
+    rules as AnyRules,
+  );
 
 type OperationOf = (c: Context<Recorded>, body: string) => Operation;
+type CheckBody = (c: Context<Recorded>, body: string) => Checked;
+type AnyRules = Rules<Query, Body> | undefined;
 
 /** Identifies the caller, admits or refuses the request, sets up database access, and then validates the input. */
 function guardWith(
   accepts: Accepts,
   operationOf: OperationOf,
-  validateBody?: (c: Context<Recorded>, body: string) => Promise<void>,
+  checkBodyOf: CheckBody,
+  rules: AnyRules,
 ): MiddlewareHandler {
-  const { query, codeIn } = accepts;
-  const validateQuery: MiddlewareHandler = query === undefined ? noQuery : queryInput(query);
+  const { codeIn } = accepts;
   const middleware = createMiddleware<Recorded>(async function guarded(c, next) {
     const sender = await identify(c);
     await admitSender(c, sender, codeIn !== undefined);
@@ -105,12 +144,14 @@ function guardWith(
     const business_id = businessIn(c.req);
     await admitCall(c, caller, operation, business_id);
     const permission = await grant(c, caller, operation, business_id);
-    const errors = idempotencyKeyError(c.req, operation);
-    if (errors !== null) throw await invalidInput(c, errors);
-    await validateQuery(c, async () => {
-      await validateBody?.(c, body);
-      await next();
+    const inBody = checkBodyOf(c, body);
+    c.req.addValidatedData('json', Object(inBody.data));
+    const validate = queryInput(accepts.query, async (inQuery) => {
+      const errors = { ...idempotencyKeyErrors(c.req, operation), ...inQuery.errors, ...inBody.errors };
+      const all = { ...errors, ...(await rules?.({ ...inQuery.given, ...inBody.given }, c, errors)) };
+      if (Object.keys(all).length > 0) throw await invalidInput(c, all);
     });
+    await validate(c, next);
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
     c.res = undefined; // otherwise the error response would inherit this response's headers
     throw new Error(`${operation} responded without querying the database`);

@@ -129,7 +129,12 @@ describe.each(ROUTES)('a call to $name', (route) => {
       expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
     const [first] = queryOf(route);
-    if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(invalid('b', unknown('b')));
+    const two = await refused(`?${first ? `${first.name}=${first.example}&` : ''}b=1&a=2`);
+    expect(two.body).toMatchObject({
+      status: false,
+      message: unknown('b'),
+      errors: { b: [unknown('b')], a: [unknown('a')] },
+    });
     expect(await refused('?=1')).toEqual(invalid('""', unknown('""')));
     // A second question mark is part of the name, so this is an unknown parameter.
     for (const name of [first?.name ?? 'from', '_'])
@@ -239,6 +244,122 @@ test.each([
   const { access, key } = await newBusiness();
   const { body: answer } = await call('POST', access, { as: key, body });
   expect(answer.message ?? '').not.toContain('duplicate members');
+});
+
+const WITH_KEY = { 'Idempotency-Key': 'two words' };
+const TWICE = { 'Idempotency-Key': 'order-1' };
+/** Requests whose input breaks rules of several kinds, and the fields that are wrong, in the order of their errors. */
+const WRONG: [
+  name: string,
+  request: { query?: string; body?: unknown; headers?: Record<string, string> },
+  fields: string[],
+][] = [
+  ['read usage', { query: '?from=2026-03-02&to=2026-03-01&x=1&y=2' }, ['x', 'y', 'from']],
+  ['read usage', { query: '?from=2026-03-02&to=2026-02-30' }, ['to']],
+  ['record a use', { query: '?x=1', body: { y: 1, z: 2 }, headers: WITH_KEY }, ['Idempotency-Key', 'x', 'y', 'z']],
+  ['record a quantity', { body: { quantity: 0, at: 1 }, headers: WITH_KEY }, ['Idempotency-Key', 'quantity', 'at']],
+  [
+    'report uses',
+    {
+      query: '?x=1',
+      headers: TWICE,
+      body: {
+        uses: [
+          { id: 'a', at: '2026-01-01T00:00:00Z' },
+          { id: '' },
+          { id: 'c', quantity: 1e9 + 1 },
+          { id: '', at: '2027-01-01T00:00:00+01:00', quantity: 0 },
+          { id: 'e', at: 'now' },
+          { id: 'f', y: 1, z: 2 },
+          7,
+        ],
+        more: true,
+      },
+    },
+    [
+      ...[
+        'Idempotency-Key',
+        'x',
+        'uses.1.id',
+        'uses.2.quantity',
+        'uses.3.id',
+        'uses.3.quantity',
+        'uses.4.at',
+        'uses.5.y',
+      ],
+      ...['uses.5.z', 'uses.6', 'more', 'uses.0.at', 'uses.3.at'],
+    ],
+  ],
+  [
+    'lower uses',
+    { body: { uses: [{ id: 'a', quantity: 0 }, { id: 'b', quantity: -1 }, { id: 'a', quantity: 0 }, 7] } },
+    ['uses.1.quantity', 'uses.3', 'uses.2.id'],
+  ],
+  [
+    'import a history',
+    {
+      body: {
+        days: [
+          { date: '2026-03-15', count: 1 },
+          { date: 'x', count: 1 },
+          { date: '2026-03-01', count: -1 },
+          { date: '2026-03-01', count: 1 },
+        ],
+      },
+    },
+    ['days.1.date', 'days.2.count', 'days.0.date', 'days.3.date'],
+  ],
+  [
+    'add sites',
+    { query: '?x=1', body: { sites: ['shop.example', 'https://*.github.io', 5, 'https://a.example'], y: 1 } },
+    ['x', 'sites.0', 'sites.2', 'y', 'sites.1'],
+  ],
+  [
+    'create a business',
+    { body: { name: '', sites: ['https://*.github.io'], site: 'x' }, headers: WITH_KEY },
+    ['Idempotency-Key', 'user_id', 'name', 'main_domain', 'site', 'country_id', 'business_size', 'sites.0'],
+  ],
+  [
+    'create a key',
+    { body: { name: '', expires_on: '2026-03-14' }, headers: TWICE },
+    ['Idempotency-Key', 'name', 'expires_on'],
+  ],
+  ['read changes', { query: '?from=2026-03-02&to=2026-03-01&limit=0&action=x' }, ['limit', 'action', 'from']],
+  [
+    'read the usage of all businesses',
+    { query: '?ended=2026-03-15&from=2026-03-02&to=2026-03-01&limit=0' },
+    ['limit', 'from', 'to', 'ended'],
+  ],
+  ['read the usage of all businesses', { query: '?ended=x&from=2026-03-02&to=2026-03-01' }, ['ended']],
+  ['read the alerts of all businesses', { query: '?cursor=z&limit=0' }, ['limit', 'cursor']],
+];
+test.each(WRONG)(
+  'the errors of a call to %s list every wrong field, whatever kind of rule it breaks',
+  async (name, request, fields) => {
+    const route = ROUTES.find((route) => route.name === name) as AnyRoute;
+    const business = await newBusiness();
+    const as = await callerOf(route, business);
+    const before = await dumpAll();
+    const path = withQuery(route.path(business), request.query ?? '');
+    const { status, body } = await call(route.method, path, { as, body: request.body, headers: request.headers });
+    expect({ status, fields: Object.keys(body.errors), message: body.message }).toEqual({
+      status: 422,
+      fields,
+      message: body.errors[fields[0] as string][0],
+    });
+    for (const [field, messages] of Object.entries<string[]>(body.errors))
+      expect(messages).toEqual([expect.stringMatching(RegExp(`^${field.replaceAll('.', '\\.')} (?:must|is) `))]);
+    expect(await dumpAll()).toBe(before);
+  },
+);
+
+test('of the unknown names in an object or a query, the errors list the first 20', async () => {
+  const { usage, key } = await newBusiness();
+  const names = (prefix: string) => Array.from({ length: 25 }, (_, index) => `${prefix}${index}`);
+  const body = Object.fromEntries(names('m').map((name) => [name, 1]));
+  const answer = await call('POST', `${usage}?${names('q').join('&')}`, { as: key, body: { quantity: 1, ...body } });
+  expect(answer.status).toBe(422);
+  expect(Object.keys(answer.body.errors)).toEqual([...names('q').slice(0, 20), ...names('m').slice(0, 20)]);
 });
 
 const ANEW = ['rotate the token', 'create a key', 'create a console link', 'start a session'];

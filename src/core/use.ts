@@ -46,20 +46,16 @@ export function parseIdempotencyKey(header: string): string | null {
   return id !== undefined && USE_ID.test(id) ? id : null;
 }
 
-/** Returns the day (UTC) on which a use at the valid timestamp `at` counts, by default now, or why it cannot be recorded now. */
-export function dayOfUse(
-  at: string | undefined,
-  now: Date,
-): { day: string; problem?: never } | { day?: never; problem: string } {
-  const time = at === undefined ? now.getTime() : (parseInstant(at) ?? Number.NaN);
+/** Returns the rule that a use at the timestamp `at` breaks now, or null. */
+export function timeProblem(at: string, now: Date): string | null {
+  const time = parseInstant(at) ?? Number.NaN;
   const [earliest, latest] = [now.getTime() - MAX_AGE_DAYS * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
   if (time < earliest)
-    return {
-      problem: `must be at most ${MAX_AGE_DAYS} days in the past: ${new Date(earliest).toISOString()} or later`,
-    };
-  if (time > latest)
-    return {
-      problem: `must be at most ${MAX_AHEAD_MINUTES} minutes in the future: ${new Date(latest).toISOString()} or earlier`,
-    };
-  return { day: dayOf(new Date(time)) };
+    return `must be at most ${MAX_AGE_DAYS} days in the past: ${new Date(earliest).toISOString()} or later`;
+  return time > latest
+    ? `must be at most ${MAX_AHEAD_MINUTES} minutes in the future: ${new Date(latest).toISOString()} or earlier`
+    : null;
 }
+
+/** Returns the day (UTC) on which a use at a valid timestamp counts. */
+export const dayOfUse = (at: string): string => dayOf(new Date(parseInstant(at) ?? Number.NaN));

@@ -11,6 +11,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import {
   ID_RULE,
   NO_BODY_RULE,
+  NO_KEY_OF_LIST_RULE,
   NO_KEY_RULE,
   NO_QUERY,
   QUOTED_RULE,
@@ -31,115 +32,114 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
   return inputError(errors);
 }
 
-/** Like invalidInput, but for one invalid field. `rule` completes a sentence that starts with the field's name. */
-export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
-  invalidInput(c, { [field]: [`${field} ${rule}`] });
+const errorOf = (field: string, rule: string): FieldErrors => ({ [field]: [`${field} ${rule}`] });
 
-/** Returns the error for an Idempotency-Key that the operation cannot use, or null. */
-export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
-  if (POLICY[operation].retry !== 'never' || req.header('Idempotency-Key') === undefined) return null;
-  return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
+/** Returns the errors of an Idempotency-Key that the operation cannot use. */
+export function idempotencyKeyErrors(req: HonoRequest, operation: Operation): FieldErrors {
+  const header = req.header('Idempotency-Key');
+  if (header === undefined) return {};
+  const name = 'Idempotency-Key';
+  if (operation === 'record_uses') return errorOf(name, NO_KEY_OF_LIST_RULE);
+  const { retry } = POLICY[operation];
+  if (retry === 'never') return errorOf(name, NO_KEY_RULE);
+  if (retry !== 'with_key' || parseIdempotencyKey(header) !== null) return {};
+  return errorOf(name, header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
-/** Returns the id in an Idempotency-Key. Throws if it is invalid. */
-export async function requireId(c: ContextOf<Guarded>, header: string): Promise<string> {
-  const id = parseIdempotencyKey(header);
-  if (id !== null) return id;
-  throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
-}
+/** Returns the id in a valid Idempotency-Key, or undefined if none was sent. */
+export const idOf = ({ req }: Pick<ContextOf<Guarded>, 'req'>): string | undefined =>
+  parseIdempotencyKey(req.header('Idempotency-Key') ?? '') ?? undefined;
 
 /** Groups the validation issues of `input` by field. Each message starts with the field's name, which can be any text, even `__proto__`. */
 export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
-    const unknown = issue.code === 'unrecognized_keys' ? [nameOf(issue.keys[0])] : [];
-    const path = [...issue.path, ...unknown];
-    const field = path.length === 0 ? 'body' : path.join('.');
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MAX_UNKNOWN) : null;
+    const paths = unknown?.map((key) => [...issue.path, nameOf(key)]) ?? [issue.path];
     const given = issue.path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], input);
-    const missing = given === undefined && path.length > 0 ? 'is required, and ' : '';
-    errors.set(field, [...(errors.get(field) ?? []), `${field} ${missing}${issue.message}`]);
+    for (const path of paths) {
+      const field = path.length === 0 ? 'body' : path.join('.');
+      const missing = given === undefined && path.length > 0 ? 'is required, and ' : '';
+      errors.set(field, [...(errors.get(field) ?? []), `${field} ${missing}${issue.message}`]);
+    }
   }
   return Object.fromEntries(errors);
 }
 
+/** The number of unknown names in one object, or in a query, that errors mention, because each error lists the known names. */
+const MAX_UNKNOWN = 20;
 const NAME_LENGTH = 64;
 /** Shortens a name for an error message. */
-const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
+const nameOf = (sent: string) => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
-/**
- * Returns the error for the first unknown parameter, or null. Allows `_=<digits>` on reads, because old clients add it to bypass caches.
- */
-export function unknownParameter(
+/** Returns the errors of unknown parameters. Allows `_=<digits>` on reads, because old clients add it to bypass caches. */
+export function unknownParameters(
   { url, method }: HonoRequest,
   { name, schema, operatorOnly = [] }: Query,
   isOperator = false,
-): FieldErrors | null {
-  if (!url.includes('?')) return null;
+): FieldErrors {
+  if (!url.includes('?')) return {};
   const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const query = url.slice(url.indexOf('?') + 1);
   // Fast path: nearly every query contains only known, unencoded names.
-  if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
+  if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return {};
   const isRead = method === 'GET' || method === 'HEAD';
+  const errors = new Map<string, string[]>();
   // Iterates in the order of the query, because the parsed object lists names such as `7` first.
   for (const [sent, value] of new URLSearchParams(`?${query}`)) {
     // URLSearchParams drops one leading question mark. A second one is part of a name.
     if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
+    if (errors.size === MAX_UNKNOWN) break;
     const field = nameOf(sent);
-    return { [field]: [`${field} ${unknownRule('parameter', name, known)}`] };
+    errors.set(field, [`${field} ${unknownRule('parameter', name, known)}`]);
   }
-  return null;
+  return Object.fromEntries(errors);
 }
 
-/** Validates the parameters for `c.req.valid('query')`, and rejects unknown ones. */
-export const queryInput = (query: Query): MiddlewareHandler =>
+/** Input after the check of its schema. If `errors` is not empty, `data` is missing, and `given` contains only what is not wrong. */
+export type Checked<T = unknown> = { data?: T; given: object; errors: FieldErrors };
+const VALID = { errors: {} };
+export const NOTHING: Checked<object> = { ...VALID, data: {}, given: {} };
+
+type Result<T> = { success: true; data: T } | { success: false; error: Pick<z.core.$ZodError, 'issues'> };
+function checked<T>(result: Result<T>, input: unknown): Checked<T> {
+  if (result.success) return { ...VALID, data: result.data, given: Object(result.data) };
+  const { issues } = result.error;
+  const errors = groupIssuesByField(issues, input);
+  return { given: withoutWrong(input, issues), errors };
+}
+
+/** Removes the values with issues from `input`, so that rules for which a schema is not enough can check the others. */
+function withoutWrong(input: unknown, issues: readonly z.core.$ZodIssue[]): object {
+  for (const { code, path } of issues) {
+    const last = path.at(-1);
+    if (code === 'unrecognized_keys') continue;
+    if (last === undefined) return {};
+    const holder = path.slice(0, -1).reduce((value, key) => value?.[key as never], input as object | undefined);
+    if (holder !== undefined) delete holder[last as never];
+  }
+  return Object(input);
+}
+
+/** Reads the parameters for `c.req.valid('query')`, unless `judge` throws. It receives their errors, including those of unknown ones. */
+export const queryInput = (query: Query = NO_QUERY, judge: (inQuery: Checked) => Promise<void>): MiddlewareHandler =>
   zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
-    const isOperator = c.get('call').credential.kind === 'operator';
-    const errors =
-      unknownParameter(c.req, query, isOperator) ??
-      (result.success ? null : groupIssuesByField(result.error.issues, result.data));
-    if (errors !== null) throw await invalidInput(c, errors);
+    const unknown = unknownParameters(c.req, query, c.get('call').credential.kind === 'operator');
+    const known = checked(result, result.data);
+    await judge({ ...known, errors: { ...unknown, ...known.errors, ...unknown } });
   });
 
-/** Rejects every parameter. */
-export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, next) {
-  const errors = unknownParameter(c.req, NO_QUERY);
-  if (errors !== null) throw await invalidInput(c, errors);
-  await next();
-};
-
 /** Rejects every body, because the sender of a `DELETE` with a body may mean to remove less than the path names. */
-export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
-  if (!isEmptyBody(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
+export const checkNoBody = (body: string): Checked<object> =>
+  isEmptyBody(body) ? NOTHING : { given: {}, errors: errorOf('body', NO_BODY_RULE) };
+
+/** Checks a JSON body of any content type (Hono reads other types as {}). An empty body is {} if the schema allows it. */
+export function checkBody<S extends z.ZodMiniType>(body: string, schema: S): Checked<z.output<S>> {
+  if (isEmptyBody(body) && z.safeParse(schema, undefined).success) return NOTHING as Checked<z.output<S>>;
+  return checkJson(parseBoundedJson(body), schema);
 }
 
-/** Reads a JSON body of any content type (Hono reads other types as {}). Returns undefined for an empty body if the schema allows it. */
-export async function readJson<S extends z.ZodMiniType>(
-  c: ContextOf<Guarded>,
-  body: string,
-  schema: S,
-): Promise<z.output<S>> {
-  if (isEmptyBody(body)) {
-    const nothing = z.safeParse(schema, undefined);
-    if (nothing.success) return nothing.data;
-  }
-  return requireJson(c, parseBoundedJson(body), schema);
-}
-
-/** Validates a parsed JSON body. Throws if it is invalid. */
-export async function requireJson<S extends z.ZodMiniType>(
-  c: ContextOf<Guarded>,
-  json: ParsedJson,
-  schema: S,
-): Promise<z.output<S>> {
-  const { data, errors } = checkJson(json, schema);
-  if (errors !== undefined) throw await invalidInput(c, errors);
-  return data;
-}
-
-type Checked<T> = { data: T; errors?: never } | { data?: never; errors: FieldErrors };
-
-export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {
-  if (json.problem !== undefined) return { errors: { body: [`body ${JSON_RULES[json.problem]}`] } };
-  const result = z.safeParse(schema, json.value);
-  return result.success ? { data: result.data } : { errors: groupIssuesByField(result.error.issues, json.value) };
-}
+export const checkJson = <S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> =>
+  json.problem === undefined
+    ? checked(z.safeParse(schema, json.value), json.value)
+    : { given: {}, errors: errorOf('body', JSON_RULES[json.problem]) };

@@ -3,13 +3,13 @@ import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
 import { NO_QUERY } from '../wire/requests.ts';
 import { inputError } from './errors.ts';
-import { unknownParameter } from './input.ts';
+import { unknownParameters } from './input.ts';
 import { limitAddress } from './rate-limits.ts';
 
 /** Applies the address rate limit and rejects all parameters. */
 export const publicAccess = createMiddleware<Env>(async function publicAccess(c, next) {
   await limitAddress(c);
-  const errors = unknownParameter(c.req, NO_QUERY);
-  if (errors !== null) throw inputError(errors);
+  const errors = unknownParameters(c.req, NO_QUERY);
+  if (Object.keys(errors).length > 0) throw inputError(errors);
   await next();
 });

@@ -15,7 +15,7 @@ import { newRoutes } from '../http/router.ts';
 import { FIRST_RULE, LAST_RULE, sitesBody, UNREGISTRABLE_RULE } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './shown-business.ts';
-import { canonicalSites } from './sites.ts';
+import { canonicalSites, sitesErrors } from './sites.ts';
 
 /** Lists the stored origins that would still be refused, most recent first. */
 function refusedOriginsResponse(
@@ -35,8 +35,8 @@ export const access = newRoutes()
     const { row } = await c.get('ask')(businessWithEntries);
     return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));
   })
-  .post('/:business_id/access', guard('change_access', { body: sitesBody }), async (c) => {
-    const canonical = await canonicalSites(c, c.req.valid('json').sites);
+  .post('/:business_id/access', guard('change_access', { body: sitesBody, rules: sitesErrors }), async (c) => {
+    const canonical = canonicalSites(c.req.valid('json').sites);
     const { origin, ownOrigin } = c.get('call');
     const coversSender = origin === null || origin === ownOrigin || covers(new Set(canonical), origin);
     const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));

@@ -1,5 +1,6 @@
 // /api/v1/business: businesses and their tokens, history, changes and alerts.
 import * as z from 'zod/mini';
+import type { FieldErrors } from '../core/conflict.ts';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { parseDuration } from '../core/duration.ts';
@@ -20,7 +21,7 @@ import { claimHomeIn, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { inputError } from '../http/errors.ts';
-import { invalidField, requireId } from '../http/input.ts';
+import { idOf } from '../http/input.ts';
 import { DEFAULT_PER_PAGE, nextAfter, pageBefore, readPage, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
@@ -36,7 +37,7 @@ import {
 } from '../wire/requests.ts';
 import type { Alerts, Businesses, Changes, DeletedBusiness, ImportedHistory } from '../wire/responses.ts';
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
-import { canonicalSites } from './sites.ts';
+import { canonicalSites, sitesErrors } from './sites.ts';
 
 /** Reads a user's businesses from their database. Returns none for an unknown user. */
 async function businessesOf(
@@ -47,6 +48,15 @@ async function businessesOf(
   const home = await findHome(c.get('databases'), user_id);
   return (await c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }))).row;
 }
+
+type Days = { days?: ({ date?: string | undefined } | undefined)[] | undefined };
+/** Completes the errors of a history. Without other errors, the handler finds these together with the days that already have counts. */
+const daysErrors = ({ days = [] }: Days, c: ContextOf<Guarded>, errors: FieldErrors): FieldErrors =>
+  Object.keys(errors).length === 0 ? {} : historyErrors(days, dayOf(c.get('call').now), {});
+
+/** Returns the error of a range of days that ends before it starts. */
+const orderErrors = ({ from, to }: { from?: string | undefined; to?: string | undefined }): FieldErrors =>
+  from && to && from > to ? { from: [`from must not be after to (${to})`] } : {};
 
 export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
@@ -68,15 +78,12 @@ export const business = newRoutes()
       read_only: row.role === 'read',
     });
   })
-  .post('/', guard('create_business', { body: newBusinessBody }), async (c) => {
+  .post('/', guard('create_business', { body: newBusinessBody, rules: sitesErrors }), async (c) => {
     const { sites, id, ...fields } = c.req.valid('json');
-    const header = c.req.header('Idempotency-Key');
-    const idempotencyKey = header === undefined ? undefined : await requireId(c, header);
-    const canonical = await canonicalSites(c, sites ?? []);
     const { business, entries } = await createBusiness(
       c.get('databases'),
-      { ...fields, sites: canonical },
-      { idempotencyKey, id },
+      { ...fields, sites: canonicalSites(sites ?? []) },
+      { idempotencyKey: idOf(c), id },
     );
     return businessResponse(c, { role: null }, parseJson(business), parseJson(entries));
   })
@@ -99,7 +106,7 @@ export const business = newRoutes()
     await deleteBusiness(c.get('ask'), name);
     return success<DeletedBusiness>(c, { deleted: { id: c.get('call').business_id, name } });
   })
-  .put('/:business_id/history', guard('import_history', { body: historyBody }), async (c) => {
+  .put('/:business_id/history', guard('import_history', { body: historyBody, rules: daysErrors }), async (c) => {
     const { days, replace = false } = c.req.valid('json');
     const errorsWith = (taken: Record<string, number>) => historyErrors(days, dayOf(c.get('call').now), taken);
     const isPossible = Object.keys(errorsWith({})).length === 0;
@@ -124,11 +131,9 @@ export const business = newRoutes()
     const { row, decided } = await c.get('ask')(businessInFull, stopFormerTokens());
     return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
-  .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
+  .get('/:business_id/changes', guard('read_changes', { query: changesQuery, rules: orderErrors }), async (c) => {
     const { limit, before, ...filter } = c.req.valid('query');
     const page = pageBefore({ limit, before });
-    const { from, to } = filter;
-    if (from && to && from > to) throw await invalidField(c, 'from', `must not be after to (${to})`);
     const { row } = await c.get('ask')(changesOfBusiness(page, filter));
     return success<Changes>(c, shownChanges(row, page));
   })

@@ -9,7 +9,7 @@ import { endSession, redeemCode, startSession } from '../db/sessions.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { checkJson, unknownParameter } from '../http/input.ts';
+import { checkJson, unknownParameters } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import { codeBody, NO_QUERY } from '../wire/requests.ts';
@@ -23,7 +23,8 @@ const MAX_CODE_CHARACTERS = 1000;
  * therefore learn only whether a code works.
  */
 function codeIn(req: HonoRequest, body: string): Credential | null {
-  if (body.length > MAX_CODE_CHARACTERS || unknownParameter(req, NO_QUERY) !== null) return null;
+  const hasQuery = Object.keys(unknownParameters(req, NO_QUERY)).length > 0;
+  if (hasQuery || body.length > MAX_CODE_CHARACTERS) return null;
   const { data } = checkJson(parseBoundedJson(body), codeBody);
   return data === undefined ? null : parseCode(data.code);
 }

@@ -1,5 +1,6 @@
 // /api/v1/usage: the usage of each business in a range of days, or in the billing month that ended on a given day.
 import type * as z from 'zod/mini';
+import type { FieldErrors } from '../core/conflict.ts';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { findHome } from '../db/homes.ts';
@@ -12,13 +13,12 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
-import { invalidField } from '../http/input.ts';
 import { nextAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import { MAX_TOTALS_PER_PAGE, totalsQuery } from '../wire/requests.ts';
 import type { EndedMonths, Totals } from '../wire/responses.ts';
-import { rangeOfReport } from './range.ts';
+import { rangeErrors, rangeOfReport } from './range.ts';
 
 type Query = z.output<typeof totalsQuery.schema>;
 type Asked = Record<string, string | number>;
@@ -73,7 +73,7 @@ const askedBy = ({ user_id }: Query, { limit }: { limit: number }) => ({
 
 const TOTAL = ['business_id', 'user_id', 'name', 'count'] as const;
 async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
-  const range = await rangeOfReport(c, query);
+  const range = rangeOfReport(c, query);
   const page = pageOf(query);
   const { user_id } = query;
   const row =
@@ -101,11 +101,7 @@ const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: stri
 
 /** Returns the usage in the billing months that ended on a given day, optionally for one user. */
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
-  for (const field of ['from', 'to'] as const)
-    if (query[field] !== undefined) throw await invalidField(c, field, 'must not be combined with ended');
   const { now } = c.get('call');
-  const today = dayOf(now);
-  if (ended >= today) throw await invalidField(c, 'ended', `must be a date before today (${today}, UTC)`);
   const page = pageOf(query);
   const { user_id } = query;
   const row =
@@ -126,7 +122,19 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   }
   return success<EndedMonths>(c, { usage, next }, VARY);
 }
-export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
+/** A query selects either a range of days, or the day on which months ended. */
+function totalsErrors({ ended, ...range }: Query, c: ContextOf<Guarded>, errors: FieldErrors): FieldErrors {
+  if (ended === undefined) return errors.ended ? {} : rangeErrors(range, c, errors);
+  const both = (['from', 'to'] as const).filter((field) => range[field] !== undefined);
+  const today = dayOf(c.get('call').now);
+  return {
+    ...Object.fromEntries(both.map((field) => [field, [`${field} must not be combined with ended`]])),
+    ...(ended >= today && { ended: [`ended must be a date before today (${today}, UTC)`] }),
+  };
+}
+
+const guardTotals = guard('read_all_usage', { query: totalsQuery, rules: totalsErrors });
+export const totals = newRoutes().get('/', guardTotals, async (c) => {
   const query = c.req.valid('query');
   return query.ended === undefined ? totalsOfRange(c, query) : monthsOf(c, query, query.ended);
 });

@@ -32,13 +32,13 @@ import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
 import { limitOfList, limitReached } from '../http/errors.ts';
-import { requireId, requireJson } from '../http/input.ts';
+import { idOf } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { loweringBody, quantityBody, rangeQuery, useBody } from '../wire/requests.ts';
+import { loweringBody, quantityBody, rangeQuery, useBody, usesBody } from '../wire/requests.ts';
 import type { LoweredUses, RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
-import { rangeOfReport } from './range.ts';
-import { identifiedUses, loweredUses } from './recording.ts';
+import { rangeErrors, rangeOfReport } from './range.ts';
+import { identifiedUses, loweredUses, loweringErrors, usesErrors } from './recording.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
 type Outcome = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
@@ -47,12 +47,12 @@ type DayCount = { date: string; count: number };
 /** Counts a use. Retry-safe with an Idempotency-Key. */
 async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
   const ask = c.get('ask');
-  const header = c.req.header('Idempotency-Key');
-  if (header === undefined) {
+  const id = idOf(c);
+  if (id === undefined) {
     const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, { counted: countUse({ quantity }) }));
     return { before: row, counted: counted[0] };
   }
-  const digest = await digestOf(c.get('call').credential.kind, await requireId(c, header));
+  const digest = await digestOf(c.get('call').credential.kind, id);
   const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
   return { before: row, counted: counted[0] };
 }
@@ -104,9 +104,14 @@ function listRefused(
   return limitOfList(use.index, refusing, wait, isNow ? undefined : when);
 }
 
+const guardUses = guardRecording(
+  { record_use: useBody, record_quantity: quantityBody, record_uses: usesBody },
+  (given, c) => ('uses' in given ? usesErrors(given, c.get('call').now) : {}),
+);
+
 export const usage = newRoutes()
-  .get('/:business_id', guard('read_usage', { query: rangeQuery }), async (c) => {
-    const range = await rangeOfReport(c, c.req.valid('query'));
+  .get('/:business_id', guard('read_usage', { query: rangeQuery, rules: rangeErrors }), async (c) => {
+    const range = rangeOfReport(c, c.req.valid('query'));
     const { row } = await c.get('ask')(usageInRange(range));
     const used = fillRange(range, parseJson(row.counts));
     if (prefersCsv(c.req.header('Accept'))) {
@@ -115,24 +120,26 @@ export const usage = newRoutes()
     }
     return success<UsageReport>(c, { used }, VARY);
   })
-  .post('/:business_id', guardRecording, async (c) => {
-    const recording = c.get('recording');
-    if (recording.operation === 'record_uses') {
-      const { uses, listed } = await identifiedUses(c, recording.json);
+  .post('/:business_id', guardUses, async (c) => {
+    const body = c.req.valid('json');
+    if ('uses' in body) {
+      const uses = await identifiedUses(c, body);
       const { row, remembered, refused } = await orRefuseOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
       const { business_id, now } = c.get('call');
       if (refused[0] !== undefined) throw listRefused(uses, refused[0], now);
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
         c.get('later')('write_alerts', (d1) => storeMissingAlerts(d1, business_id, now));
-      return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
+      return success<RecordedUses>(c, {
+        recorded: remembered.length,
+        duplicates: body.uses.length - remembered.length,
+      });
     }
-    const use = await requireJson(c, recording.json, recording.operation === 'record_use' ? useBody : quantityBody);
-    const quantity = 'quantity' in use ? use.quantity : 1;
+    const { quantity = 1 } = body;
     const outcome = await recordUse(c, quantity);
     scheduleAlerts(c, outcome, quantity);
     return success<RecordedUse>(c, requireRecorded(outcome, quantity, c.get('call').now));
   })
-  .patch('/:business_id', guard('lower_uses', { body: loweringBody }), async (c) => {
+  .patch('/:business_id', guard('lower_uses', { body: loweringBody, rules: loweringErrors }), async (c) => {
     const uses = await loweredUses(c, c.req.valid('json'));
     const { read, steps } = lowerUses(uses);
     const { row, lowered } = await c.get('ask')(read, steps);

@@ -1,6 +1,7 @@
 // /api/v1/user: the operator's endpoints for one user, which cover API keys, console links, changes, export and erasure.
 import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
+import type { FieldErrors } from '../core/conflict.ts';
 import { formatExportCursor, type PagePosition, parseExportCursor } from '../core/export.ts';
 import { parseId } from '../core/request.ts';
 import { consoleUrl } from '../core/session.ts';
@@ -14,7 +15,6 @@ import { createKey, keysOf, revokeKey } from '../db/keys.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { unknownEntry } from '../http/errors.ts';
-import { invalidField } from '../http/input.ts';
 import { pageBefore, shownChanges } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
@@ -45,6 +45,11 @@ function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[],
   return send(c, text, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
 }
 
+const expiryErrors = ({ expires_on }: { expires_on?: string | undefined }, c: ContextOf<Guarded>): FieldErrors =>
+  expires_on !== undefined && expires_on < dayOf(c.get('call').now)
+    ? { expires_on: [`expires_on ${EXPIRY_RULE}`] }
+    : {};
+
 export const user = newRoutes()
   .delete('/:user_id', guard('erase_user'), async (c) => {
     const user_id = userOf(c);
@@ -62,11 +67,9 @@ export const user = newRoutes()
     const { user_id, ask } = await askForUser(c);
     return success<Keys>(c, { keys: await keysOf(ask, user_id) });
   })
-  .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody) }), async (c) => {
+  .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody), rules: expiryErrors }), async (c) => {
     const user_id = userOf(c);
     const { name = 'API key', ...key } = c.req.valid('json');
-    if (key.expires_on !== undefined && key.expires_on < dayOf(c.get('call').now))
-      throw await invalidField(c, 'expires_on', EXPIRY_RULE);
     return success<NewKey>(c, await createKey(c.get('databases'), { user_id, name, ...key }));
   })
   .delete('/:user_id/keys/:key_id', guard('revoke_key'), async (c) => {

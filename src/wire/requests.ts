@@ -339,6 +339,7 @@ export const rotationBody = strict(
 const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
 export const codeBody = strict({ code: z.string(CODE_RULE).check(z.regex(CODE, CODE_RULE)) }, CODE_RULE);
 
+export const NO_KEY_OF_LIST_RULE = 'must not be sent with a list of uses: each use has its own id';
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
 export const QUOTED_RULE =
@@ -346,7 +347,7 @@ export const QUOTED_RULE =
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 const MEMBER_RULE = 'is not a member of this object, which accepts quantity or uses';
 /** The body of one use without a quantity. Errors also name the members of the bodies that record something else. */
-export const useBody = z.strictObject(
+export const useBody: z.ZodMiniType<{ quantity?: never }> = z.strictObject(
   {},
   { error: ({ code }) => (code === 'unrecognized_keys' ? MEMBER_RULE : BODY_RULE) },
 );

@@ -793,21 +793,37 @@ const BAD_PATHS: [method: string, path: string][] = [
   ['POST', '/database'],
 ];
 
+const isPlain = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body);
+/** Joins two wrong bodies, so that one request breaks rules of several kinds. */
+function mixed(one: unknown, other: unknown): unknown {
+  if (!isPlain(one) || !isPlain(other)) return one;
+  const lists = Object.entries(one).flatMap(([name, list]) => {
+    const more = (other as Record<string, unknown>)[name];
+    return Array.isArray(list) && Array.isArray(more) ? [[name, [...list, ...more]]] : [];
+  });
+  return { ...one, ...other, ...Object.fromEntries(lists) };
+}
+
+/** Sends one wrong thing, or several. */
 function withBadInput(random: Random, name: string, made: Made): Made {
   const bodies = Object.entries(BAD_BODIES)
     .filter(([start]) => name.startsWith(start))
     .flatMap(([, list]) => list);
   const queries = [...(BAD_QUERIES[name] ?? []), ...(BAD_QUERIES[''] ?? [])];
   const [on = ''] = made.on.split('?');
+  const bad = { ...made };
+  const some = () => random.chance(0.2);
   const kind = random.int(10);
-  if (kind === 0)
-    return {
-      ...made,
-      headers: { ...made.headers, 'Idempotency-Key': random.pick(['two words', '"', '"a b"', LONG, 'k1']) },
-    };
-  if (kind === 1) return { ...made, body: random.pick(['{', '{}x', '{"quantity":1,"quantity":2}', ' ']) as string };
-  if (kind <= 3 || bodies.length === 0) return { ...made, on: `${on}?${random.pick(queries)}` };
-  return { ...made, body: random.pick(bodies) };
+  if (kind === 0 || some())
+    bad.headers = { ...made.headers, 'Idempotency-Key': random.pick(['two words', '"', '"a b"', LONG, 'k1']) };
+  if (kind === 2 || kind === 3 || bodies.length === 0 || some())
+    bad.on = `${on}?${random.pick(queries)}${some() ? `&${random.pick(queries)}` : ''}`;
+  if (kind === 1) bad.body = random.pick(RAW);
+  else if (bodies.length > 0 && (kind > 3 || some())) {
+    const body = random.pick(bodies);
+    bad.body = some() ? mixed(body, random.pick(bodies)) : body;
+  }
+  return bad;
 }
 
 /** Bodies that are no JSON are sent as they are. */

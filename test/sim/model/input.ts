@@ -26,7 +26,7 @@ const integer = (least: number, most: number, text: string) =>
   rule((value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, text);
 const oneOf = (texts: readonly string[], text: string) => rule((value) => texts.includes(value as string), text);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (names: string[]) => new Intl.ListFormat('en').format(names);
 
@@ -38,8 +38,7 @@ const object =
     const at = (name: string) => (path === '' ? name : `${path}.${name}`);
     const errors: Errors = {};
     for (const [name, check] of Object.entries(members)) Object.assign(errors, check(value[name], at(name)));
-    const unknown = Object.keys(value).find((name) => !(name in members));
-    if (unknown !== undefined) {
+    for (const unknown of Object.keys(value).filter((name) => !(name in members))) {
       const field = at(unknown);
       errors[field] = [`${field} is not a member of this object, which accepts ${list(Object.keys(members))}`];
     }
@@ -132,13 +131,9 @@ export const update: Check = (value, path) =>
   value !== null && Object.keys(Object(value)).length > 0 ? anyUpdate(value, path) : wrong(path, value, NO_FIELD);
 
 export const newSites = object({ sites }, 'must be a JSON object, such as {"sites":["https://example.com"]}');
-export function sharedSites(texts: string[]): Errors {
-  const errors: Errors = {};
-  for (const [index, text] of texts.entries()) {
-    const problem = SHARED_SITES[text];
-    if (problem !== undefined) errors[`sites.${index}`] = [`sites.${index} ${problem}`];
-  }
-  return errors;
+export function sharedSite(text: string, index: number): Errors {
+  const problem = SHARED_SITES[text];
+  return problem === undefined ? {} : { [`sites.${index}`]: [`sites.${index} ${problem}`] };
 }
 
 const historyDay = object(
@@ -236,9 +231,8 @@ const isInstant = (value: unknown) => typeof value === 'string' && instantOf(val
 /** One use without a quantity. */
 export const oneUse: Check = (value, path) => {
   if (!isObject(value)) return wrong(path, value, RECORDING);
-  const [unknown] = Object.keys(value);
-  if (unknown === undefined) return {};
-  return { [unknown]: [`${unknown} is not a member of this object, which accepts quantity or uses`] };
+  const rule = 'is not a member of this object, which accepts quantity or uses';
+  return Object.fromEntries(Object.keys(value).map((unknown) => [unknown, [`${unknown} ${rule}`]]));
 };
 export const oneQuantity = object({ quantity }, RECORDING);
 export const uses = object(
@@ -365,19 +359,20 @@ export const PARAMETERS: Partial<Record<string, Parameters>> = {
   },
 };
 
-/** Checks the parameters of a request. The first unknown one hides other errors. */
+/** Checks the parameters of a request. */
 export function checkQuery(
   query: URLSearchParams,
   { of, rules, operatorOnly = [] }: Parameters,
   { isOperator, isRead }: { isOperator: boolean; isRead: boolean },
 ): Errors {
   const known = Object.keys(rules).filter((name) => isOperator || !operatorOnly.includes(name));
+  const errors: Errors = {};
   for (const [name, value] of query) {
     if (known.includes(name) || (isRead && name === '_' && /^\d+$/.test(value))) continue;
-    return { [name]: [`${name} is not a parameter of ${of}, which accepts ${list(known) || 'none'}`] };
+    errors[name] = [`${name} is not a parameter of ${of}, which accepts ${list(known) || 'none'}`];
   }
-  const errors: Errors = {};
   for (const [name, [isRight, text]] of Object.entries(rules)) {
+    if (!known.includes(name)) continue;
     const values = query.getAll(name);
     if (values.length > 1) {
       const once =

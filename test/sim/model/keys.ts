@@ -2,7 +2,7 @@
 import { type Call, invalidField, success, unknownEntry } from './call.ts';
 import { masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
-import { EXPIRY, idOf } from './input.ts';
+import { idOf } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { type Key, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
@@ -28,7 +28,6 @@ const notOwned = (user_id: number) => invalidField('business_id', `must be a bus
 
 export function createKey(call: Call, user_id: number, { name, role = 'full', business_id, expires_on }: NewKey) {
   const { state, now } = call;
-  if (expires_on !== undefined && expires_on < dayOf(now)) throw invalidField('expires_on', EXPIRY);
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   if (business_id === undefined) claimHome(call, user_id);
   const secret = newMarker(state);

@@ -20,7 +20,6 @@ import {
   type Call,
   type Expected,
   invalid,
-  invalidField,
   type Plain,
   refused,
   sitesOf,
@@ -29,27 +28,11 @@ import {
   unknownEntry,
 } from './call.ts';
 import { readChanges, readUserChanges } from './changes.ts';
-import {
-  checkQuery,
-  consoleLink,
-  type Errors,
-  history,
-  idOf,
-  lowering,
-  NO_PARAMETERS,
-  newBusiness,
-  newKey,
-  newSites,
-  oneQuantity,
-  oneUse,
-  PARAMETERS,
-  rotation,
-  update,
-  uses,
-} from './input.ts';
+import { errorsOf } from './errors.ts';
+import { idOf } from './input.ts';
 import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
 import { listBusinesses, readAllUsage } from './lists.ts';
-import { type Caller, isRepeatable, mayWhileInactive, type Operation, refusalOf, rejectsKey } from './may.ts';
+import { type Caller, isRepeatable, mayWhileInactive, type Operation, refusalOf } from './may.ts';
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
@@ -237,12 +220,9 @@ export class Model {
       },
       json: text,
     };
-    if (rejectsKey(operation) && headers['Idempotency-Key'] !== undefined)
-      throw invalidField('Idempotency-Key', 'must not be sent: this operation cannot detect a repeated request');
-    const isOperator = operator !== null;
-    const queryErrors = checkQuery(query, PARAMETERS[operation] ?? NO_PARAMETERS, { isOperator, isRead });
-    if (Object.keys(queryErrors).length > 0) throw invalid(queryErrors);
-    return this.#run(call, json, isEmpty, method);
+    const errors = errorsOf(call, json, isEmpty, method);
+    if (Object.keys(errors).length > 0) throw invalid(errors);
+    return this.#run(call, method);
   }
 
   /** Throws if the headers alone suffice to refuse a request. */
@@ -335,20 +315,10 @@ export class Model {
     throw refused(403, 'origin_not_authorized', `${shown} is not authorized for this business.${help}`);
   }
 
-  #run(call: Call, json: { json: unknown } | { problem: string }, isEmpty: boolean, method: string): Answer {
+  /** Carries out a call whose input is right. */
+  #run(call: Call, method: string): Answer {
     const { operation, parameters } = call;
-    /** The body, which must be right. Without one, the operation may still do something. */
-    const read = (check: (value: unknown, path: string) => Errors, mayBeEmpty = false): Json => {
-      if (isEmpty && mayBeEmpty) return {};
-      if ('problem' in json) throw invalidField('body', json.problem);
-      if (isEmpty) throw invalidField('body', 'must be valid JSON');
-      const errors = check(json.json, '');
-      if (Object.keys(errors).length > 0) throw invalid(errors);
-      return json.json as Json;
-    };
-    const readNothing = () => {
-      if (!isEmpty) throw invalidField('body', 'must be empty: this operation takes no body');
-    };
+    const sent = (call.json ?? {}) as Json;
     const user = () => {
       const user_id = idOf(parameters.user_id ?? '');
       if (user_id === null) throw unknownEntry('User id');
@@ -357,34 +327,26 @@ export class Model {
     switch (operation) {
       case 'read_usage':
         return readUsage(call);
-      case 'record_use': {
-        const isEmptyList = Array.isArray(call.json) && call.json.length === 0;
-        if (!isEmptyList) read(oneUse, true);
+      case 'record_use':
         return recordOne(call, 1);
-      }
       case 'record_quantity':
-        return recordOne(call, read(oneQuantity).quantity as number);
+        return recordOne(call, sent.quantity as number);
       case 'record_uses':
-        if (call.headers['Idempotency-Key'] !== undefined)
-          throw invalidField('Idempotency-Key', 'must not be sent with a list of uses: each use has its own id');
-        return recordMany(call, read(uses).uses as { id: string }[]);
+        return recordMany(call, sent.uses as { id: string }[]);
       case 'lower_uses':
-        return lowerUses(call, read(lowering).uses as { id: string; quantity: number }[]);
+        return lowerUses(call, sent.uses as { id: string; quantity: number }[]);
       case 'read_access':
         return readAccess(call);
       case 'change_access':
-        if (method === 'POST') return addSites(call, read(newSites).sites as string[]);
-        readNothing();
+        if (method === 'POST') return addSites(call, sent.sites as string[]);
         return removeSites(call, parameters.access_id);
       case 'read_refused_origins':
         return readRefused(call);
       case 'change_refused_origins':
-        readNothing();
         return forgetRefused(call);
       case 'rotate_token':
-        return rotateToken(call, read(rotation, true).keep_old as string | undefined);
+        return rotateToken(call, sent.keep_old as string | undefined);
       case 'stop_former_tokens':
-        readNothing();
         return stopFormerTokens(call);
       case 'read_business':
         return readBusiness(call);
@@ -394,47 +356,38 @@ export class Model {
       case 'read_all_alerts':
         return new Answer(200, null, ANY);
       case 'update_business':
-        return updateBusiness(call, read(update));
+        return updateBusiness(call, sent);
       case 'delete_business':
-        readNothing();
         return deleteBusiness(call);
       case 'import_history': {
-        const { days, replace = false } = read(history);
+        const { days, replace = false } = sent;
         return importHistory(call, days as { date: string; count: number }[], replace as boolean);
       }
       case 'list_businesses':
         return listBusinesses(call);
       case 'create_business':
-        return createBusiness(call, read(newBusiness));
+        return createBusiness(call, sent);
       case 'list_keys':
         return listKeys(call, user());
-      case 'create_key': {
-        const sent = read(newKey, true);
+      case 'create_key':
         return createKey(call, user(), sent);
-      }
       case 'revoke_key':
-        readNothing();
         return revokeKey(call, user(), parameters.key_id ?? '');
-      case 'create_console_link': {
-        const sent = read(consoleLink, true);
+      case 'create_console_link':
         return createLink(call, user(), sent);
-      }
       case 'read_user_changes':
         return readUserChanges(call, user());
       case 'export_user':
         return exportUser(call, user());
       case 'erase_user':
-        readNothing();
         return eraseUser(call, user());
       case 'read_all_usage':
         return readAllUsage(call);
       case 'read_databases':
         return listDatabases(call);
       case 'start_session':
-        if (call.code === null) readNothing();
         return startSession(call);
       case 'end_session':
-        readNothing();
         return endSession(call);
     }
   }

@@ -3,23 +3,17 @@ import { type Period, periodsOf, usesIn } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, success } from './call.ts';
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
+import { dayError } from './errors.ts';
 import { type Errors, idIn, instantOf } from './input.ts';
 import type { Business, Use } from './state.ts';
-import { dayOf, daysBetween, midnight, plusDays, secondsUntilEndOf, stamp } from './time.ts';
+import { dayOf, daysBetween, plusDays, secondsUntilEndOf, stamp } from './time.ts';
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
-const MAX_RANGE_DAYS = 1830;
 
 /** The range of days of a report. */
 export function rangeOf({ query, now }: Call): { from: string; to: string } {
-  const sent = query.get('to');
-  const to = sent ?? dayOf(now);
-  const from = query.get('from') ?? plusDays(to, -29);
-  const end = `to (${to}${sent === null ? ', today' : ''})`;
-  if (from > to) throw invalidField('from', `must not be after ${end}`);
-  const days = (midnight(to) - midnight(from)) / 86_400_000 + 1;
-  if (days > MAX_RANGE_DAYS) throw invalidField('from', `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}`);
-  return { from, to };
+  const to = query.get('to') ?? dayOf(now);
+  return { from: query.get('from') ?? plusDays(to, -29), to };
 }
 
 export function readUsage(call: Call) {
@@ -88,8 +82,7 @@ export function recordOne(call: Call, quantity: number) {
   const today = dayOf(now);
   const header = headers['Idempotency-Key'];
   const parsed = header === undefined ? null : idIn(header);
-  if (parsed !== null && 'problem' in parsed) throw invalidField('Idempotency-Key', parsed.problem);
-  const name = parsed === null ? null : nameOf(call, parsed.id);
+  const name = parsed === null || 'problem' in parsed ? null : nameOf(call, parsed.id);
   const counts = countsOf(call, business);
   const answer = (date: string, isDuplicate = false) => {
     const remaining = remainingOf(call, business);
@@ -126,15 +119,6 @@ export function recordOne(call: Call, quantity: number) {
   return answer(today);
 }
 
-/** The day of `at` (UTC), or the rule that it breaks. */
-function dayOfUse(at: string, now: number): { day: string } | { problem: string } {
-  const ms = instantOf(at) ?? Number.NaN;
-  const [earliest, latest] = [now - 35 * 86_400_000, now + 5 * 60_000].map((limit) => new Date(limit).toISOString());
-  if (ms < now - 35 * 86_400_000) return { problem: `must be at most 35 days in the past: ${earliest} or later` };
-  if (ms > now + 5 * 60_000) return { problem: `must be at most 5 minutes in the future: ${latest} or earlier` };
-  return { day: dayOf(ms) };
-}
-
 type Listed = { id: string; at?: string; quantity?: number };
 type NewUse = { index: number; name: string; day: string; quantity: number; isDated: boolean };
 
@@ -142,16 +126,12 @@ export function recordMany(call: Call, listed: Listed[]) {
   const { now } = call;
   const business = businessOf(call);
   const today = dayOf(now);
-  const errors: Errors = {};
   const uses: NewUse[] = [];
   for (const [index, { id, at, quantity = 1 }] of listed.entries()) {
-    const found = at === undefined ? { day: today } : dayOfUse(at, now);
+    const day = at === undefined ? today : dayOf(instantOf(at) ?? Number.NaN);
     const name = nameOf(call, id);
-    if ('problem' in found) errors[`uses.${index}.at`] = [`uses.${index}.at ${found.problem}`];
-    else if (!uses.some((use) => use.name === name))
-      uses.push({ index, name, day: found.day, quantity, isDated: at !== undefined });
+    if (!uses.some((use) => use.name === name)) uses.push({ index, name, day, quantity, isDated: at !== undefined });
   }
-  if (Object.keys(errors).length > 0) throw invalid(errors);
   const ledger = ledgerOf(call, business);
   const fresh = uses.filter(({ name }) => ledger[name] === undefined);
   if (call.operator === null && business.overage !== null) refuseBeyond(call, business, fresh, business.overage);
@@ -211,12 +191,6 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
 export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {
   const { state, now } = call;
   const business = businessOf(call);
-  const errors: Errors = {};
-  for (const [index, { id }] of listed.entries()) {
-    const first = listed.findIndex((other) => other.id === id);
-    if (first < index) errors[`uses.${index}.id`] = [`uses.${index}.id must not repeat uses.${first}`];
-  }
-  if (Object.keys(errors).length > 0) throw invalid(errors);
   const ledger = ledgerOf(call, business);
   const counts = countsOf(call, business);
   const oldest = plusDays(dayOf(now), -40);
@@ -250,13 +224,12 @@ export function importHistory(call: Call, days: Day[], replace: boolean) {
   const errors: Errors = {};
   for (const [index, { date }] of days.entries()) {
     const field = `days.${index}`;
-    const first = days.findIndex((other) => other.date === date);
     const stored = counts[date];
     // A date that is listed twice can also be taken by its other count.
     const isTaken = stored !== undefined && days.some((other) => other.date === date && other.count !== stored);
-    if (date >= today) errors[`${field}.date`] = [`${field}.date must be a date before today (${today}, UTC)`];
-    else if (first < index) errors[`${field}.date`] = [`${field}.date must not repeat days.${first}`];
-    else if (!replace && isTaken)
+    const error = dayError([...days.entries()], index, date, today);
+    Object.assign(errors, error);
+    if (Object.keys(error).length === 0 && !replace && isTaken)
       errors[field] = [`${field} ${date} already has a count of ${stored}: send "replace": true to overwrite it`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);

@@ -1,0 +1,175 @@
+// Every error of a request's input (docs/api.md, "Errors"): of its Idempotency-Key, its parameters, its body, and of what depends on more
+// than one value or on the time. Each of the last kind concerns only values that are right so far.
+import type { Call } from './call.ts';
+import {
+  checkQuery,
+  consoleLink,
+  type Errors,
+  EXPIRY,
+  history,
+  idIn,
+  instantOf,
+  isObject,
+  lowering,
+  NO_PARAMETERS,
+  newBusiness,
+  newKey,
+  newSites,
+  oneQuantity,
+  oneUse,
+  PARAMETERS,
+  rotation,
+  sharedSite,
+  update,
+  uses,
+} from './input.ts';
+import type { Operation } from './may.ts';
+import { rejectsKey } from './may.ts';
+import { dayOf, midnight, plusDays } from './time.ts';
+
+type Check = (value: unknown, path: string) => Errors;
+/** The body of each operation that takes one, and whether it may be empty. */
+const BODIES: Partial<Record<Operation, [check: Check, mayBeEmpty: boolean]>> = {
+  record_use: [(value, path) => (Array.isArray(value) && value.length === 0 ? {} : oneUse(value, path)), true],
+  record_quantity: [oneQuantity, false],
+  record_uses: [uses, false],
+  lower_uses: [lowering, false],
+  change_access: [newSites, false],
+  rotate_token: [rotation, true],
+  update_business: [update, false],
+  import_history: [history, false],
+  create_business: [newBusiness, false],
+  create_key: [newKey, true],
+  create_console_link: [consoleLink, true],
+};
+
+export type Sent = { json: unknown } | { problem: string };
+/** Returns all errors of a request. `isEmpty` is about the body. */
+export function errorsOf(call: Call, sent: Sent, isEmpty: boolean, method: string): Errors {
+  const { operation, query, operator } = call;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const errors: Errors = {
+    ...keyErrors(call),
+    ...checkQuery(query, PARAMETERS[operation] ?? NO_PARAMETERS, { isOperator: operator !== null, isRead }),
+    ...(isRead || call.code !== null ? {} : bodyErrors(operation, sent, isEmpty, method)),
+  };
+  return { ...errors, ...laterErrors(call, errors) };
+}
+
+function keyErrors({ operation, headers }: Call): Errors {
+  const header = headers['Idempotency-Key'];
+  const error = (rule: string) => ({ 'Idempotency-Key': [`Idempotency-Key ${rule}`] });
+  if (header === undefined) return {};
+  if (operation === 'record_uses') return error('must not be sent with a list of uses: each use has its own id');
+  if (rejectsKey(operation)) return error('must not be sent: this operation cannot detect a repeated request');
+  if (!['record_use', 'record_quantity', 'create_business'].includes(operation)) return {};
+  const found = idIn(header);
+  return 'problem' in found ? error(found.problem) : {};
+}
+
+function bodyErrors(operation: Operation, sent: Sent, isEmpty: boolean, method: string): Errors {
+  const [check, mayBeEmpty] = (operation === 'change_access' && method !== 'POST' ? null : BODIES[operation]) ?? [];
+  if (check === undefined) return isEmpty ? {} : { body: ['body must be empty: this operation takes no body'] };
+  if (isEmpty && mayBeEmpty) return {};
+  if ('problem' in sent) return { body: [`body ${sent.problem}`] };
+  return isEmpty ? { body: ['body must be valid JSON'] } : check(sent.json, '');
+}
+
+function laterErrors(call: Call, errors: Errors): Errors {
+  const { operation, query, json, now } = call;
+  const today = dayOf(now);
+  const later: Errors = {};
+  const add = (field: string, rule: string) => {
+    later[field] = [`${field} ${rule}`];
+  };
+  const isWrong = (...fields: string[]) => fields.some((field) => errors[field] !== undefined);
+  const body = isObject(json) && !isWrong('body') ? json : {};
+  const listed = (name: string) => {
+    const list = body[name];
+    if (!Array.isArray(list) || isWrong(name)) return [];
+    return [...list.entries()].filter(([index]) => !isWrong(`${name}.${index}`));
+  };
+  const rangeIsRight = !isWrong('from', 'to');
+  switch (operation) {
+    case 'read_usage':
+    case 'read_all_usage': {
+      const ended = query.get('ended');
+      if (ended !== null && !isWrong('ended')) {
+        for (const name of ['from', 'to'])
+          if (query.has(name) && !isWrong(name)) add(name, 'must not be combined with ended');
+        if (ended >= today) add('ended', `must be a date before today (${today}, UTC)`);
+      } else if (ended === null && rangeIsRight) {
+        const problem = rangeProblem(query, today);
+        if (problem !== null) add('from', problem);
+      }
+      break;
+    }
+    case 'read_changes': {
+      const [from, to] = [query.get('from'), query.get('to')];
+      if (rangeIsRight && from !== null && to !== null && from > to) add('from', `must not be after to (${to})`);
+      break;
+    }
+    case 'record_uses':
+      for (const [index, { at }] of listed('uses')) {
+        const problem = at === undefined || isWrong(`uses.${index}.at`) ? null : timeProblem(at, now);
+        if (problem !== null) add(`uses.${index}.at`, problem);
+      }
+      break;
+    case 'lower_uses': {
+      const known = listed('uses').filter(([index]) => !isWrong(`uses.${index}.id`));
+      for (const [index, { id }] of known) {
+        const [first] = known.find(([, other]) => other.id === id) ?? [index];
+        if (first < index) add(`uses.${index}.id`, `must not repeat uses.${first}`);
+      }
+      break;
+    }
+    case 'import_history': {
+      // Without other errors, these are found together with the days that already have counts.
+      if (Object.keys(errors).length === 0) break;
+      const known = listed('days').filter(([index]) => !isWrong(`days.${index}.date`));
+      for (const [index, { date }] of known) Object.assign(later, dayError(known, index, date, today));
+      break;
+    }
+    case 'change_access':
+    case 'create_business':
+      for (const [index, site] of listed('sites')) Object.assign(later, sharedSite(site, index));
+      break;
+    case 'create_key':
+      if (typeof body.expires_on === 'string' && !isWrong('expires_on') && body.expires_on < today)
+        add('expires_on', EXPIRY);
+      break;
+  }
+  return later;
+}
+
+const MAX_RANGE_DAYS = 1830;
+function rangeProblem(query: URLSearchParams, today: string): string | null {
+  const sent = query.get('to');
+  const to = sent ?? today;
+  const from = query.get('from') ?? plusDays(to, -29);
+  const end = `to (${to}${sent === null ? ', today' : ''})`;
+  if (from > to) return `must not be after ${end}`;
+  const days = (midnight(to) - midnight(from)) / 86_400_000 + 1;
+  return days > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
+}
+
+/** Why a use at this time cannot be recorded now. Null if it can. */
+function timeProblem(at: string, now: number): string | null {
+  const ms = instantOf(at) ?? Number.NaN;
+  const [earliest, latest] = [now - 35 * 86_400_000, now + 5 * 60_000];
+  if (ms < earliest) return `must be at most 35 days in the past: ${new Date(earliest).toISOString()} or later`;
+  return ms > latest ? `must be at most 5 minutes in the future: ${new Date(latest).toISOString()} or earlier` : null;
+}
+
+/** The error of a day that cannot be imported, whatever is stored. */
+export function dayError(
+  days: [index: number, day: { date: string }][],
+  index: number,
+  date: string,
+  today: string,
+): Errors {
+  const field = `days.${index}.date`;
+  const [first] = days.find(([, other]) => other.date === date) ?? [index];
+  if (date >= today) return { [field]: [`${field} must be a date before today (${today}, UTC)`] };
+  return first < index ? { [field]: [`${field} must not repeat days.${first}`] } : {};
+}
