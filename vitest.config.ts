@@ -110,12 +110,7 @@ export default defineConfig({
           ...group(2),
           name: 'load',
           include: ['test/load/*.test.ts'],
-          exclude: ['test/load/quotas.test.ts'],
         },
-      },
-      {
-        plugins: [worker],
-        test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
       // Need not run alone: it alternates between requests and their baseline, so other load affects both.
       { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },

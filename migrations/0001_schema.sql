@@ -18,7 +18,6 @@ CREATE TABLE businesses (
   monthly_limit       INTEGER CHECK (monthly_limit >= 0),
   overage             INTEGER DEFAULT 0 CHECK (overage >= 0),     -- the maximum number of uses beyond a limit. NULL: unlimited
   alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
-  limits_at           TEXT    CHECK (limits_at LIKE '____-__-__T__:__:__.______Z'), -- when a limit or the thresholds were last set
   -- The day on which billing months begin, until the first row of billing_changes for the business.
   billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),
   has_billing_changes INTEGER NOT NULL DEFAULT 0 CHECK (has_billing_changes IN (0, 1)), -- saves looking for rows of billing_changes
@@ -33,8 +32,6 @@ CREATE TABLE businesses (
 CREATE INDEX businesses_user_id ON businesses (user_id);
 -- Finds the businesses whose months can end on a day.
 CREATE INDEX businesses_billing_day ON businesses (billing_day);
--- Divides the businesses with a limit into sixty slices. The sweep for missing alerts takes one of them each minute.
-CREATE INDEX businesses_limited ON businesses (id % 60) WHERE daily_limit IS NOT NULL OR monthly_limit IS NOT NULL;
 CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
 
 -- The sites of a business: canonical origins, compared byte for byte with the origin that a browser sends.
@@ -107,8 +104,6 @@ CREATE TABLE daily_usage (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   count       INTEGER NOT NULL CHECK (count > 0),
-  -- When a use was last counted, so that the sweep for missing alerts skips unused businesses. NULL: the count was imported.
-  counted_at  TEXT    CHECK (counted_at LIKE '____-__-__T__:__:__.______Z'),
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 
@@ -217,9 +212,10 @@ CREATE TABLE imported_tokens (
 
 CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
 
--- A business reached a threshold of a limit: one row for each period, limit and threshold. An alert is deleted with its business.
-CREATE TABLE alerts (
-  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+-- A business reached a threshold of a limit: one row for each period, limit and threshold, written by the transaction that reached it. A
+-- run sends each to the receiver. An event is deleted with its business.
+CREATE TABLE events (
+  id          TEXT    NOT NULL UNIQUE CHECK (length(id) = 36), -- a UUID, by which the receiver recognizes repetitions
   business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
@@ -228,26 +224,14 @@ CREATE TABLE alerts (
   threshold   INTEGER NOT NULL CHECK (threshold BETWEEN 1 AND 1000), -- percent of the limit
   used        INTEGER NOT NULL,                                      -- the number of uses counted when the row was written
   at          TEXT    NOT NULL CHECK (at LIKE '____-__-__T__:__:__.______Z'),
-  UNIQUE (business_id, period, starts_on, "limit", threshold)
-) STRICT;
+  due_at      TEXT    CHECK (due_at LIKE '____-__-__T__:__:__.______Z'), -- when to send it next. NULL: it was sent or given up
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  sent_at     TEXT    CHECK (sent_at IS NULL OR due_at IS NULL),
+  PRIMARY KEY (business_id, period, starts_on, "limit", threshold)
+) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alerts_business_id ON alerts (business_id);
-CREATE INDEX alerts_at ON alerts (at);
-
--- The messages in which alerts are sent.
-CREATE TABLE messages (
-  last_id      INTEGER PRIMARY KEY, -- the id of the message's last alert. Earlier alerts are in this message or an earlier one
-  id           TEXT NOT NULL,       -- allows the receiver to recognize duplicates
-  body         TEXT,                -- the same for each attempt. NULL: sent or given up
-  created_at   TEXT NOT NULL,
-  leased_until TEXT NOT NULL,       -- until then, a run is sending it
-  sent_at      TEXT,
-  -- Until when a message that the receiver rejected is set aside, so that others are sent meanwhile. NULL: it is not set aside.
-  retry_at     TEXT CHECK (retry_at LIKE '____-__-__T__:__:__.______Z')
-) STRICT;
-
--- Sorts the open messages: first those that are not set aside, then the others by the time at which they are due.
-CREATE INDEX messages_open ON messages (retry_at, last_id) WHERE body IS NOT NULL;
+CREATE INDEX events_at ON events (at, id);
+CREATE INDEX events_due_at ON events (due_at) WHERE due_at IS NOT NULL;
 
 -- When each scheduled run last ended: only the rows in DB count. And, in each database, the businesses that a walk of the purge examined
 -- last: those after after_id, up to last_id. The walk continues after last_id. If that is NULL, the walk reached the end and begins again.

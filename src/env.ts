@@ -18,7 +18,7 @@ export type Bindings = {
   ALERTS?: Fetcher;
   /** The URL that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;
-  /** Signs alert messages (core/webhook.ts). */
+  /** Signs alerts: one secret, or two separated by a space while one replaces the other (core/webhook.ts). */
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
@@ -61,14 +61,11 @@ export type Env = {
   Variables: { clock: Clock; databaseClock: Clock; log: Log; logEntry: LogEntry };
 };
 
-/** Runs work on the call's database after the response. `name` identifies the work in the log if it fails. */
-type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
-
 /**
  * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` is set only for operators.
  */
 export type Guarded = Env & {
-  Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
+  Variables: { call: Call; database: number; ask: Ask; databases: BoundDatabases };
 };
 
 /** A read-only handler context. Hono's type matches only handlers with exactly the same variables. */

@@ -230,7 +230,7 @@ async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operat
 }
 
 /**
- * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
+ * Sets `call`, `database` and `ask` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
 async function grant(c: Context<Recorded>, caller: Caller, operation: Operation, named: number | null) {
@@ -262,10 +262,6 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
   c.set('call', call);
   c.set('database', databaseNumber);
   c.set('ask', ask);
-  c.set('later', (name, work) => {
-    if (!permission.isGranted) throw new Error(`${operation} tried to write without permission`);
-    afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
-  });
   if (kind === 'operator') {
     const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
     c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, namesBusiness: false }) });

@@ -18,8 +18,8 @@ const stored = ({ db, id }: Business) =>
     .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
 
 /**
- * Holds the writes that follow a response until `release` is called, or makes them fail. Any statement without the permission SQL is
- * treated as such a write.
+ * Holds the writes that follow a response until `release` is called, or makes them fail. Any other statement contains the
+ * permission, or is the last one of a use.
  */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
@@ -44,7 +44,8 @@ function later(work: 'held' | 'failing') {
     const originals = new Map<object, D1PreparedStatement>();
     const holding = {
       prepare: (sql: string) => ({
-        bind: (...values: unknown[]) => bound(d1.prepare(sql).bind(...values), !sql.includes('permission')),
+        bind: (...values: unknown[]) =>
+          bound(d1.prepare(sql).bind(...values), !/permission|^insert into "events"/.test(sql)),
       }),
       async batch(statements: D1PreparedStatement[]) {
         if (!statements.every((statement) => isOwn.has(statement))) await wait();

@@ -280,14 +280,4 @@ describe('changing the billing day', () => {
     expect(await monthOn(business, '2026-06-19')).toMatchObject({ ends: '2026-06-20' });
     expect(await monthOn(business, '2026-07-20')).toMatchObject({ ends: '2026-09-01', billing_day: 20 });
   });
-
-  test('does not change limits_at, the time from which thresholds apply', async () => {
-    const business = await newLimitedBusiness({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
-    await change(business, { billing_day: 15 });
-    const row = await business.home.d1
-      .prepare('select limits_at from businesses where id = ?')
-      .bind(business.id)
-      .first();
-    expect(row).toEqual({ limits_at: '2020-01-01T00:00:00.000000Z' });
-  });
 });

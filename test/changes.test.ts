@@ -998,7 +998,7 @@ describe('the steps of a change', () => {
     {
       ...{ action: 'import_usage', before: [A], after: [A], keepsFormer: true },
       make: () => importHistory([{ date: '2026-03-01', count: 5 }], false).steps,
-      steps: ['decided', 'recorded', 'forgotten', 'imported', 'applied', 'dropped'],
+      steps: ['decided', 'recorded', 'forgotten', 'imported', 'applied', 'dropped', 'reached'],
       recorded: () => ({ before: null, after: { days: 1, uses: 5 } }),
     },
   ];

@@ -6,17 +6,7 @@ import { dailyUsage } from '../src/db/schema.ts';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { listKeys, revokeKey, rotateToken } from './ask.ts';
 import { refusalOf } from './hostile/origins.ts';
-import {
-  type Business,
-  type CallOptions,
-  call,
-  databases,
-  NOW,
-  newBusiness,
-  STAMP,
-  TODAY,
-  withBatch,
-} from './support.ts';
+import { type Business, type CallOptions, call, databases, NOW, newBusiness, TODAY, withBatch } from './support.ts';
 
 const IN_FLIGHT = 20;
 
@@ -93,7 +83,7 @@ test.each(CHANGES)(
     const [early, late] = [holding('after'), holding('before')];
     const [answers, refusals] = [uses(early.databases), uses(late.databases)];
     await Promise.all([early.full, late.full]);
-    const recorded = [{ business_id: business.id, day: TODAY, count: IN_FLIGHT, counted_at: STAMP }];
+    const recorded = [{ business_id: business.id, day: TODAY, count: IN_FLIGHT }];
     expect(await stored()).toEqual(recorded);
 
     await make(business);

@@ -114,7 +114,7 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
 
 /** Throws if a message to the alert receiver does not match the description. */
 export function expectSent(headers: Record<string, string>, text: string): void {
-  const { parameters, requestBody } = description.webhooks?.['limits.reached']?.post ?? {};
+  const { parameters, requestBody } = description.webhooks?.['limit.reached']?.post ?? {};
   const inHeaders = Object.values(parameters ?? {}).flatMap((parameter) => {
     const { name, schema } = parameter as unknown as Parameter;
     return validationErrors(name, schema, headers[name]);

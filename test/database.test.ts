@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALPHABET } from '../src/core/credential.ts';
-import { alerts, businesses, dailyUsage, ledger, messages } from '../src/db/schema.ts';
+import { businesses, dailyUsage, events, ledger } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import { call, env, failingWith, homes, newBusiness, OPERATOR, STAMP, setCount, TODAY, withBatch } from './support.ts';
 
@@ -16,8 +16,7 @@ const named = ({ number, binding }: (typeof homes)[number]) => ({ number, letter
 const [home] = homes;
 
 beforeEach(async () => {
-  for (const { db } of homes)
-    await db.batch([db.delete(alerts), db.delete(messages), db.delete(dailyUsage), db.delete(ledger)]);
+  for (const { db } of homes) await db.batch([db.delete(events), db.delete(dailyUsage), db.delete(ledger)]);
 });
 
 test('the list of databases contains each database with its size, yesterday’s uses and its backlog', async () => {
@@ -36,7 +35,7 @@ test('the list of databases contains each database with its size, yesterday’s 
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
 });
 
-test('the backlog counts expired ids of uses, and alerts that no sent or abandoned message contains', async () => {
+test('the backlog counts expired ids of uses, and alerts that are not sent or given up', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   const use = (number: number, recorded_on: string, keep_days: number) => ({
@@ -52,25 +51,13 @@ test('the backlog counts expired ids of uses, and alerts that no sent or abandon
   // The ids are retained until March 14, 15 and 16.
   await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
   expect(await backlog()).toEqual({ ids: 1, alerts: 0 });
-  const made: number[] = [];
-  for (let index = 0; index < 5; index++) {
-    const alert = {
-      ...{ business_id: id, period: 'day' as const, starts_on: TODAY, ends_on: TODAY, limit: index + 10 },
-      ...{ threshold: 80 as const, used: 8, at: STAMP },
-    };
-    made.push(...(await db.insert(alerts).values(alert).returning({ id: alerts.id })).map(({ id }) => id));
-  }
-  expect(await backlog()).toEqual({ ids: 1, alerts: 5 });
-  const message = (index: number, fields: { body: string | null; sent_at: string | null }) => {
-    const last_id = made[index] ?? 0;
-    return { last_id, id: `msg_${last_id}`, created_at: STAMP, leased_until: STAMP, ...fields };
-  };
-  await db.insert(messages).values(message(0, { body: null, sent_at: STAMP }));
-  expect(await backlog()).toEqual({ ids: 1, alerts: 4 });
-  await db.insert(messages).values(message(1, { body: null, sent_at: null })); // given up
-  expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
-  await db.insert(messages).values(message(3, { body: '{}', sent_at: null })); // not sent yet
-  expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
+  const event = (limit: number, fields: object) => ({
+    ...{ id: crypto.randomUUID(), business_id: id, period: 'day' as const, starts_on: TODAY, ends_on: TODAY, limit },
+    ...{ threshold: 80, used: 8, at: STAMP, ...fields },
+  });
+  const states = [{ due_at: STAMP }, { due_at: '2026-03-16T12:00:00.000000Z' }, { sent_at: STAMP }, {}];
+  await db.insert(events).values(states.map((fields, index) => event(index + 1, fields)));
+  expect(await backlog()).toEqual({ ids: 1, alerts: 2 });
 });
 
 test('yesterday’s uses are capped at the largest exact integer', async () => {
@@ -101,7 +88,7 @@ test('the list of databases reads a bounded number of rows, because each count s
     id,
   );
   await rowsOf(
-    `${listed(1, 9000)} insert into alerts select null, ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}' from n`,
+    `${listed(1, 9000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
     id,
   );
   const make = (from: number, to: number) =>
@@ -123,7 +110,7 @@ test('the list of databases reads a bounded number of rows, because each count s
     id,
   );
   await rowsOf(
-    `${listed(9001, 30_000)} insert into alerts select null, ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}' from n`,
+    `${listed(9001, 30_000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
     id,
   );
   await make(9001, 30_000);
@@ -131,7 +118,7 @@ test('the list of databases reads a bounded number of rows, because each count s
   expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { ids: null, alerts: null } });
   expect(more.cost.rows_read).toBeLessThanOrEqual(5 * 10_001 + others);
   await d1.batch([
-    d1.prepare('delete from alerts'),
+    d1.prepare('delete from events'),
     d1.prepare('delete from daily_usage'),
     d1.prepare('delete from businesses where user_id > 3000000'),
   ]);

@@ -334,30 +334,29 @@ describe('a use takes one round trip', () => {
       return [cost.rows_read, cost.rows_written];
     });
   }
-  const ROWS = [6, 6, 9, 9, 9];
+  const ROWS = [8, 8, 11, 11, 10];
   const WRITTEN = [1, 1, 3, 3, 0];
-  /**
-   * Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once, so it reads half as many
-   * additional rows.
-   */
-  const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
+  /** Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once. */
+  const more = (rows: number, ofRetry: number) =>
+    ROWS.map((read, index) => [read + (index === 4 ? ofRetry : rows), WRITTEN[index]]);
 
   test('and reads no extra rows without a limit', async () => {
-    expect(await costsOf({})).toEqual(more(0));
+    expect(await costsOf({})).toEqual(more(0, 0));
   });
 
-  test('and reads two more rows with a daily limit', async () => {
-    expect(await costsOf({ daily_limit: 100 })).toEqual(more(2));
+  // To decide, to respond, and to store the thresholds that the use reaches.
+  test('and reads six more rows with a daily limit', async () => {
+    expect(await costsOf({ daily_limit: 100 })).toEqual(more(6, 1));
   });
 
-  test('and reads two more rows per day of the month so far with a monthly limit', async () => {
-    expect(await costsOf({ monthly_limit: 100 })).toEqual(more(2 * 15));
-    expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(2 * 16));
+  test('and reads three more rows per day of the month so far with a monthly limit', async () => {
+    expect(await costsOf({ monthly_limit: 100 })).toEqual(more(3 * 15 + 3, 15));
+    expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(3 * 15 + 6, 16));
   });
 
   test('and writes no rows if it is refused', async () => {
-    expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([8, 0]));
-    expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([36, 0]));
+    expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([9, 0]));
+    expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([37, 0]));
   });
 
   test('and reads no days if it is refused for a reason other than a limit', async () => {

@@ -4,7 +4,7 @@ import { createScheduledController } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';
 import { SCHEDULES } from '../src/core/schedule.ts';
-import { alerts, formerTokens } from '../src/db/schema.ts';
+import { events, formerTokens } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
 import {
@@ -75,7 +75,8 @@ describe('with one database', () => {
     async (name, path) => {
       const made = [await newOne(), await newOne(), await newOne()];
       const alert = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
-      for (const { id } of made) await home.db.insert(alerts).values({ business_id: id, ...alert, at: STAMP });
+      for (const { id } of made)
+        await home.db.insert(events).values({ id: crypto.randomUUID(), business_id: id, ...alert, at: STAMP });
       const ids: number[] = [];
       let pages = 0;
       for (let next: number | string | null = ''; next !== null; pages += 1) {
@@ -130,7 +131,7 @@ test('with one database, keys and tokens work, and businesses can be changed and
   expect(answerOf(deleted)).toEqual(granted({ deleted: { id, name: 'Other' } }));
 });
 
-test('with one database, the scheduled runs purge and sweep it', async () => {
+test('with one database, the scheduled runs purge it and send its alerts', async () => {
   const business = await newOne();
   await addFormerToken(business, STAMP);
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});

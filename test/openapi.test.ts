@@ -105,8 +105,8 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
   );
 });
 
-test('the example of an alerts message matches its schema', () => {
-  const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
+test('the example of an alert message matches its schema', () => {
+  const { requestBody } = (webhooks?.['limit.reached']?.post ?? {}) as Partial<Operation>;
   const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => validationErrors(name, schema, value))).toEqual([]);

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { purgeAll } from '../src/db/purge.ts';
-import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
+import { apiKeys, changes, codes, events, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
 import { rotateToken } from './ask.ts';
 import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 beforeEach(async () => {
   for (const { db } of homes) {
     await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
-    await db.batch([db.delete(alerts), db.delete(messages)]);
+    await db.delete(events);
   }
 });
 
@@ -228,57 +228,22 @@ test('changes are deleted after 400 days, at most 8,000 in three purge runs', as
   expect(left).toEqual([9010, 9010, 1010, 1010, 1010, 10]);
 });
 
-/** An alert for day `number` of March, stored at `at`. */
-const alertAt = (business_id: number, at: string, number: number) => ({
-  ...{ business_id, period: 'day' as const, starts_on: `2026-03-${number}`, ends_on: `2026-03-${number}` },
-  ...{ limit: 10, threshold: 80 as const, used: 8, at },
-});
-
-test('alerts and their messages are deleted on the 91st day, except for the newest message', async () => {
+test('events are deleted on the 91st day', async () => {
   const { id, db } = await newBusiness();
   const times = ['2026-03-14T12:00:00.000000Z', '2026-03-15T23:59:59.999000Z', '2026-03-16T00:00:00.000000Z'];
-  const made = await db
-    .insert(alerts)
-    .values(times.map((at, index) => alertAt(id, at, 14 + index)))
-    .returning({ id: alerts.id });
-  const [first = 0, second = 0, third = 0] = made.map((alert) => alert.id);
-  const message = { id: 'msg', body: null, leased_until: TODAY, sent_at: null };
-  await db.insert(messages).values([
-    { ...message, last_id: first, created_at: '2026-03-15T23:59:59.999000Z' },
-    { ...message, last_id: second, created_at: '2026-03-16T00:00:00.000000Z' },
-  ]);
-  const left = async () => ({
-    alerts: (await db.select({ id: alerts.id }).from(alerts)).map(({ id }) => id),
-    messages: (await db.select({ id: messages.last_id }).from(messages)).map(({ id }) => id),
-  });
+  const month = { business_id: id, period: 'month' as const, starts_on: '2026-03-01', ends_on: '2026-03-31', used: 8 };
+  for (const [index, at] of times.entries())
+    await db.insert(events).values({ id: crypto.randomUUID(), ...month, limit: 10 + index, threshold: 80, at });
+  const left = async () => (await db.select().from(events).orderBy(events.at)).map(({ at }) => at);
   // June 13 is 90 days after March 15.
-  await run(90, 6);
-  await run(90, 8);
-  expect(await left()).toEqual({ alerts: [second, third], messages: [first, second] });
-  await run(91, 8); // only the first message’s alerts are all deleted
-  expect(await left()).toEqual({ alerts: [second, third], messages: [second] });
-  await run(91, 6);
-  await run(91, 8);
-  expect(await left()).toEqual({ alerts: [third], messages: [second] });
-  await run(200, 6);
-  await run(200, 8);
-  expect(await left()).toEqual({ alerts: [], messages: [second] });
-});
-
-test('a message is retained until its alerts are deleted, and for at least 90 days', async () => {
-  const { id, db } = await newBusiness();
-  const message = { id: 'msg', body: '{}', leased_until: TODAY, sent_at: null };
-  await db.insert(messages).values([
-    { ...message, last_id: 1001, created_at: '2026-03-01T00:00:00.000000Z' },
-    { ...message, last_id: 1002, created_at: '2026-03-15T00:00:00.000000Z' },
-    { ...message, last_id: 1003, created_at: '2026-03-15T00:00:00.000000Z' },
-  ]);
-  const left = async () => (await db.select({ id: messages.last_id }).from(messages)).map(({ id }) => id);
-  await run(89, 8);
-  expect(await left()).toEqual([1002, 1003]);
-  await db.insert(alerts).values({ id: 1002, ...alertAt(id, '2026-03-15T00:00:00.000000Z', 15) });
-  await run(91, 8);
-  expect(await left()).toEqual([1002, 1003]);
+  for (const [days, stored] of [
+    [90, times.slice(1)],
+    [91, times.slice(2)],
+    [200, []],
+  ] as const) {
+    await run(days, 6);
+    expect(await left()).toEqual(stored);
+  }
 });
 
 test.each([
@@ -292,8 +257,8 @@ test.each([
     `printf('%064x', i), ?1, 'full', 60, '2026-03-01T00:00:00.000000Z'`,
   ],
   [
-    ...(['alerts', 6, 'alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),
-    `?1, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z'`,
+    ...(['events', 6, 'events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),
+    `printf('%036d', i), ?1, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z'`,
   ],
 ])('at most 8,000 %s are deleted in ten purge runs', async (_, turn, table, values) => {
   const { id, home } = await newBusiness();
@@ -345,8 +310,9 @@ test('a purge run sends at most five statements to each database, and the statem
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
-  // `deletions` is small: it contains only deletions in progress.
-  expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN deletions', 'SCAN CONSTANT ROW']);
+  // `deletions` is small: it contains only deletions in progress. The others are the periods of twenty businesses.
+  const scans = details.filter((detail) => /^SCAN (?!CONSTANT ROW|\(subquery)/.test(detail));
+  expect(scans).toEqual(['SCAN deletions', 'SCAN days', 'SCAN periods', 'SCAN used']);
   for (const index of [
     ...['SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)'],
     ...['SEARCH former_tokens USING COVERING INDEX former_tokens_expires_at (expires_at<?)'],
@@ -354,7 +320,7 @@ test('a purge run sends at most five statements to each database, and the statem
     ...['SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)'],
     ...['SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)'],
     ...['SEARCH codes USING COVERING INDEX codes_expires_at (expires_at<?)'],
-    ...['SEARCH alerts USING COVERING INDEX alerts_at (at<?)', 'SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)'],
+    ...['SEARCH events USING COVERING INDEX events_at (at<?)'],
     'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
   ])
     expect(details).toContain(index);

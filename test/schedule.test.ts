@@ -30,7 +30,7 @@ const runs = async () => {
 };
 const d1 = { round_trips: expect.any(Number), rows_read: expect.any(Number), rows_written: expect.any(Number) };
 const base = { scheduled: STAMP, late_ms: 1000, ms: 0, failed: [], d1, version: 'v-1' };
-const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
+const ALERTS = { operation: 'alerts', ...base, alerts: 0, oldest: null, receiver_ms: 0 };
 const PURGE = { operation: 'purge', ...base, ids: 0 };
 
 test('each schedule starts its own run, and the health check reports when that run ended', async () => {
@@ -57,6 +57,8 @@ test('an unknown schedule starts both runs and logs an error', async () => {
   expect(thrown).toBeNull();
 });
 
+const RECEIVER = { ALERT_URL: 'https://product.example/', ALERT_SECRET: `whsec_${btoa('s'.repeat(32))}` };
+
 describe('while a database fails', () => {
   test.each(homes)(
     'a run continues with the other databases and then fails with an error that names $binding',
@@ -71,10 +73,10 @@ describe('while a database fails', () => {
         } as unknown as D1Database;
       });
       for (const [cron, operation, done] of [
-        [SCHEDULES.alerts, 'sweep_alerts', ALERTS],
+        [SCHEDULES.alerts, 'send_alerts', ALERTS],
         [SCHEDULES.purge, 'purge', PURGE],
       ] as const) {
-        const { logged, errors, thrown } = await scheduled(cron, bindings);
+        const { logged, errors, thrown } = await scheduled(cron, { ...bindings, ...RECEIVER });
         expect(logged).toEqual([{ ...done, failed: [binding] }]);
         // DB stores the end times of all runs.
         const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];

@@ -4,11 +4,11 @@
 import { expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
-import { alertsBefore, allAlertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesOfBusiness } from '../src/db/changes.ts';
 import { readDatabase } from '../src/db/databases.ts';
+import { allEventsBefore, eventsBefore } from '../src/db/events.ts';
 import { importHistory } from '../src/db/history.ts';
 import { deleteRefusedOrigins, refusedSince } from '../src/db/refused-origins.ts';
 import { endSession, startSession } from '../src/db/sessions.ts';
@@ -69,7 +69,6 @@ const LIMITS = {
   daily_limit: true,
   monthly_limit: true,
   overage: true,
-  alert_at: true,
   today: true,
   month: true,
   month_starts_on: true,
@@ -79,7 +78,7 @@ const BILLING = { billing_day: true, next_billing_day: true, from: true } as con
 const REFUSAL = { refusal: true, role: true, unmarked_key: true, time_left: true } as const;
 
 test('recording and reading usage return exactly the fields of the row types', async () => {
-  const ofUse = { counted: COUNT, remembered: null };
+  const ofUse = { counted: COUNT, remembered: null, reached: null };
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),
     { ...REFUSAL, counts: true },
@@ -92,16 +91,12 @@ test('recording and reading usage return exactly the fields of the row types', a
     countOnce({ digest, quantity: 1 }),
     ofUse,
   );
-  await expectFields(
-    readLimitUsage,
-    { ...REFUSAL, ...LIMITS },
-    { counted: countUse({ quantity: 1 }) },
-    { counted: COUNT },
-  );
+  await expectFields(readLimitUsage, { ...REFUSAL, ...LIMITS }, countUse(1), { counted: COUNT, reached: null });
   await expectFields(readVerdict, REFUSAL, countManyOnce(list), {
     counted: COUNT,
     remembered: { day: true },
     refused: null,
+    reached: null,
   });
 });
 
@@ -119,12 +114,21 @@ test('changing access domains returns exactly the fields of the row types', asyn
 
 test('importing a history returns exactly the fields of the row types', async () => {
   const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
-  const imported = { decided: BUSINESS, recorded: null, forgotten: null, imported: null, applied: null, dropped: null };
+  const written = { recorded: null, forgotten: null, imported: null, applied: null, dropped: null, reached: null };
+  const imported = { decided: BUSINESS, ...written };
   await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 
 test('reading a business in full returns exactly the fields of the row types', async () => {
-  const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, ...BILLING, former_tokens: true } as const;
+  const read = {
+    ...REFUSAL,
+    business: true,
+    entries: true,
+    ...LIMITS,
+    alert_at: true,
+    ...BILLING,
+    former_tokens: true,
+  } as const;
   await expectFields(businessInFull, read, {}, {});
 });
 
@@ -153,8 +157,9 @@ test('reading lists returns exactly the fields of the row types', async () => {
   await expectFields(changesOfBusiness({ limit: 1, before: 2 }, {}), { ...REFUSAL, list: true }, {}, {});
   const matching = changesOfBusiness({ limit: 1, before: 2 }, { action: 'add_sites' });
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
-  await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
-  await expectFields(allAlertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
+  const page = { limit: 1, since: '', before_at: '~', before_id: '' };
+  await expectFields(eventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
+  await expectFields(allEventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
   const database = { ...REFUSAL, uses: true, ids: true, alerts: true } as const;
   await expectFields(readDatabase({ day: TODAY }), database, {}, {});
   const forgotten = { forgotten: deleteRefusedOrigins };

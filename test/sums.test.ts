@@ -4,10 +4,9 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
 import { addDays, daysIn } from '../src/core/time.ts';
-import { storeMissingAlerts } from '../src/db/alerts.ts';
 import { businesses, dailyUsage } from '../src/db/schema.ts';
 import { invalid } from './answers.ts';
-import { type Business, call, homes, NOW, newBusiness, OPERATOR } from './support.ts';
+import { type Business, call, homes, newBusiness, OPERATOR } from './support.ts';
 
 const as = OPERATOR.full;
 
@@ -98,7 +97,7 @@ describe('the monthly uses shown with a limit', () => {
     expect((await call('GET', path, { as: business.key })).body.data.limits).toMatchObject(limits);
     const [listed] = (await call('GET', '/api/v1/business', { as: business.key })).body.data.businesses;
     expect(listed.limits).toMatchObject(limits);
-    await storeMissingAlerts(business.home.d1, business.id, NOW);
+    await call('PATCH', path, { as: OPERATOR.full, body: { monthly_limit: 999 } });
     const { alerts } = (await call('GET', `${path}/alerts`, { as: business.key })).body.data;
     expect(alerts).toMatchObject([{ period: 'month', threshold: 100, used: month }]);
   });

@@ -1,11 +1,11 @@
 // The export and erasure of a user. The table in docs/operating.md, "Personal data", specifies both for each column.
+import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { formatTimestamp } from '../src/core/time.ts';
 import { claimHome } from '../src/db/homes.ts';
-import { leaseNextMessage } from '../src/db/messages.ts';
 import { purge } from '../src/db/purge.ts';
-import { alerts, messages } from '../src/db/schema.ts';
+import { events } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
@@ -23,9 +23,9 @@ import {
   withBatch,
 } from './support.ts';
 
-// A message contains the alerts of every business, so each test starts without alerts.
+// A run sends the events of every business, so each test starts without events.
 beforeEach(async () => {
-  for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts)]);
+  for (const { db } of homes) await db.delete(events);
 });
 
 const HOUR_MS = 3_600_000;
@@ -165,7 +165,6 @@ describe('an export', () => {
   test('contains each of the user’s rows with the documented columns, and nothing else', async () => {
     const user = await newUser(770_077_007, 2);
     const { user_id, id, received, given, gone, home, other } = user;
-    await leaseNextMessage(home.db, NOW, null);
     const { lines, pages } = await exported(user_id);
     expect(pages).toHaveLength(1);
 
@@ -200,7 +199,7 @@ describe('an export', () => {
       billing_changes: [`business_id in ${businesses}`, ['billing_change']],
       imported_days: [`business_id in ${businesses}`, ['imported_day'], ({ day, ...row }) => ({ ...row, date: day })],
       refused_origins: [`business_id in ${businesses}`, ['refused_origin']],
-      alerts: [`business_id in ${businesses}`, ['alert']],
+      events: [`business_id in ${businesses}`, ['alert']],
       changes: [
         `subject = 'business' and subject_id in ${businesses} or subject = 'user' and subject_id = ${user_id} or ${named}`,
         ['change'],
@@ -229,10 +228,6 @@ describe('an export', () => {
     );
     const stored = await env.DB.prepare(`select * from homes where user_id = ${user_id}`).first();
     expect(lines[0]).toEqual({ type: 'user', ...stored, imported_tokens: 1 });
-    const unsent = lines.filter(({ type }) => type === 'unsent_alert');
-    expect(unsent.map(({ business_id, user_id, used }) => ({ business_id, user_id, used }))).toEqual(
-      [id, received].map((business_id) => ({ business_id, user_id, used: 9 })),
-    );
     expect(lines.at(-1)).toEqual({ type: 'end' });
     const types = [...new Set(DECISIONS.flatMap(({ exported }) => exported))];
     expect([...new Set(lines.map(({ type }) => type))].sort()).toEqual([...types, 'end'].sort());
@@ -276,8 +271,8 @@ describe('the pages of an export', () => {
         ],
         ...[`insert into imported_days ${numbers} select b, date('2026-03-14', -i || ' days') ${ofBoth}`],
         `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
-        `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
-          ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
+        `insert into events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)
+          ${numbers} select printf('%036d', i * 10 + b % 10), b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
         ...[
           `${INSERT_CHANGES} ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
         ],
@@ -311,7 +306,8 @@ describe('the pages of an export', () => {
     for (const [index, { path, ...cost }] of costs.entries()) {
       expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
       const rows = pages[index]?.length ?? 0;
-      const most = 2 * rows + 2 * (N + 2) + 10;
+      // A page of alerts reads all alerts of a business.
+      const most = 2 * rows + 2 * (N + 2) + 10 + (/cursor=alerts/.test(path) ? 2 * N : 0);
       expect(cost.rows_read).toBeLessThanOrEqual(/cursor=.*\./.test(path) ? most : most + 12_000 + 14 * (N + 2));
     }
   });
@@ -321,7 +317,7 @@ describe('the pages of an export', () => {
     'x',
     'businesses.',
     'sites.x.y',
-    'alerts.1.x',
+    'alerts.x.y',
     'keys.1',
     'counts.99999999999999999.',
     'businesses..',
@@ -340,7 +336,6 @@ async function purgeAll(): Promise<void> {
 describe('an erasure', () => {
   test('leaves no trace of the user in any database', async () => {
     const user = await newUser(770_077_010, 1, 'Quixotry');
-    await leaseNextMessage(user.home.db, NOW, null);
     await deleteBusinesses(user);
     const names = /770077010|quixotry/i;
     expect(columnsOf(await found(names))).toEqual([
@@ -354,7 +349,6 @@ describe('an erasure', () => {
         'codes.user_id',
         'homes.user_id',
         'imported_tokens.user_id',
-        'messages.body',
       ],
     ]);
     const answer = await erase(user.user_id);
@@ -369,8 +363,9 @@ describe('an erasure', () => {
   test('does not delete other users’ rows or the record of a business’s deletion', async () => {
     const user = await newUser(770_077_020, 1, 'Razzmatazz');
     const { other, given, gone, home, theirs } = user;
-    const whole = await leaseNextMessage(home.db, NOW, null);
-    expect(JSON.parse(whole?.body ?? '{}').data.alerts).toHaveLength(3);
+    const eventsOf = () => home.db.select().from(events).where(eq(events.business_id, theirs));
+    const [event] = await eventsOf();
+    expect(event).toBeDefined();
     await deleteBusinesses(user);
     const listed = async () => (await done('GET', `/business?user_id=${other}`)).businesses;
     const businesses = await listed();
@@ -390,11 +385,7 @@ describe('an erasure', () => {
     };
     const cleared = { before: null, after: null, actor_name: null, actor_user_id: null };
     expect(results).toEqual([{ ...deletion, action: 'delete_business', ...cleared }]);
-    const left = await leaseNextMessage(home.db, later(HOUR_MS), null);
-    expect(left?.id).toBe(whole?.id);
-    const ofOther = JSON.parse(whole?.body ?? '{}');
-    ofOther.data.alerts = ofOther.data.alerts.filter(({ business_id }: Line) => business_id === theirs);
-    expect(left?.body).toBe(JSON.stringify(ofOther));
+    expect(await eventsOf()).toEqual([event]);
   });
 
   test('leaves no trace in the changes of a business that a later owner deleted', async () => {
@@ -424,18 +415,6 @@ describe('an erasure', () => {
     const { status, cost } = await erase(user_id);
     expect({ status, round_trips: cost.round_trips }).toEqual({ status: 200, round_trips: 2 + 3 });
     expect(await found(/770077170|flibbertigibbet/i)).toEqual([]);
-  });
-
-  test('gives up an open message that contains only the user’s alerts', async () => {
-    const user_id = 770_077_090;
-    const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
-    await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
-    const [{ db }] = homes;
-    expect(await leaseNextMessage(db, NOW, null)).not.toBeNull();
-    await done('DELETE', `/business/${id}?name=Acme`);
-    expect((await erase(user_id)).status).toBe(200);
-    expect(await db.select().from(messages)).toMatchObject([{ body: null, sent_at: null }]);
-    expect(await leaseNextMessage(db, LATER, null)).toBeNull();
   });
 
   test('is refused with the first business’s id if the user has businesses, and changes nothing', async () => {
@@ -485,18 +464,6 @@ describe('an erasure', () => {
     expect((await erase(user.user_id)).status).toBe(200);
     await purgeAll();
     expect(await found(/770077130|vortexian/i)).toEqual([]);
-  });
-
-  test('assigns a transferred business’s alerts in an open message to the new owner', async () => {
-    const [user_id, other] = [770_077_140, 770_077_141];
-    const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
-    await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
-    const [{ db }] = homes;
-    const before = await leaseNextMessage(db, NOW, null);
-    await done('PATCH', `/business/${id}`, { user_id: other });
-    expect((await erase(user_id)).status).toBe(200);
-    const after = await leaseNextMessage(db, LATER, null);
-    expect(after?.body).toBe(before?.body.replace(`"user_id":${user_id}`, `"user_id":${other}`));
   });
 
   test('does not delete a key that was created in the last minute', async () => {

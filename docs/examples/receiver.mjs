@@ -29,7 +29,7 @@ function keep(id, text) {
 async function work() {
   for (const name of readdirSync(NEW)) {
     const { type, data } = JSON.parse(readFileSync(join(NEW, name), 'utf8'));
-    if (type === 'limits.reached') for (const alert of data.alerts) await act(alert);
+    if (type === 'limit.reached') await act(data);
     renameSync(join(NEW, name), join(DONE, name));
   }
 }

@@ -5,7 +5,6 @@ import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
 import {
   alertsQuery,
-  allAlertsQuery,
   businessesQuery,
   businessUpdateBody,
   changesQuery,
@@ -155,7 +154,7 @@ export const COMMANDS: Record<string, Command> = {
   'alerts list': {
     request: 'GET /alerts',
     does: 'Lists the alerts of all businesses, newest first in each database.',
-    input: allAlertsQuery.schema,
+    input: alertsQuery.schema,
   },
   'usage show ID': {
     request: 'GET /business/usage/{ID}',

@@ -8,14 +8,13 @@ export const SORTED_BY = {
   billing_changes: 'text',
   imported_days: 'text',
   refused_origins: 'text',
-  alerts: 'number',
+  alerts: 'text',
   changes_of_businesses: 'number',
   changes_before: 'number',
   changes_after: 'number',
   changes_of_user: null,
   keys: null,
   codes: null,
-  unsent_alerts: null,
 } as const satisfies Record<string, 'text' | 'number' | null>;
 export type Section = keyof typeof SORTED_BY;
 export const SECTION_NAMES = Object.keys(SORTED_BY) as Section[];

@@ -24,7 +24,7 @@ export type LimitUsage = Limits & {
   month: number | null;
   month_starts_on: string | null;
   month_ends_on: string | null;
-} & StoredThresholds;
+};
 
 /** Returns the midnight at the end of a day. */
 export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
@@ -144,30 +144,10 @@ export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] 
   alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);
 
 /**
- * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. The sweep implements the same rule in SQL
- * (db/alerts.ts). Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
+ * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. db/events.ts has the same rule in SQL.
+ * Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
  */
 export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
   if (limit === 0) return null;
   return alert_at.findLast((percent) => BigInt(used) * 100n >= BigInt(limit) * BigInt(percent)) ?? null;
 }
-
-/** A threshold that was reached: its limit, the uses that reached it, and the first and last day of its period. */
-export type ReachedThreshold = {
-  period: LimitedPeriod;
-  limit: number;
-  threshold: number;
-  used: number;
-  starts_on: string;
-  ends_on: string;
-};
-
-/** Returns each limit's highest threshold that `quantity` more uses today reach for the first time. */
-export const thresholdsReachedBy = (before: LimitUsage, quantity: number, today: string): ReachedThreshold[] =>
-  limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
-    const used = usedBefore + quantity;
-    const alert_at = thresholdsOf(before);
-    const threshold = thresholdOf(period.limit, used, alert_at);
-    if (threshold === null || threshold === thresholdOf(period.limit, usedBefore, alert_at)) return [];
-    return [{ ...period, threshold, used }];
-  });

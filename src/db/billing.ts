@@ -7,6 +7,9 @@ import { rowValues } from './new-row.ts';
 import { billingChanges, type billingColumns, businesses } from './schema.ts';
 import { builder, type Placeholders } from './text.ts';
 
+/** No month is longer. The month before a change to the billing day lasts until the new day, but at least 28 days. */
+export const MAX_MONTH_DAYS = 28 + 31;
+
 /** The columns of a business that determine its billing months. */
 type Billed = Record<'id' | keyof typeof billingColumns, SQLWrapper>;
 

@@ -47,6 +47,7 @@ export const businessInFull = statement([], (permission, _, shape) =>
       ...verdictOf(permission),
       ...businessAndEntries,
       ...limitUsageOf(permission, shape),
+      alert_at: permission.alert_at,
       ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
     })

@@ -61,7 +61,6 @@ const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free'
     creation_key: creationKeyOf($),
     creation_request: sql`unhex(${$.request})`,
     billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
-    limits_at: $.now,
     has_billing_changes: 0,
   };
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;

@@ -1,6 +1,6 @@
 // Erases a user who has no businesses. This covers all data that names the user, both in the user's database and in DB (docs/operating.md,
 // "Personal data"). Erases the home last, so a failed request can be retried.
-import { and, type Column, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
+import { and, type Column, eq, inArray, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
@@ -8,7 +8,7 @@ import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { boundHome, homeAfter, readHome } from './homes.ts';
 import { ifPermitted, isPermitted } from './permission.ts';
-import { apiKeys, businesses, changes, codes, homes, importedTokens, messages, userIn } from './schema.ts';
+import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 
@@ -96,22 +96,6 @@ const STEPS = {
   actor_names: step((erased) =>
     builder.update(changes).set({ actor_name: null, actor_user_id: null }).where(eq(changes.actor_user_id, erased)),
   ),
-  /**
-   * Updates open messages: replaces the user with the new owner in alerts of transferred businesses, and removes alerts of deleted
-   * businesses. A message left without alerts is given up.
-   */
-  unsent: step((erased) => {
-    const owner = sql`(select ${businesses.user_id} from ${businesses} where ${businesses.id} = value ->> 'business_id')`;
-    const listed = sql`from json_each(${messages.body}, '$.data.alerts')`;
-    const isRetained = sql`(value ->> 'user_id' <> ${erased} or ${owner} is not null)`;
-    const alert = sql`case when value ->> 'user_id' = ${erased} then json_set(value, '$.user_id', ${owner}) else value end`;
-    const retained = sql`(select json_group_array(json(${alert}) order by key) ${listed} where ${isRetained})`;
-    const isLeft = sql`exists (select 1 ${listed} where ${isRetained})`;
-    return builder
-      .update(messages)
-      .set({ body: sql`case when ${isLeft} then json_set(${messages.body}, '$.data.alerts', ${retained}) end` })
-      .where(and(isNotNull(messages.body), sql`exists (select 1 ${listed} where value ->> 'user_id' = ${erased})`));
-  }),
   changes: step((erased) => builder.delete(changes).where(and(eq(subject, 'user'), eq(subject_id, erased)))),
   codes: step((erased) => builder.delete(codes).where(eq(codes.user_id, erased))),
   keys: step((erased) => builder.delete(apiKeys).where(eq(apiKeys.user_id, erased))),

@@ -1,6 +1,6 @@
 // The sections of a user's export: the query of each section, and the line for each row, without secrets or hashes. Each query uses an
 // index and continues after the previous page's last row, so later pages cost no more than the first.
-import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, type Column, eq, getTableColumns, gt, gte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
 import { thresholdsOf } from '../core/limits.ts';
@@ -11,7 +11,6 @@ import { keyColumns, shownKey } from './keys.ts';
 import { ifPermitted, type Permission } from './permission.ts';
 import {
   access,
-  alerts,
   apiKeys,
   billingChanges,
   businessColumns,
@@ -19,10 +18,10 @@ import {
   changes,
   codes,
   dailyUsage,
+  events,
   formerTokens,
   importedDays,
   limitColumns,
-  messages,
   refusedOrigins,
   userIn,
 } from './schema.ts';
@@ -142,7 +141,6 @@ export const SECTIONS: Record<Section, ReadSection> = {
           token: sql<string>`${lastFour(sql`${businesses.token}`)}`.as('token'),
           ...limitColumns,
           billing_day: businesses.billing_day,
-          limits_at: businesses.limits_at,
           former_tokens: selectOne(former, sql`from ${formerTokens} where ${isOwn}`).as('former_tokens'),
         })
         .from(businesses)
@@ -183,7 +181,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
     ({ business_id, origin }) => ({ id: business_id, key: origin }),
   ),
   alerts: section(
-    rowsOf(alerts, alerts.id, 0),
+    rowsOf(events, events.id, ''),
     (row) => ({ type: 'alert', ...row }),
     ({ business_id, id }) => ({ id: business_id, key: id }),
   ),
@@ -243,19 +241,6 @@ export const SECTIONS: Record<Section, ReadSection> = {
         .from(codes)
         .where(eq(codes.user_id, own(permission, $))),
     ({ role, ...row }) => ({ type: 'code', ...row, read_only: role === 'read' }),
-    null,
-  ),
-  // A message contains at most 100 alerts, and few messages are open.
-  unsent_alerts: section(
-    (permission, $) =>
-      builder
-        .select({
-          message_id: sql<string>`${sql`${messages.id}`}`.as('message_id'),
-          alert: sql<Json<object>>`value`.as('alert'),
-        })
-        .from(sql`${messages} cross join json_each(${messages.body}, '$.data.alerts')`)
-        .where(and(isNotNull(messages.body), sql`value ->> 'user_id' = ${own(permission, $)}`)),
-    ({ message_id, alert }) => ({ type: 'unsent_alert', message_id, ...parseJson(alert) }),
     null,
   ),
 };

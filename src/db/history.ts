@@ -2,14 +2,15 @@
 import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
+import { newEventIds, recentDays, storeReached } from './events.ts';
 import { type Json, jsonObject } from './json.ts';
+import { boundedSumOfCounts } from './limits.ts';
 import { firstRememberedDay } from './lowering.ts';
 import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { businesses, dailyUsage, importedDays } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
-import { boundedSumOfCounts } from './usage.ts';
 
 // The list is one JSON value of [day, count] pairs, because D1 binds at most 100 values.
 const listedDay = sql.raw('value ->> 0');
@@ -34,7 +35,7 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
   return withVerdict(permission, { taken: counts.as('taken') });
 });
 
-const importing = change('import_usage', ['days', 'replace', 'total'], {
+const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids'], {
   decideIf($) {
     const differs = sql`exists (select 1 from json_each(${$.days}) where ${isChanged(businesses.id)})`;
     const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
@@ -76,6 +77,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
       const isZero = and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, zeros));
       return builder.delete(dailyUsage).where(isZero);
     },
+    reached: ($) => storeReached(decidedId($), recentDays($.days, listedDay), $.event_ids),
   },
 });
 
@@ -87,5 +89,9 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
   const values = { days: JSON.stringify(days.map(({ date, count }) => [date, count])), replace: Number(replace) };
-  return { read: readTaken(values), steps: importing({ ...values, total: JSON.stringify(total) }), total };
+  return {
+    read: readTaken(values),
+    steps: importing({ ...values, total: JSON.stringify(total), event_ids: newEventIds() }),
+    total,
+  };
 }

@@ -2,11 +2,11 @@
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
+import { boundedSumOfCounts } from './limits.ts';
 import { isPermitted, type Permission } from './permission.ts';
 import { billingChanges, businesses, dailyUsage } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import type { Placeholders } from './text.ts';
-import { boundedSumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 

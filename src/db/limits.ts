@@ -1,9 +1,15 @@
 // A business's limits, and the uses that count towards them, in SQL (core/limits.ts).
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
+import { MAX_COUNT } from '../core/limits.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
 import { $call, type CallShape } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { dailyUsage } from './schema.ts';
+
+/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
+export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
+/** The sum of counts, capped at MAX_COUNT. The cap is inlined, because D1 would not bind it as an integer. */
+export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 const billed = (permission: Permission) => {
   const { billing_day, has_billing_changes } = permission;
@@ -45,14 +51,13 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape:
 /** The fields of a LimitUsage (core/limits.ts). */
 export function limitUsageOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit, alert_at } = permission;
+  const { daily_limit, monthly_limit } = permission;
   const { starts_on, ends_on } = monthOf(permission);
   const ifMonthly = (day: SQLWrapper) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
   return {
     daily_limit,
     monthly_limit,
     overage: sql<number | null>`${overageFor(shape, permission)}`.as('overage'),
-    alert_at,
     today: today.as('today'),
     month: month.as('month'),
     month_starts_on: ifMonthly(starts_on).as('month_starts_on'),

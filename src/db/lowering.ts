@@ -80,8 +80,8 @@ const lowering = change('lower_uses', ['uses'], {
     // Uses an upsert although these rows exist, because an upsert finds each row by primary key, while an update would compare each row
     // with the whole list.
     counted($) {
-      const { business_id, day, counted_at } = dailyUsage;
-      const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, counted_at };
+      const { business_id, day } = dailyUsage;
+      const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less` };
       return builder
         .insert(dailyUsage)
         .select(

@@ -1,26 +1,25 @@
-// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, messages, and what is left of
-// deleted businesses. Runs on a schedule, never during a request.
+// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
+// businesses. Runs on a schedule, never during a request.
 import { and, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, DAY_MS, dayOf, formatTimestamp } from '../core/time.ts';
-import { alertsRetainedFrom } from './alerts.ts';
 import type { Cost } from './batch.ts';
 import { changesRetainedFrom } from './changes.ts';
+import { eventsRetainedFrom, missingEventsOfSlice } from './events.ts';
 import { metered } from './meter.ts';
 import { rowValues } from './new-row.ts';
 import { MAX_ORIGINS, originsRetainedFrom } from './refused-origins.ts';
 import {
-  alerts,
   apiKeys,
   changes,
   codes,
   type Database,
   deletions,
+  events,
   formerTokens,
   ledger,
-  messages,
   refusedOrigins,
   runs,
 } from './schema.ts';
@@ -41,6 +40,8 @@ const CHANGES_OVERDUE_DAYS = 30;
 const TIMEOUT_MS = 30_000;
 const MINUTES_PER_RUN = 2;
 
+type Report = (line: object) => void;
+
 /** Purges all databases. If a database fails, logs the error and continues with the others. */
 export async function purgeAll(
   bindings: { [binding in Binding]?: D1Database },
@@ -52,7 +53,8 @@ export async function purgeAll(
     const d1 = bindings[database];
     if (d1 === undefined) return;
     try {
-      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled), TIMEOUT_MS);
+      const report: Report = (line) => log.error({ ...line, database });
+      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report), TIMEOUT_MS);
     } catch (error) {
       failed.push(database);
       log.error({ operation: 'purge', database, error: stackOf(error) });
@@ -66,9 +68,9 @@ export async function purgeAll(
  * Deletes the next kind of data in TURNS, and up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted
  * businesses. Runs at most five statements, so nine databases stay within the free plan's limit of 50. Returns the number of deleted ids.
  */
-export async function purge(db: Database, now: Date): Promise<number> {
+export async function purge(db: Database, now: Date, report: Report = () => {}): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
-  await TURNS[turn % TURNS.length]?.(db, now, turn);
+  await TURNS[turn % TURNS.length]?.(db, now, turn, report);
   let ids = 0;
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
     const deleted = await purgeIds(db, now);
@@ -150,26 +152,18 @@ async function endDeletions(db: Database): Promise<void> {
   await db.delete(deletions).where(sql`not exists (${anyId}) and not exists (${secondChange})`);
 }
 
-async function purgeAlerts(db: Database, now: Date): Promise<void> {
+async function purgeEvents(db: Database, now: Date): Promise<void> {
   const old = db
-    .select({ id: alerts.id })
-    .from(alerts)
-    .where(lt(alerts.at, alertsRetainedFrom(now)));
-  await db.delete(alerts).where(inArray(alerts.id, old.limit(ROWS_PER_STATEMENT)));
+    .select({ id: events.id })
+    .from(events)
+    .where(lt(events.at, eventsRetainedFrom(now)));
+  await db.delete(events).where(inArray(events.id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/**
- * Retains a message at least until all its alerts are deleted. Always retains the last message, because the next message starts with the
- * alert after it. `created_at` needs no index, because few messages whose alerts were purged are recent.
- */
-async function purgeMessages(db: Database, now: Date): Promise<void> {
-  const last = sql`(select max(${messages.last_id}) from ${messages})`;
-  const firstKept = sql`min(${last}, coalesce((select min(${alerts.id}) from ${alerts}), ${last}))`;
-  const old = db
-    .select({ last_id: messages.last_id })
-    .from(messages)
-    .where(and(lt(messages.last_id, firstKept), lt(messages.created_at, alertsRetainedFrom(now))));
-  await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
+/** Reports thresholds without an event. There should be none, so this only checks, and repairs nothing. */
+async function checkEvents(db: Database, now: Date, _turn: number, report: Report): Promise<void> {
+  for (const missing of await missingEventsOfSlice(db, now))
+    report({ operation: 'check_alerts', ...missing, error: 'no alert was stored for this threshold' });
 }
 
 /**
@@ -209,8 +203,8 @@ const TURNS = [
   purgeSessions,
   purgeChanges,
   purgeCodes,
-  purgeAlerts,
+  purgeEvents,
   purgeChanges,
-  purgeMessages,
+  checkEvents,
   purgeRefusedOrigins,
 ];

@@ -37,8 +37,6 @@ export const businesses = sqliteTable(
     overage: integer().default(0),
     /** The alert thresholds: a JSON list of percentages. Null means the default. */
     alert_at: text(),
-    /** The time at which a limit or the thresholds were last set. */
-    limits_at: text(),
     /** The billing day until the first change in `billing_changes` takes effect. */
     billing_day: integer().notNull().default(1),
     /** 0 if `billing_changes` contains no rows for this business. */
@@ -50,7 +48,6 @@ export const businesses = sqliteTable(
   (table) => [
     index('businesses_user_id').on(table.user_id),
     index('businesses_billing_day').on(table.billing_day),
-    index('businesses_limited').on(sql`id % 60`).where(sql`daily_limit is not null or monthly_limit is not null`),
     uniqueIndex('businesses_creation_key').on(table.creation_key).where(isNotNull(table.creation_key)),
   ],
 );
@@ -139,7 +136,7 @@ export const billingChanges = sqliteTable(
 
 export const dailyUsage = sqliteTable(
   'daily_usage',
-  { business_id: businessId(), day: text().notNull(), count: integer().notNull(), counted_at: text() },
+  { business_id: businessId(), day: text().notNull(), count: integer().notNull() },
   (table) => [primaryKey({ columns: [table.business_id, table.day] })],
 );
 
@@ -256,11 +253,12 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 
-/** Each row records that a business reached a threshold of a limit. */
-export const alerts = sqliteTable(
-  'alerts',
+/** Each row records that a business reached a threshold of a limit, and whether the receiver knows. */
+export const events = sqliteTable(
+  'events',
   {
-    id: id(),
+    /** A UUID, by which the receiver recognizes repetitions. */
+    id: text().notNull().unique(),
     business_id: ownedBusinessId(),
     period: text({ enum: ['day', 'month'] }).notNull(),
     starts_on: text().notNull(),
@@ -271,33 +269,16 @@ export const alerts = sqliteTable(
     /** The number of uses counted when the row was written. */
     used: integer().notNull(),
     at: text().notNull(),
+    /** When to send the event next. Null if it was sent or given up. */
+    due_at: text(),
+    attempts: integer().notNull().default(0),
+    sent_at: text(),
   },
   (table) => [
-    unique().on(table.business_id, table.period, table.starts_on, table.limit, table.threshold),
-    index('alerts_business_id').on(table.business_id),
-    index('alerts_at').on(table.at),
+    primaryKey({ columns: [table.business_id, table.period, table.starts_on, table.limit, table.threshold] }),
+    index('events_at').on(table.at, table.id),
+    index('events_due_at').on(table.due_at).where(isNotNull(table.due_at)),
   ],
-);
-
-/** The messages in which alerts are sent. */
-export const messages = sqliteTable(
-  'messages',
-  {
-    /** The id of the message's last alert. Alerts with lower ids are in this message or an earlier one. */
-    last_id: integer().primaryKey(),
-    /** Allows the receiver to recognize duplicates. */
-    id: text().notNull(),
-    /** Null if the message was sent or given up. */
-    body: text(),
-    created_at: text().notNull(),
-    /** The time at which the lease of the sending run expires. */
-    leased_until: text().notNull(),
-    /** Null if the message is open or was given up. */
-    sent_at: text(),
-    /** The time until which a rejected message is set aside. Null if it is not set aside. */
-    retry_at: text(),
-  },
-  (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],
 );
 
 /** The time at which each scheduled run, or each run of a walk of the purge, last ended. Of scheduled runs, only the rows in DB are used. */

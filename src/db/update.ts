@@ -7,7 +7,8 @@ import type { Ask, BoundDatabases } from './batch.ts';
 import { changeBillingDay, hasBillingChanges, latestBillingDay } from './billing.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
-import { change, type Decision, isDecided } from './change.ts';
+import { change, type Decision, decidedId, isDecided } from './change.ts';
+import { newEventIds, ofToday, storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
 import { asJson } from './json.ts';
 import { apiKeys, type BusinessRow, businesses, codes } from './schema.ts';
@@ -55,7 +56,7 @@ const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${bu
 const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
   where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
-const update = change('update_business', ['fields'], {
+const update = change('update_business', ['fields', 'event_ids'], {
   decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})`,
   before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
@@ -80,19 +81,18 @@ const update = change('update_business', ['fields'], {
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
         ];
       });
-      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'alert_at') and value is not ${currentValue})`;
-      const limits_at = sql`case when ${changesLimits} then ${$.now} else ${businesses.limits_at} end`;
       return builder
         .update(businesses)
-        .set({ ...Object.fromEntries(set), limits_at, has_billing_changes: hasBillingChanges($) })
+        .set({ ...Object.fromEntries(set), has_billing_changes: hasBillingChanges($) })
         .where(isDecided($));
     },
+    reached: ($) => storeReached(decidedId($), ofToday, $.event_ids),
   },
 });
 
 /** Changes the fields whose values differ, and returns the updated business. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
-  const steps = update({ fields: JSON.stringify(fields) });
+  const steps = update({ fields: JSON.stringify(fields), event_ids: newEventIds() });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
   const [business] = updated;
   if (business === undefined) throw new Error('the business disappeared within a transaction');

@@ -6,8 +6,9 @@ import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
 import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
+import { newEventIds, ofToday, recentDays, storeReached } from './events.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
-import { isOverLimit, limitUsageOf } from './limits.ts';
+import { isOverLimit, limitUsageOf, sumOfCounts } from './limits.ts';
 import { type NewRow, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
@@ -21,11 +22,6 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
     from ${dailyUsage} where ${inRange})`;
   return withVerdict(permission, { counts: counts.as('counts') });
 });
-
-/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
-const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
-/** The sum of counts, capped at MAX_COUNT. The cap is inlined, because D1 would not bind it as an integer. */
-export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
  * Reads the verdict and a page of totals: each business's uses from `from` to `to`, for at most `limit` businesses after the id `after`,
@@ -76,7 +72,7 @@ export function exactTotals<Row extends { business_id: number; count: number }>(
  * Adds the count of each row of `source`, a `from` clause with conditions, to the stored counts. Returns the new counts. The batch fails if
  * a count would exceed MAX_COUNT (`isBeyondCount`).
  */
-const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }, source: SQL) =>
+const addToCounts = (row: NewRow<typeof dailyUsage>, source: SQL) =>
   builder
     .insert(dailyUsage)
     .select(sql`select ${rowValues(dailyUsage, row)} ${source}`)
@@ -85,7 +81,6 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
       // The INTEGER column rejects the text 'beyond', so the whole batch fails. Checking the counts first would read each of them twice.
       set: {
         count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
-        counted_at: sql`excluded.counted_at`,
       },
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
@@ -104,20 +99,25 @@ export const readLimitUsage = statement([], (permission, _, shape) =>
   withVerdict(permission, limitUsageOf(permission, shape)),
 )({});
 
-/** Reads the verdict and only the limits, not their usage. */
-export const limitsOnly = statement([], (permission) => {
-  const { daily_limit, monthly_limit } = permission;
-  return withVerdict(permission, { daily_limit, monthly_limit });
-})({});
+/** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
+const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
+const reachedToday = statement(['event_ids'], (_, $) => storeReached(countedId, ofToday, $.event_ids));
+const reachedByList = statement(['days', 'event_ids'], (_, $) =>
+  storeReached(countedId, recentDays($.days, sql`value`), $.event_ids),
+);
 
-/** Counts a use of this quantity today, unless it would exceed a limit. */
-export const countUse = statement(['quantity'], (permission, $, shape) =>
+const countToday = statement(['quantity'], (permission, $, shape) =>
   addToCounts(
-    { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
+    { business_id: permittedId(permission), day: $.today, count: $.quantity },
     sql`from ${permission}
       where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity, shape)})`,
   ),
 );
+/** Counts a use of this quantity today, unless it would exceed a limit. Stores the thresholds that it reaches. */
+export const countUse = (quantity: number) => ({
+  counted: countToday({ quantity }),
+  reached: reachedToday({ event_ids: newEventIds() }),
+});
 
 const ledgerRow = (
   use: Record<'business_id' | 'digest' | 'day' | 'quantity', SQLWrapper>,
@@ -142,15 +142,11 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
   return (values: Record<N, Bindable>) => ({ counted: counted(values), remembered: remembered(values) });
 }
 
-/**
- * Counts a use of this quantity today and stores its digest, unless the ledger contains the digest or the use would exceed a limit. Returns
- * the new count if the use was counted.
- */
-export const countOnce = countingOnce(
+const countNewUse = countingOnce(
   ['digest', 'quantity'],
   (permission, $, shape) =>
     addToCounts(
-      { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
+      { business_id: permittedId(permission), day: $.today, count: $.quantity },
       sql`from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity, shape)})`,
     ),
@@ -161,6 +157,14 @@ export const countOnce = countingOnce(
         from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
+/**
+ * Counts a use of this quantity today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the
+ * use would exceed a limit. Returns the new count if the use was counted.
+ */
+export const countOnce = (use: { digest: string; quantity: number }) => ({
+  ...countNewUse(use),
+  reached: reachedToday({ event_ids: newEventIds() }),
+});
 /**
  * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
  * if the use is new.
@@ -225,7 +229,7 @@ const countNewUses = countingOnce(
   // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
   (permission, $, shape) =>
     addToCounts(
-      { business_id: permittedId(permission), day: listedDay, count: sql`sum(${listedQuantity})`, counted_at: $.now },
+      { business_id: permittedId(permission), day: listedDay, count: sql`sum(${listedQuantity})` },
       sql`from ${permission} cross join json_each(${$.uses})
         where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
           and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
@@ -261,11 +265,13 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
 });
 
 /**
- * Counts the uses that are not in the ledger, stores their ids, and returns a row for each. If the list would exceed a limit, counts
+ * Counts the uses that are not in the ledger, stores their ids and the thresholds that they reach, and returns a row for each id. If the list would exceed a limit, counts
  * nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as one JSON value, because D1 binds at
  * most 100 values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
-  return { ...countNewUses({ uses }), refused: selectBeyond({ uses }) };
+  const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
+  const reached = reachedByList({ days, event_ids: newEventIds() });
+  return { ...countNewUses({ uses }), refused: selectBeyond({ uses }), reached };
 }

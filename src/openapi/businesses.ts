@@ -19,7 +19,6 @@ const businessLine = {
     billing_day: 1,
     overage: 0,
     alert_at: [80, 100],
-    limits_at: times.created_at,
     former_tokens: [],
   },
 };
@@ -231,8 +230,8 @@ if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, 
     summary: 'List the alerts of all businesses',
     description: `Lists the alerts of all businesses, one database after another, newest first within each. \`state\` shows whether an alert was sent.
 Only the operator can read this. A page comes from one database, so it can be short or empty even if \`next\` is set.`,
-    success: ok('One page of alerts.', schemas.allAlerts, {
-      alerts: { alerts: [{ ...anAlert, business_id: 1, state: 'sent' }], next: null },
+    success: ok('One page of alerts.', schemas.alerts, {
+      alerts: { alerts: [anAlert], next: null },
     }),
     invalid: { invalid_limit: { limit: '0' }, invalid_cursor: { cursor: '-1' } },
   },

@@ -37,22 +37,22 @@ const webhooks: ZodOpenApiPathsObject = {
       operationId: 'receiveAlerts',
       tags: ['alerts'],
       summary: 'Receive alerts',
-      description: `When businesses reach a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
+      description: `When a business reaches a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
 follow Standard Webhooks (https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same
-message is sent again: every minute for three days, or every hour after a status from 400 to 499, except 401, 408, 425 and 429. A message can
-arrive twice: ignore a \`webhook-id\` that you have already received.`,
+message is sent again after 1, 2, 4 … minutes, then every hour, or at the time in \`Retry-After\`, for three days. A message can arrive
+twice, and messages can arrive in any order: ignore a \`webhook-id\` that you have already received.`,
       security: [],
       parameters: [
         sent(
           'webhook-id',
-          /^msg_[\da-f-]{36}$/,
-          'Identifies the message. Retries send the same id.',
-          'msg_3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
+          /^[\da-f-]{36}$/,
+          "The alert's id. Retries send the same id.",
+          '3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
         ),
         sent('webhook-timestamp', /^\d+$/, 'When this attempt is sent, in seconds since 1970.', '1773576060'),
         sent(
           'webhook-signature',
-          /^v1,[A-Za-z\d+/]{43}=$/,
+          /^v1,[A-Za-z\d+/]{43}=( v1,[A-Za-z\d+/]{43}=)?$/,
           '`v1,` followed by the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`.',
           'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
         ),
@@ -63,8 +63,8 @@ arrive twice: ignore a \`webhook-id\` that you have already received.`,
         content: json(schemas.alertMessage, {
           message: {
             type: MESSAGE_TYPE,
-            timestamp: '2026-03-15T12:01:00.000000Z',
-            data: { alerts: [{ ...alertOfMonth, business_id: 1, user_id: 7 }] },
+            timestamp: alertOfMonth.at,
+            data: { ...alertOfMonth, user_id: 7 },
           },
         }),
       },

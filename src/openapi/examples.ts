@@ -55,8 +55,9 @@ export const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
   former_tokens: [],
 });
 export const SHOP = 'https://shop.example';
-export const alertOfMonth: Omit<schemas.Alerts['alerts'][number], 'sent_at'> = {
-  id: 1,
+export const alertOfMonth: Omit<schemas.Alerts['alerts'][number], 'sent_at' | 'state'> = {
+  id: '3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
+  business_id: 1,
   period: 'month',
   starts_on: '2026-03-01',
   ends_on: '2026-03-31',
@@ -65,4 +66,8 @@ export const alertOfMonth: Omit<schemas.Alerts['alerts'][number], 'sent_at'> = {
   used: 8000,
   at: '2026-03-15T12:00:00.000000Z',
 };
-export const anAlert: schemas.Alerts['alerts'][number] = { ...alertOfMonth, sent_at: '2026-03-15T12:01:00.000000Z' };
+export const anAlert: schemas.Alerts['alerts'][number] = {
+  ...alertOfMonth,
+  sent_at: '2026-03-15T12:01:00.000000Z',
+  state: 'sent',
+};

@@ -14,7 +14,8 @@ const DESCRIPTIONS: Record<string, ParameterDescription> = {
   limit: [`Maximum number of entries. Default: ${DEFAULT_PER_PAGE}.`, 20],
   after: ['The `next` of the previous page. Default: the first page.', 20],
   before: ['The `next` of the previous page. Default: the newest entries.', 17],
-  cursor: ['The `next` of the previous page. Default: the first page.', '017'],
+  cursor: ['The `next` of the previous page. Default: the first page.', '1'],
+  since: ['Lists only alerts stored at or after this time. Default: all alerts.', '2026-03-14T00:00:00Z'],
 };
 
 /** Returns a parameter with its schema. The description is `own`, or by default the one for its name. */

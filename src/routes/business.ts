@@ -6,11 +6,11 @@ import { databaseOfId } from '../core/database.ts';
 import { parseDuration } from '../core/duration.ts';
 import { historyErrors } from '../core/history.ts';
 import { dayOf, formatTimestamp, rangeOf } from '../core/time.ts';
-import { alertsBefore } from '../db/alerts.ts';
 import { businessesAfter, businessesOfUserAfter, businessInFull, businessWithEntries } from '../db/business.ts';
 import { changesOfBusiness } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
+import { eventsBefore } from '../db/events.ts';
 import { importHistory } from '../db/history.ts';
 import { findHome } from '../db/homes.ts';
 import { parseJson } from '../db/json.ts';
@@ -22,7 +22,16 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { inputError } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
-import { DEFAULT_PER_PAGE, nextAfter, pageBefore, readPage, shownAlerts, shownChanges } from '../http/pages.ts';
+import {
+  cursorErrors,
+  DEFAULT_PER_PAGE,
+  nextAfter,
+  pageBefore,
+  pageOfAlerts,
+  readPage,
+  shownAlerts,
+  shownChanges,
+} from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import {
@@ -57,6 +66,11 @@ const daysErrors = ({ days = [] }: Days, c: ContextOf<Guarded>, errors: FieldErr
 /** Returns the error of a range of days that ends before it starts. */
 const orderErrors = ({ from, to }: { from?: string | undefined; to?: string | undefined }): FieldErrors =>
   from && to && from > to ? { from: [`from must not be after to (${to})`] } : {};
+
+const guardAlerts = guard('read_alerts', {
+  query: alertsQuery,
+  rules: (query, c) => cursorErrors(query, [c.get('database')]),
+});
 
 export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
@@ -137,8 +151,9 @@ export const business = newRoutes()
     const { row } = await c.get('ask')(changesOfBusiness(page, filter));
     return success<Changes>(c, shownChanges(row, page));
   })
-  .get('/:business_id/alerts', guard('read_alerts', { query: alertsQuery }), async (c) => {
-    const page = pageBefore(c.req.valid('query'));
-    const { row } = await c.get('ask')(alertsBefore(page));
-    return success<Alerts>(c, shownAlerts(row, page));
+  .get('/:business_id/alerts', guardAlerts, async (c) => {
+    const database = c.get('database');
+    const { number, page } = pageOfAlerts(c.req.valid('query'), database);
+    const { row } = await c.get('ask')(eventsBefore(page));
+    return success<Alerts>(c, shownAlerts(row, page, number, [database]));
   });

@@ -1,5 +1,13 @@
 // Formats businesses for responses.
-import { type Billing, endOfDay, type LimitUsage, MAX_COUNT, remainingOf, thresholdsOf } from '../core/limits.ts';
+import {
+  type Billing,
+  endOfDay,
+  type LimitUsage,
+  MAX_COUNT,
+  remainingOf,
+  type StoredThresholds,
+  thresholdsOf,
+} from '../core/limits.ts';
 import type { Role } from '../core/policy.ts';
 import { dayOf, fillRange, formatTimestamp, rangeOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
@@ -29,7 +37,7 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
-function shownLimits(usage: LimitUsage & Billing, today: string): Limits {
+function shownLimits(usage: LimitUsage & StoredThresholds & Billing, today: string): Limits {
   const remaining = remainingOf(usage, today);
   if (remaining === null) return null;
   const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = usage;
@@ -60,7 +68,7 @@ export const detailsResponse = (
     limits: shownLimits(row, dayOf(c.get('call').now)),
     former_tokens,
   });
-type RowOfBusiness = Verdict & LimitUsage & Billing & { entries: Json<Entry[]> };
+type RowOfBusiness = Verdict & LimitUsage & StoredThresholds & Billing & { entries: Json<Entry[]> };
 
 /** Formats a business for a list, with its uses in the last 30 days. */
 export function listedBusiness(

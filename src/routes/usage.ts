@@ -11,18 +11,16 @@ import {
   refusingLimit,
   remainingOf,
   secondsUntilAllowed,
-  thresholdsReachedBy,
 } from '../core/limits.ts';
 import { dayOf, fillRange } from '../core/time.ts';
-import { storeMissingAlerts, storeReachedAlerts } from '../db/alerts.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { lowerUses } from '../db/lowering.ts';
+import { readVerdict } from '../db/statement.ts';
 import {
   countManyOnce,
   countOnce,
   countUse,
   isBeyondCount,
-  limitsOnly,
   readKnownUse,
   readLimitUsage,
   usageInRange,
@@ -49,22 +47,12 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   const ask = c.get('ask');
   const id = idOf(c);
   if (id === undefined) {
-    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, { counted: countUse({ quantity }) }));
+    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, countUse(quantity)));
     return { before: row, counted: counted[0] };
   }
   const digest = await digestOf(c.get('call').credential.kind, id);
   const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
   return { before: row, counted: counted[0] };
-}
-
-/**
- * After the response has been sent, stores alerts for the thresholds that this use reached. If an alert is lost, the next sweep stores it.
- */
-function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
-  if (counted === undefined) return;
-  const { business_id, now } = c.get('call');
-  const reached = thresholdsReachedBy(before, quantity, dayOf(now));
-  if (reached.length > 0) c.get('later')('write_alerts', (d1) => storeReachedAlerts(d1, business_id, reached, now));
 }
 
 /** Converts the overflow of a daily count to a Conflict. */
@@ -124,20 +112,15 @@ export const usage = newRoutes()
     const body = c.req.valid('json');
     if ('uses' in body) {
       const uses = await identifiedUses(c, body);
-      const { row, remembered, refused } = await orRefuseOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
-      const { business_id, now } = c.get('call');
-      if (refused[0] !== undefined) throw listRefused(uses, refused[0], now);
-      if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
-        c.get('later')('write_alerts', (d1) => storeMissingAlerts(d1, business_id, now));
+      const { remembered, refused } = await orRefuseOverflow(c.get('ask')(readVerdict, countManyOnce(uses)));
+      if (refused[0] !== undefined) throw listRefused(uses, refused[0], c.get('call').now);
       return success<RecordedUses>(c, {
         recorded: remembered.length,
         duplicates: body.uses.length - remembered.length,
       });
     }
     const { quantity = 1 } = body;
-    const outcome = await recordUse(c, quantity);
-    scheduleAlerts(c, outcome, quantity);
-    return success<RecordedUse>(c, requireRecorded(outcome, quantity, c.get('call').now));
+    return success<RecordedUse>(c, requireRecorded(await recordUse(c, quantity), quantity, c.get('call').now));
   })
   .patch('/:business_id', guard('lower_uses', { body: loweringBody, rules: loweringErrors }), async (c) => {
     const uses = await loweredUses(c, c.req.valid('json'));

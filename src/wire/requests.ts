@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { CODE, isImportable } from '../core/credential.ts';
-import { parseCursor } from '../core/cursor.ts';
+import { CURSOR, parseCursor } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import { parseExportCursor, SECTION_NAMES } from '../core/export.ts';
@@ -101,6 +101,12 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
 }
+const AT_RULE = `must be an RFC 3339 timestamp of at most ${MAX_INSTANT_LENGTH} characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00`;
+const instant = described(z.string(AT_RULE).check(z.refine((text) => parseInstant(text) !== null, AT_RULE)), {
+  format: 'date-time',
+  pattern: INSTANT.source,
+  maxLength: MAX_INSTANT_LENGTH,
+});
 const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
 const SEARCH_RULE = `must have 1 to ${MAX_SEARCH_LENGTH} characters`;
 export const userChangesQuery = pageQuery('before', 100);
@@ -121,8 +127,19 @@ export const changesQuery = {
     to: day,
   }),
 } satisfies Query;
-export const alertsQuery = pageQuery('before', 100);
 export const CURSOR_RULE = 'must be the value of next from the previous page, and must appear only once';
+export const alertsQuery = {
+  name: 'this list',
+  schema: z.object({
+    limit: userChangesQuery.schema.shape.limit,
+    since: z.optional(instant),
+    cursor: z.optional(
+      described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {
+        pattern: CURSOR.source,
+      }),
+    ),
+  }),
+} satisfies Query;
 const EXPORT_CURSOR_RULE = 'must be the cursor in the Link header of the previous page, and must appear only once';
 export const exportQuery = {
   name: 'this operation',
@@ -132,17 +149,6 @@ export const exportQuery = {
         z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => parseExportCursor(text) !== null, EXPORT_CURSOR_RULE)),
         { pattern: `^(?:${SECTION_NAMES.join('|')})(?:\\.\\d{1,16}(?:\\.[\\s\\S]*)?)?$` },
       ),
-    ),
-  }),
-} satisfies Query;
-export const allAlertsQuery = {
-  name: 'this list',
-  schema: z.object({
-    limit: alertsQuery.schema.shape.limit,
-    cursor: z.optional(
-      described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {
-        pattern: '^[0-9A-Za-z](?:[1-9]\\d{0,15})?$',
-      }),
     ),
   }),
 } satisfies Query;
@@ -355,17 +361,10 @@ const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
-const AT_RULE = `must be an RFC 3339 timestamp of at most ${MAX_INSTANT_LENGTH} characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
-    at: z.optional(
-      described(z.string(AT_RULE).check(z.refine((text) => parseInstant(text) !== null, AT_RULE)), {
-        format: 'date-time',
-        pattern: INSTANT.source,
-        maxLength: MAX_INSTANT_LENGTH,
-      }),
-    ),
+    at: z.optional(instant),
     quantity: z.optional(quantity),
   },
   'must be an object such as {"id":"order-1"}',

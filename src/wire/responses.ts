@@ -189,7 +189,8 @@ export type Change = z.infer<typeof change>;
 export type Changes = z.infer<typeof changes>;
 
 const alertFields = {
-  id: id('the alert, unique within its database'),
+  id: text('A UUID that identifies the alert.'),
+  business_id: id('the business'),
   period: z.enum(['day', 'month']).check(z.describe('Whether the limit is daily or monthly.')),
   starts_on: day('First day of the period, UTC.'),
   ends_on: day('Last day of the period, UTC.'),
@@ -198,44 +199,29 @@ const alertFields = {
   used: count(`Number of uses when the alert was stored, at most ${MAX_COUNT}. It can exceed the threshold.`),
   at: time('it was stored'),
 };
-const storedAlertFields = {
+const alert = object('Alert', 'A business has reached a threshold of a limit.', {
   ...alertFields,
   sent_at: z
     .nullable(time('it was sent'))
     .check(z.describe('When the alert was sent, in UTC. Null if it has not been sent, or was given up.')),
-};
-const alert = object('Alert', 'A business has reached a threshold of a limit.', storedAlertFields);
-export const alerts = object('Alerts', 'Alerts for the limit thresholds that a business reached.', {
-  alerts: list('Newest first.', alert),
-  next,
-});
-export type Alerts = z.infer<typeof alerts>;
-
-const sentAlert = object('SentAlert', 'An alert in a message to the receiver.', {
-  ...alertFields,
-  business_id: id('the business'),
-  user_id: id('the user who owned the business when the message was created'),
-} satisfies Record<AlertField, z.ZodMiniType>);
-export const alertMessage = object('AlertMessage', 'Alerts of one database, oldest first.', {
-  type: z.literal(MESSAGE_TYPE).check(z.describe('Later versions may add types: ignore unknown types.')),
-  timestamp: time('the message was created'),
-  data: z.object({
-    alerts: z.array(sentAlert).check(z.minLength(1), z.maxLength(100), z.describe('The new alerts.')),
-  }),
-});
-
-const listedAlert = object('ListedAlert', 'An alert of any business, and its state.', {
-  ...storedAlertFields,
-  business_id: id('the business'),
   state: z
     .enum(['open', 'sent', 'given_up'])
     .check(z.describe('`open`: not sent yet. `sent`: sent. `given_up`: too old to be sent.')),
 });
-export const allAlerts = object('AllAlerts', 'Alerts for the limit thresholds that all businesses reached.', {
-  alerts: list('Newest first within each database. A page can be short or empty even if `next` is set.', listedAlert),
+export const alerts = object('Alerts', 'Alerts for the limit thresholds that businesses reached.', {
+  alerts: list('Newest first within each database. A page can be short or empty even if `next` is set.', alert),
   next: z.nullable(z.string()).check(z.describe('The `cursor` of the next page. Null on the last page.')),
 });
-export type AllAlerts = z.infer<typeof allAlerts>;
+export type Alerts = z.infer<typeof alerts>;
+
+export const alertMessage = object('AlertMessage', 'A message with an alert.', {
+  type: z.literal(MESSAGE_TYPE).check(z.describe('Later versions may add types: ignore unknown types.')),
+  timestamp: time('the alert was stored'),
+  data: object('SentAlert', 'An alert in a message to the receiver.', {
+    ...alertFields,
+    user_id: id('the user who owns the business'),
+  } satisfies Record<AlertField, z.ZodMiniType>),
+});
 
 const listedBusiness = object('ListedBusiness', 'A business and its uses in the last 30 days.', {
   ...businessFields,

@@ -50,7 +50,7 @@ describe('a list', () => {
   test.each<[string, string[], string]>([
     ['businesses', ['business', 'list', '--user', '7'], 'GET /business?user_id=7&after='],
     ['changes', ['changes', 'list', '1'], 'GET /business/1/changes?before='],
-    ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?before='],
+    ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?cursor='],
     ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
   ])('of %s combines all pages', async (name, argv, following) => {
     const pages = [

@@ -15,7 +15,7 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 
 test.each([
   ['report', 'permission-to-read', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readLimitUsage, counted: countUse({ quantity: 1 }) }],
+  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readLimitUsage, ...countUse(1) }],
   ['use-with-id', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
   ['add-sites', 'permission-to-change', { ...server, operation: 'change_access' }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', 'permission-to-change', { ...server, operation: 'rotate_token' }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
@@ -41,7 +41,7 @@ test.each([
 
 const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>
-  `-- ${name}\n${joined(`${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
+  `-- ${name}\n${joined(`${format(sql.replaceAll(/"(?!limit")(\w+)"/g, '$1'), { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
 
 /** Patterns for blocks that consist of one line: in parentheses, between `case` and `end`, or after a keyword. */
 const BLOCKS = [

@@ -1,7 +1,7 @@
 // The URLs that can receive alerts, the secrets that sign messages, and the signature (docs/alerts.md).
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isAddress, parseSecret, webhookHeaders } from '../../src/core/webhook.ts';
+import { isAddress, parseSecrets, type Secret, webhookHeaders } from '../../src/core/webhook.ts';
 
 const base64 = (length: number) => btoa('\xff'.repeat(length));
 /** `url`, padded to `length` characters. */
@@ -41,7 +41,9 @@ describe('a receiver’s URL', () => {
 
 describe('a signing secret', () => {
   test.each([24, 25, 26, 32, 63, 64])('can encode %i bytes', (length) => {
-    expect(parseSecret(`whsec_${base64(length)}`)).toEqual(new Uint8Array(length).fill(255));
+    const secret = new Uint8Array(length).fill(255);
+    expect(parseSecrets(`whsec_${base64(length)}`)).toEqual([secret]);
+    expect(parseSecrets(`whsec_${base64(32)} whsec_${base64(length)}`)).toEqual([new Uint8Array(32).fill(255), secret]);
   });
 
   test.each([
@@ -59,11 +61,19 @@ describe('a signing secret', () => {
     ['is base64url', `whsec_${base64(24).replaceAll('/', '_')}`],
     ['is hex', `whsec_${'ab'.repeat(31)}`],
     ['ends with a newline', `whsec_${base64(24)}\n`],
+    ['has two spaces', `whsec_${base64(24)}  whsec_${base64(24)}`],
+    [
+      'is one of three',
+      Array(3)
+        .fill(`whsec_${base64(24)}`)
+        .join(' '),
+    ],
     ['begins with a space', ` whsec_${base64(24)}`],
     ['contains a space', `whsec_${base64(24).replace('//', '/ /')}`],
     ['is not ASCII', `whsec_${'ü'.repeat(32)}`],
   ])('is invalid if it %s', (_, text) => {
-    expect(parseSecret(text)).toBeNull();
+    expect(parseSecrets(text)).toBeNull();
+    expect(parseSecrets(`whsec_${base64(32)} ${text}`)).toBeNull();
   });
 });
 
@@ -73,10 +83,10 @@ describe('a signature', () => {
   });
   const at = new Date('2026-03-15T12:00:00.999Z');
   const text = `whsec_${base64(32)}`;
-  const secret = parseSecret(text) as Uint8Array<ArrayBuffer>;
+  const secrets = parseSecrets(text) as Secret[];
 
   test('equals the example in the Standard Webhooks specification', async () => {
-    const published = parseSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') as Uint8Array<ArrayBuffer>;
+    const published = parseSecrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') as Secret[];
     const sent = new Date(1_614_265_330_000);
     expect(await webhookHeaders(published, 'msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', sent)).toEqual({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -89,7 +99,7 @@ describe('a signature', () => {
     'passes verification by the Standard Webhooks library',
     async (body) => {
       vi.useFakeTimers({ toFake: ['Date'], now: at });
-      const headers = await webhookHeaders(secret, 'msg_1', body, at);
+      const headers = await webhookHeaders(secrets, 'msg_1', body, at);
       expect(headers['webhook-timestamp']).toBe('1773576000');
       const verify = (changed: string, by = text) => new Webhook(by).verify(changed, headers, { jsonParse: false });
       expect(() => verify(body)).not.toThrow();

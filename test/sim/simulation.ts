@@ -18,10 +18,14 @@ export type Setting = { seed: number; databases: number };
  */
 type Sent = { request: Plain; answer: Answer | null; expected: Expected | null; hits: Hit[]; isHalfDone: boolean };
 
+type Row = Record<string, unknown>;
+
 /** The databases are compared after each n-th request, each fault, and each run that deleted something. */
 const COMPARED_EVERY = 25;
 const DAY_MS = 86_400_000;
 const PURGE_EVERY_MS = 2 * 60_000;
+/** The receiver has this long to answer. */
+const RECEIVER_MS = 10_000;
 const RETRY_AFTER_MS = 10_000;
 /** A request that has changed something waits at most half of its ten seconds for the answer. After that, its database may have been late. */
 const CERTAIN_MS = 5000;
@@ -30,6 +34,8 @@ export class Simulation {
   readonly world: World;
   readonly model: Model;
   #requests = 0;
+  /** The ids of events that were given up. */
+  readonly #givenUp = new Set<unknown>();
   readonly #trace = createHash('sha256');
 
   constructor({ seed, databases }: Setting) {
@@ -58,10 +64,15 @@ export class Simulation {
       case 'down':
         world.takeDown(step.database % world.databases.length, step.ms);
         return null;
+      case 'receiver':
+        world.receiver = step;
+        return null;
       case 'run': {
         const before = this.#rowsChanged();
         const succeeded = await world.run(step.name, world.now - (step.late ?? 0));
         if (!succeeded && world.hits.length === 0) return `the run ${step.name} failed: ${this.#logged()}`;
+        const difference = this.#judgeRun(succeeded);
+        if (difference !== null) return difference;
         // A run always stores when it ended.
         return this.#rowsChanged() > before + 1 ? this.compareDatabases() : null;
       }
@@ -77,9 +88,64 @@ export class Simulation {
     const { world } = this;
     const began = world.now;
     world.heal();
-    for (const end = began + DAY_MS; world.now < end; world.now += PURGE_EVERY_MS)
-      if (!(await world.run('purge'))) return `a purge failed: ${this.#logged()}`;
+    world.receiver = { status: 204, retryAfter: null, ms: 0 };
+    for (const end = began + DAY_MS + PURGE_EVERY_MS; world.now < end; world.now += PURGE_EVERY_MS)
+      for (const name of ['purge', 'alerts'] as const) {
+        const succeeded = await world.run(name);
+        if (!succeeded) return `the run ${name} failed: ${this.#logged()}`;
+        const difference = this.#judgeRun(succeeded);
+        if (difference !== null) return difference;
+      }
+    const [due] = this.#events('due_at is not null');
+    if (due !== undefined) return `an event is still due: ${JSON.stringify(due)}`;
     return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, began);
+  }
+
+  #events(where: string): Row[] {
+    return this.world.databases.flatMap(({ sqlite }) => sqlite.prepare(`select * from events where ${where}`).all());
+  }
+
+  /**
+   * Judges what a run sent. Each message is about a threshold that was reached, each event has one id, and none is sent again after the
+   * service learned that it was accepted. An event that is given up is three days old, and is logged.
+   */
+  #judgeRun(succeeded: boolean): string | null {
+    const { world, model } = this;
+    const isCertain = succeeded && world.hits.length === 0;
+    for (const { id, body, status, ms } of world.deliveries) {
+      const { data, ...message } = JSON.parse(body);
+      const { business_id, user_id, ...sent } = data;
+      const event = (model.state.events[business_id] ?? []).find((event) =>
+        (['period', 'starts_on', 'limit', 'threshold'] as const).every((name) => event[name] === sent[name]),
+      );
+      if (event === undefined) return `an event that did not happen was sent: ${body}`;
+      const { accepted, ...stored } = event;
+      const owner = model.state.businesses.find((business) => business.id === business_id)?.user_id;
+      const right = { type: 'limit.reached', timestamp: event.at, ...{ ...stored, id: event.id ?? id } };
+      if (
+        JSON.stringify(Object.entries({ ...message, ...sent }).sort()) !== JSON.stringify(Object.entries(right).sort())
+      )
+        return `the message ${body} is not ${JSON.stringify(right)}`;
+      if (sent.id !== id || user_id !== owner) return `the message ${body} has the id ${id} and the owner ${owner}`;
+      if (accepted === 'surely') return `an event was sent again after it was accepted: ${body}`;
+      event.id = id;
+      if (status >= 200 && status < 300) event.accepted = isCertain && ms < RECEIVER_MS ? 'surely' : 'perhaps';
+    }
+    const acceptanceOf = ({ business_id, id }: Row) =>
+      model.state.events[Number(business_id)]?.find((event) => event.id === id)?.accepted ?? 'no';
+    for (const row of this.#events('sent_at is not null'))
+      if (acceptanceOf(row) === 'no') return `an event was not sent: ${JSON.stringify(row)}`;
+    for (const row of this.#events('sent_at is null'))
+      if (acceptanceOf(row) === 'surely') return `it is not stored that an event was sent: ${JSON.stringify(row)}`;
+    for (const row of this.#events('sent_at is null and due_at is null')) {
+      if (this.#givenUp.has(row.id)) continue;
+      this.#givenUp.add(row.id);
+      if (Date.parse(`${row.at}`) > world.now - 3 * DAY_MS)
+        return `an event was given up early: ${JSON.stringify(row)}`;
+      const isLogged = world.lines.some((line) => 'alert_id' in line && line.alert_id === row.id);
+      if (isCertain && !isLogged) return `an event was given up silently: ${JSON.stringify(row)}`;
+    }
+    return null;
   }
 
   async #send(requests: Plain[]): Promise<string | null> {

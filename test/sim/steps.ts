@@ -9,6 +9,7 @@ import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
 import type { Business, Key } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 import type { Random } from './random.ts';
+import type { Receiver } from './world.ts';
 
 /** Who sends a request. Keys and tokens belong to the business or user in the path, unless the name says otherwise. */
 type Who =
@@ -41,6 +42,7 @@ export type Step =
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
+  | ({ kind: 'receiver' } & Receiver)
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
 
@@ -900,7 +902,8 @@ export function nextStep(random: Random, { state }: Model, now: number): Step {
     const pick = [random.int(64), 1, random.int(64)];
     phases.set(random, { weights: random.pick(PHASES), left: 20 + random.int(60), pick });
   }
-  const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 10 });
+  const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6 });
+  if (kind === 'receiver') return { kind, ...receiverFrom(random) };
   if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
   if (kind !== 'request') return { kind: 'run', name: kind };
   const isFull = state.businesses.length > MOST_BUSINESSES;
@@ -918,6 +921,17 @@ export const nextTogether = (random: Random): Step => {
   });
   return { kind: 'together', requests };
 };
+
+/** Half of the time it accepts alerts. */
+function receiverFrom(random: Random): Receiver {
+  if (random.chance(0.5)) return { status: 204, retryAfter: null, ms: random.pick([0, 1, 9999]) };
+  const retryAfter = random.pick([null, '0', '90', '7200', '999999', 'Fri, 01 Jan 2027 00:00:00 GMT', 'soon']);
+  return {
+    status: random.pick([0, 307, 400, 404, 429, 500, 503, 200]),
+    retryAfter,
+    ms: random.pick([0, 1, 9999, 10_001]),
+  };
+}
 
 function waitFrom(random: Random, now: number): number {
   const toMidnight = DAY - (now % DAY);

@@ -2,7 +2,7 @@
 // world decides the order in which concurrent requests reach a database and learn its answers. Nothing is taken from the machine, so the
 // same steps with the same seeds give the same answers.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { createApp } from '../../src/app.ts';
@@ -18,6 +18,11 @@ import { Random } from './random.ts';
 export const BASE = 'https://service.example';
 /** The operator's keys, one for each role. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
+
+/** How the receiver of alerts answers, and after how many milliseconds. With the status 0, it cannot be reached. */
+export type Receiver = { status: number; retryAfter: string | null; ms: number };
+/** A message that reached the receiver, and its answer. */
+export type Delivery = { id: string; body: string; at: number } & Receiver;
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
 export type Answer = { status: number; headers: Headers; text: string };
@@ -62,6 +67,9 @@ export class World {
   /** What the last step did: the lines that the service logged, and the faults that hit a call. */
   lines: object[] = [];
   hits: Hit[] = [];
+  /** The messages of the last run. */
+  deliveries: Delivery[] = [];
+  receiver: Receiver = { status: 204, retryAfter: null, ms: 0 };
   readonly #bindings: Bindings;
   readonly #app = createApp(() => new Date(this.now), {
     log: (line) => this.lines.push(line),
@@ -98,6 +106,8 @@ export class World {
       ...Object.fromEntries(this.databases.map((d1, number) => [BINDINGS[number], d1])),
       OPERATOR_KEY_1: `full:${hexOf(OPERATOR.full)}`,
       OPERATOR_KEY_2: `record:${hexOf(OPERATOR.record)}`,
+      ALERTS: { fetch: (_: string, init: RequestInit) => this.#receive(init) },
+      ALERT_SECRET: `whsec_${'A'.repeat(32)}`,
     } as unknown as Bindings;
   }
 
@@ -165,6 +175,16 @@ export class World {
     return succeeded;
   }
 
+  async #receive({ headers, body }: RequestInit): Promise<Response> {
+    const { status, retryAfter, ms } = this.receiver;
+    await this.#gate();
+    const id = `${new Headers(headers).get('webhook-id')}`;
+    this.deliveries.push({ id, body: `${body}`, at: this.now, status, retryAfter, ms });
+    if (ms > 0) await this.sleep(ms);
+    if (status === 0) throw new TypeError('connection refused');
+    return new Response(null, { status, headers: retryAfter === null ? {} : { 'Retry-After': retryAfter } });
+  }
+
   async #fetch({ method, path, headers, body }: Plain, invocation: Invocation): Promise<Answer> {
     const context = {
       waitUntil: (promise: Promise<unknown>) => void part(invocation, () => promise),
@@ -182,6 +202,7 @@ export class World {
   async #step(all: { committed: () => void; work: (invocation: Invocation) => Promise<void> }[]): Promise<void> {
     this.lines = [];
     this.hits = [];
+    this.deliveries = [];
     this.#calls = 0;
     const invocations = all.map(({ committed, work }, index) => {
       const invocation = { world: this, index, wasAnswered: false, open: 0, waiting: 0, hasEnded: false, committed };
@@ -335,8 +356,9 @@ Object.defineProperty(globalThis, 'crypto', {
       // Completes at once. The real one completes in any order.
       digest: async (_: string, data: ArrayBuffer | ArrayBufferView) =>
         Uint8Array.from(createHash('sha256').update(bytesOf(data)).digest()).buffer,
-      importKey: machine.crypto.subtle.importKey.bind(machine.crypto.subtle),
-      sign: machine.crypto.subtle.sign.bind(machine.crypto.subtle),
+      importKey: async (_: string, key: Uint8Array) => key,
+      sign: async (_: unknown, key: Uint8Array, data: Uint8Array) =>
+        Uint8Array.from(createHmac('sha256', key).update(data).digest()).buffer,
     },
   },
 });

@@ -9,7 +9,6 @@ select
   permission.daily_limit,
   permission.monthly_limit,
   0 as overage,
-  permission.alert_at,
   case
     when permission.daily_limit is not null then coalesce(
       (
@@ -175,12 +174,11 @@ from
   );
 
 -- counted
-insert into daily_usage (business_id, day, count, counted_at)
+insert into daily_usage (business_id, day, count)
 select
   case when refusal is null then :business_id end,
   :today,
-  :quantity,
-  :now
+  :quantity
 from permission
 where
   (
@@ -292,8 +290,7 @@ set
   count = case
     when daily_usage.count > 9007199254740991 - excluded.count then 'beyond'
     else daily_usage.count + excluded.count
-  end,
-  counted_at = excluded.counted_at
+  end
 returning
   day as date,
   count;
@@ -314,3 +311,167 @@ from
   )
   cross join permission
 where refusal is null;
+
+-- reached
+insert into
+  events (
+    id,
+    business_id,
+    period,
+    starts_on,
+    ends_on,
+    "limit",
+    threshold,
+    used,
+    at,
+    due_at,
+    attempts,
+    sent_at
+  )
+with
+  business as (
+    select
+      businesses.id as id,
+      businesses.daily_limit as daily_limit,
+      businesses.monthly_limit as monthly_limit,
+      businesses.billing_day as billing_day,
+      businesses.has_billing_changes as has_billing_changes,
+      coalesce(businesses.alert_at, '[80,100]') as alert_at
+    from businesses
+    where
+      businesses.id = case when changes() > 0 then :business_id end
+      and (
+        businesses.daily_limit > 0
+        or businesses.monthly_limit > 0
+      )
+      and not (businesses.user_id between 9000000000 and 9000000009)
+  ),
+  periods as (
+    select distinct
+      id,
+      period,
+      alert_at,
+      case period
+        when 'day' then day
+        else coalesce(
+          case
+            when has_billing_changes then (
+              select
+                case
+                  when day < billing_changes.changes_on then billing_changes.starts_on
+                  else date(
+                    day,
+                    (1 - billing_changes.billing_day) || ' days',
+                    'start of month',
+                    (billing_changes.billing_day - 1) || ' days'
+                  )
+                end
+              from billing_changes
+              where
+                (
+                  billing_changes.business_id = business.id
+                  and billing_changes.starts_on <= day
+                )
+              order by billing_changes.starts_on desc
+              limit 1
+            )
+          end,
+          date(day, (1 - billing_day) || ' days', 'start of month', (billing_day - 1) || ' days')
+        )
+      end as starts_on,
+      case period
+        when 'day' then day
+        else coalesce(
+          case
+            when has_billing_changes then (
+              select
+                max(
+                  date(billing_changes.changes_on, '-1 day'),
+                  date(
+                    day,
+                    (1 - billing_changes.billing_day) || ' days',
+                    'start of month',
+                    '+1 month',
+                    (billing_changes.billing_day - 2) || ' days'
+                  )
+                )
+              from billing_changes
+              where
+                (
+                  billing_changes.business_id = business.id
+                  and billing_changes.starts_on <= day
+                )
+              order by billing_changes.starts_on desc
+              limit 1
+            )
+          end,
+          date(day, (1 - billing_day) || ' days', 'start of month', '+1 month', (billing_day - 2) || ' days')
+        )
+      end as ends_on,
+      case period
+        when 'day' then daily_limit
+        else monthly_limit
+      end as "limit"
+    from
+      business
+      cross join (select :today as day) as days
+      cross join (
+        select 'day' as period
+        union all
+        select 'month'
+      )
+  ),
+  used as (
+    select
+      *,
+      (
+        select min(cast(total(daily_usage.count) as integer), 9007199254740991)
+        from daily_usage
+        where
+          daily_usage.business_id = periods.id
+          and daily_usage.day between starts_on and ends_on
+      ) as used
+    from periods
+    where
+      "limit" > 0
+      and ends_on >= date(:today, '-1 day')
+    limit 5
+  ),
+  reached as (
+    select
+      *,
+      case
+        when used * 100 >= "limit" * (alert_at ->> 4) then alert_at ->> 4
+        when used * 100 >= "limit" * (alert_at ->> 3) then alert_at ->> 3
+        when used * 100 >= "limit" * (alert_at ->> 2) then alert_at ->> 2
+        when used * 100 >= "limit" * (alert_at ->> 1) then alert_at ->> 1
+        when used * 100 >= "limit" * (alert_at ->> 0) then alert_at ->> 0
+      end as threshold
+    from used
+  )
+select
+  :event_ids ->> (3 * (period = 'month') + (starts_on >= :today) + (starts_on > :today)),
+  id,
+  period,
+  starts_on,
+  ends_on,
+  "limit",
+  threshold,
+  used,
+  :now,
+  :now,
+  0,
+  null
+from reached
+where
+  threshold is not null
+  and not exists (
+    select 1
+    from events
+    where
+      events.business_id = reached.id
+      and events.period = reached.period
+      and events.starts_on = reached.starts_on
+      and events."limit" = reached."limit"
+      and events.threshold >= reached.threshold
+  );

@@ -2,6 +2,7 @@
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
 import { businessOf, type Call, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
 import { masked, record } from './changes.ts';
+import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
 import { hoursIn, idIn, idOf } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
@@ -203,11 +204,10 @@ export function updateBusiness(call: Call, sent: Json) {
     const before = Object.fromEntries(differing.map(([name]) => [name, stored(name)]));
     record(call, 'update_business', { before, after: Object.fromEntries(differing) });
     if (differing.some(([name]) => name === 'user_id')) endCredentialsOf(state, business.id, now);
-    if (differing.some(([name]) => ['daily_limit', 'monthly_limit', 'alert_at'].includes(name)))
-      business.limits_at = stamp(now);
     const { billing_day, ...columns } = fields;
     if (billing_day !== undefined) changeBillingDay(business, billing_day, dayOf(now));
     Object.assign(business, columns, { updated_at: stamp(now) });
+    storeReached(call, business, [dayOf(now)]);
   }
   return details(call);
 }
@@ -240,7 +240,7 @@ export function deleteBusiness(call: Call) {
   state.entries = state.entries.filter((entry) => !isOwn(entry));
   state.former = state.former.filter((former) => !isOwn(former));
   delete state.counts[id];
-  delete state.counted[id];
+  delete state.events[id];
   delete state.refused[id];
   delete state.imported[id];
   state.deletions.push(id);
@@ -309,7 +309,6 @@ export function createBusiness(call: Call, sent: Json) {
     status: 'active',
     created_at: stamp(now),
     updated_at: stamp(now),
-    limits_at: stamp(now),
     billing_changes: [],
     creation: key === null ? null : { user_id, key, request },
   } as unknown as Business;

@@ -310,6 +310,17 @@ export const ACTIONS = [
   'lower_uses',
 ];
 const page = { limit: pageLimit(100), before: cursorId };
+const alerts: Parameters = {
+  of: 'this list',
+  rules: {
+    limit: pageLimit(100),
+    since: [isInstant, AT],
+    cursor: [
+      (text) => /^[0-9A-Za-z](\d{4}(-\d\d){2}T\d\d:\d\d:\d\d\.\d{6}Z[\da-f-]{36})?$/.test(text),
+      'must be the value of next from the previous page, and must appear only once',
+    ],
+  },
+};
 export const NO_PARAMETERS: Parameters = { of: 'this operation', rules: {} };
 export const PARAMETERS: Partial<Record<string, Parameters>> = {
   read_usage: { of: 'this report', rules: { from: day, to: day } },
@@ -333,17 +344,8 @@ export const PARAMETERS: Partial<Record<string, Parameters>> = {
     },
   },
   read_user_changes: { of: 'this list', rules: page },
-  read_alerts: { of: 'this list', rules: page },
-  read_all_alerts: {
-    of: 'this list',
-    rules: {
-      limit: pageLimit(100),
-      cursor: [
-        (text) => /^[0-9A-Za-z]([1-9]\d{0,14})?$/.test(text),
-        'must be the value of next from the previous page, and must appear only once',
-      ],
-    },
-  },
+  read_alerts: alerts,
+  read_all_alerts: alerts,
   delete_business: {
     of: 'this operation',
     rules: { name: [() => true, 'must be the name of the business, and must appear only once'] },

@@ -17,7 +17,6 @@ export type Business = {
   monthly_limit: number | null;
   overage: number | null;
   alert_at: number[] | null;
-  limits_at: string;
   /** The billing day until the first of `billing_changes`. */
   billing_day: number;
   /** The month that begins on `starts_on` ends before `changes_on`. From then on, months begin on `billing_day`. */
@@ -72,6 +71,20 @@ export type Change = {
 export type Json = { [name: string]: unknown };
 export type Refused = { origin: string; count: number; first_seen: string; last_seen: string };
 
+export type Event = {
+  period: 'day' | 'month';
+  starts_on: string;
+  ends_on: string;
+  limit: number;
+  threshold: number;
+  used: number;
+  at: string;
+  /** The id, once the receiver has seen it. */
+  id: string | null;
+  /** Whether the receiver accepted it. Perhaps: but the service may not know. */
+  accepted: 'no' | 'perhaps' | 'surely';
+};
+
 export type State = {
   /** The numbers of the bound databases. */
   databases: number[];
@@ -83,10 +96,10 @@ export type State = {
   codes: Code[];
   /** Uses by business and day. Days without uses are missing. */
   counts: Record<number, Record<string, number>>;
-  /** When a use was last counted on each of these days. Missing for days that were only imported. */
-  counted: Record<number, Record<string, string>>;
   /** Remembered uses by business and `key:id` or `token:id`. */
   ledger: Record<number, Record<string, Use>>;
+  /** The thresholds that each business reached. */
+  events: Record<number, Event[]>;
   changes: Change[];
   /** The days of each business that were imported. */
   imported: Record<number, string[]>;
@@ -125,7 +138,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     keys: [],
     codes: [],
     counts: {},
-    counted: {},
+    events: {},
     ledger: {},
     changes: [],
     imported: {},

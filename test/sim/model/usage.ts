@@ -4,6 +4,7 @@ import { Answer, businessOf, type Call, invalid, invalidField, success } from '.
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { dayError } from './errors.ts';
+import { storeReached } from './events.ts';
 import { type Errors, idIn, instantOf } from './input.ts';
 import type { Business, Use } from './state.ts';
 import { dayOf, daysBetween, plusDays, secondsUntilEndOf, stamp } from './time.ts';
@@ -38,13 +39,10 @@ const countsOf = (call: Call, business: Business) => {
 /** Days without uses are not stored. */
 function drop({ state }: Call, { id }: Business, day: string): void {
   delete state.counts[id]?.[day];
-  delete state.counted[id]?.[day];
 }
 function count(call: Call, business: Business, day: string, quantity: number): void {
   const counts = countsOf(call, business);
   counts[day] = (counts[day] ?? 0) + quantity;
-  const { state, now } = call;
-  state.counted[business.id] = { ...state.counted[business.id], [day]: stamp(now) };
 }
 const beyondCount = () => invalidField('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
@@ -116,6 +114,7 @@ export function recordOne(call: Call, quantity: number) {
       keep_days: call.caller === 'token' ? 2 : 40,
       quantity,
     };
+  storeReached(call, business, [today]);
   return answer(today);
 }
 
@@ -142,6 +141,12 @@ export function recordMany(call: Call, listed: Listed[]) {
   for (const [day, more] of Object.entries(added)) count(call, business, day, more);
   for (const { name, day, quantity } of fresh)
     ledger[name] = { day, recorded_on: today, keep_days: call.caller === 'token' ? 2 : 40, quantity };
+  if (fresh.length > 0)
+    storeReached(
+      call,
+      business,
+      uses.map(({ day }) => day),
+    );
   return success({ recorded: fresh.length, duplicates: listed.length - fresh.length });
 }
 
@@ -254,6 +259,11 @@ export function importHistory(call: Call, days: Day[], replace: boolean) {
       if (count === 0) drop(call, business, date);
       else counts[date] = count;
     }
+    storeReached(
+      call,
+      business,
+      days.map(({ date }) => date),
+    );
   }
   return success(total);
 }

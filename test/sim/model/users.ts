@@ -60,7 +60,7 @@ function sectionsOf({ state }: Call, user_id: number): Section[] {
     ),
     ofEach('counts', ({ id }) =>
       Object.entries(state.counts[id] ?? {}).map(([date, count]) => ({
-        line: { type: 'count', business_id: id, date, count, counted_at: state.counted[id]?.[date] ?? null },
+        line: { type: 'count', business_id: id, date, count },
         key: date,
       })),
     ),
@@ -115,7 +115,6 @@ function sectionsOf({ state }: Call, user_id: number): Section[] {
         })),
       most: Number.POSITIVE_INFINITY,
     },
-    { name: 'unsent_alerts', rows: [], most: Number.POSITIVE_INFINITY },
   ];
 }
 
