@@ -10,7 +10,10 @@ select
     end,
     case
       when businesses.id is not :business_id then 'unknown_business'
-      when api_keys.role not in ('full') then iif(api_keys.role = 'read', 'read_only_key', 'record_only_key')
+      when (
+        true
+        and api_keys.role <> 'full'
+      ) then iif(api_keys.role = 'read', 'read_only_key', 'record_only_key')
     end
   ) as refusal,
   api_keys.id as key_id,
