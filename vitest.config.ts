@@ -76,7 +76,7 @@ export default defineConfig({
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
       // Pure rules, of the service and of its pages. They need no server, and no files that a build creates.
-      { resolve, test: { name: 'rules', include: ['test/rules/*.test.ts'], isolate: false, env } },
+      { resolve, test: { name: 'rules', include: ['test/rules/*.test.ts'], isolate: false, testTimeout: 60_000, env } },
       {
         resolve,
         test: {

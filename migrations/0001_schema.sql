@@ -107,21 +107,18 @@ CREATE TABLE daily_usage (
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 
--- The uses that have an id, so that each counts once: a digest of the id instead of its text, the day on which the use counts, the day on
--- which it was recorded, for how many days it is kept, and its quantity, so that it can be lowered. It does not refer to businesses:
--- checking that would cost each use a row read, and daily_usage, which is written in the same batch, refers to them already.
+-- The ids of uses, by digest, so that a repeated use does not count again: the day on which the use counted, the first day on which the id
+-- may be forgotten, and the quantity, so that it can be lowered. Days are numbers, counted from 1970-01-01. One tree of small rows, without
+-- an index: a list of new ids writes to as few pages as possible, and the purge walks. It does not refer to businesses: checking that would
+-- cost each use a row read, and daily_usage, which is written in the same batch, refers to them already.
 CREATE TABLE ledger (
   business_id INTEGER NOT NULL,
   digest      BLOB    NOT NULL CHECK (length(digest) = 16),
-  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
-  recorded_on TEXT    NOT NULL CHECK (recorded_on LIKE '____-__-__'),
-  keep_days   INTEGER NOT NULL CHECK (keep_days > 0),
-  forget_on   TEXT    GENERATED ALWAYS AS (date(recorded_on, '+' || keep_days || ' days')) VIRTUAL,
+  day         INTEGER NOT NULL,
+  forget_on   INTEGER NOT NULL,
   quantity    INTEGER NOT NULL CHECK (quantity >= 0),
   PRIMARY KEY (business_id, digest)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX ledger_forget_on ON ledger (forget_on);
 
 -- The recent days whose counts were imported. Their uses cannot be lowered, because the count is no longer the sum of the uses.
 CREATE TABLE imported_days (
@@ -233,11 +230,13 @@ CREATE TABLE events (
 CREATE INDEX events_at ON events (at, id);
 CREATE INDEX events_due_at ON events (due_at) WHERE due_at IS NOT NULL;
 
--- When each scheduled run last ended: only the rows in DB count. And, in each database, the businesses that a walk of the purge examined
--- last: those after after_id, up to last_id. The walk continues after last_id. If that is NULL, the walk reached the end and begins again.
+-- When each scheduled run last ended: only the rows in DB count. And, in each database, how far the walks of the purge got. A walk of
+-- businesses examined last those after after_id, up to last_id. The walk through the ledger continues after the id with after_digest of the
+-- business after_id. NULL: the walk reached the end.
 CREATE TABLE runs (
   name     TEXT NOT NULL PRIMARY KEY,
   ended_at TEXT NOT NULL CHECK (ended_at LIKE '____-__-__T__:__:__.______Z'),
   after_id INTEGER,
-  last_id  INTEGER CHECK (last_id > after_id)
+  last_id  INTEGER CHECK (last_id > after_id),
+  after_digest BLOB CHECK (length(after_digest) = 16)
 ) STRICT, WITHOUT ROWID;

@@ -689,8 +689,8 @@ describe('deleting a business', () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { id, db, home, user_id } = business;
     await home.d1
-      .prepare(`insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
-        where i < 100000) select ?, unhex(printf('%032x', i)), '${TODAY}', '${TODAY}', 40, 1 from n`)
+      .prepare(`insert into ledger (business_id, digest, day, forget_on, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+        where i < 100000) select ?, unhex(printf('%032x', i)), 20527, 20568, 1 from n`)
       .bind(id)
       .run();
     await home.d1

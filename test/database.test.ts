@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALPHABET } from '../src/core/credential.ts';
-import { businesses, dailyUsage, events, ledger } from '../src/db/schema.ts';
+import { businesses, dailyUsage, events } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import { call, env, failingWith, homes, newBusiness, OPERATOR, STAMP, setCount, TODAY, withBatch } from './support.ts';
 
@@ -16,7 +16,7 @@ const named = ({ number, binding }: (typeof homes)[number]) => ({ number, letter
 const [home] = homes;
 
 beforeEach(async () => {
-  for (const { db } of homes) await db.batch([db.delete(events), db.delete(dailyUsage), db.delete(ledger)]);
+  for (const { db } of homes) await db.batch([db.delete(events), db.delete(dailyUsage)]);
 });
 
 test('the list of databases contains each database with its size, yesterday’s uses and its backlog', async () => {
@@ -29,35 +29,23 @@ test('the list of databases contains each database with its size, yesterday’s 
   const { states } = await read();
   expect(states).toEqual(
     homes.map((home) => {
-      return { ...named(home), bytes: expect.any(Number), uses_yesterday: 10, backlog: { ids: 0, alerts: 0 } };
+      return { ...named(home), bytes: expect.any(Number), uses_yesterday: 10, backlog: { alerts: 0 } };
     }),
   );
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
 });
 
-test('the backlog counts expired ids of uses, and alerts that are not sent or given up', async () => {
+test('the backlog counts alerts that are not sent or given up', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
-  const use = (number: number, recorded_on: string, keep_days: number) => ({
-    ...{
-      business_id: id,
-      digest: new Uint8Array(16).fill(number) as Buffer,
-      day: recorded_on,
-      recorded_on,
-      keep_days,
-      quantity: 1,
-    },
-  });
-  // The ids are retained until March 14, 15 and 16.
-  await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
-  expect(await backlog()).toEqual({ ids: 1, alerts: 0 });
+  expect(await backlog()).toEqual({ alerts: 0 });
   const event = (limit: number, fields: object) => ({
     ...{ id: crypto.randomUUID(), business_id: id, period: 'day' as const, starts_on: TODAY, ends_on: TODAY, limit },
     ...{ threshold: 80, used: 8, at: STAMP, ...fields },
   });
   const states = [{ due_at: STAMP }, { due_at: '2026-03-16T12:00:00.000000Z' }, { sent_at: STAMP }, {}];
   await db.insert(events).values(states.map((fields, index) => event(index + 1, fields)));
-  expect(await backlog()).toEqual({ ids: 1, alerts: 2 });
+  expect(await backlog()).toEqual({ alerts: 2 });
 });
 
 test('yesterday’s uses are capped at the largest exact integer', async () => {
@@ -84,10 +72,6 @@ test('the list of databases reads a bounded number of rows, because each count s
   const listed = (from: number, to: number) =>
     `with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})`;
   await rowsOf(
-    `${listed(1, 9000)} insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01', 40, 1 from n`,
-    id,
-  );
-  await rowsOf(
     `${listed(1, 9000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
     id,
   );
@@ -101,22 +85,18 @@ test('the list of databases reads a bounded number of rows, because each count s
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '2026-01-01', 2 from businesses`);
   const others = 20 * homes.length + 20; // rows in the other databases, which contain other tests' businesses
   const some = await read();
-  expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { ids: 9000, alerts: 9000 } });
+  expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { alerts: 9000 } });
   expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
-  expect(some.cost.rows_read).toBeLessThanOrEqual(5 * 9000 + others);
+  expect(some.cost.rows_read).toBeLessThanOrEqual(4 * 9000 + others);
 
-  await rowsOf(
-    `${listed(9001, 30_000)} insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01', 40, 1 from n`,
-    id,
-  );
   await rowsOf(
     `${listed(9001, 30_000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
     id,
   );
   await make(9001, 30_000);
   const more = await read();
-  expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { ids: null, alerts: null } });
-  expect(more.cost.rows_read).toBeLessThanOrEqual(5 * 10_001 + others);
+  expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { alerts: null } });
+  expect(more.cost.rows_read).toBeLessThanOrEqual(4 * 10_001 + others);
   await d1.batch([
     d1.prepare('delete from events'),
     d1.prepare('delete from daily_usage'),

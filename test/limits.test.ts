@@ -335,7 +335,7 @@ describe('a use takes one round trip', () => {
     });
   }
   const ROWS = [8, 8, 11, 11, 10];
-  const WRITTEN = [1, 1, 3, 3, 0];
+  const WRITTEN = [1, 1, 2, 2, 0];
   /** Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once. */
   const more = (rows: number, ofRetry: number) =>
     ROWS.map((read, index) => [read + (index === 4 ? ofRetry : rows), WRITTEN[index]]);

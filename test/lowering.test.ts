@@ -218,7 +218,9 @@ describe('under concurrency', () => {
       (run) => run(),
     );
     const { results } = await business.home.d1
-      .prepare('select day, sum(quantity) as count from ledger where business_id = ? group by 1 having count > 0')
+      .prepare(
+        "select date(day * 86400, 'unixepoch') as day, sum(quantity) as count from ledger where business_id = ? group by 1 having count > 0",
+      )
       .bind(business.id)
       .all<{ day: string; count: number }>();
     const { [addDays(TODAY, -41)]: ofPurged, ...counted } = await countsByDay(business);

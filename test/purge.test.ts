@@ -1,20 +1,24 @@
 // The purge deletes expired rows in batches that leave time for requests.
 import { and, eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
+import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
-import { purgeAll } from '../src/db/purge.ts';
-import { apiKeys, changes, codes, events, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
+import { purgeAll, windowsFor } from '../src/db/purge.ts';
+import { apiKeys, changes, codes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
 import { rotateToken } from './ask.ts';
 import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
+/** TODAY, as the ledger stores it. */
+const DAY_NUMBER = Date.parse(TODAY) / DAY_MS;
 
 // A run deletes expired rows of every business, so each test starts with empty tables.
 beforeEach(async () => {
   for (const { db } of homes) {
     await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
-    await db.delete(events);
+    await db.batch([db.delete(events), db.delete(runs)]);
   }
 });
 
@@ -30,26 +34,47 @@ const run = (days: number, turn = 0, bindings: object = env) =>
     },
   });
 
-test('a purge run deletes at most 24,000 expired ids and no unexpired ids', {
+test('a walk deletes every expired id and no other, begins once a day, and continues where the last run stopped', {
   tags: 'slow',
 }, async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   const ids = () => business.db.$count(ledger);
-  const rows = (count: number, prefix: string, recorded_on: string) =>
+  const insert = (count: number, prefix: string, forget_on: number) =>
     d1
       .prepare(
-        `insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
-        where i < ${count}) select ?, unhex(printf('%s%030x', ?, i)), ?3, ?3, 40, 1 from n`,
+        `insert into ledger (business_id, digest, day, forget_on, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+        where i < ${count}) select ?, unhex(printf('%s%030x', ?, i)), 20500, ?, 1 from n`,
       )
-      .bind(business.id, prefix, recorded_on);
-  await d1.batch([rows(200_000, '00', '2026-03-01'), rows(100, 'ff', '2026-03-15')]);
-  const left: number[] = [];
-  while ((await ids()) !== 100 && left.length < 20) {
-    await run(40);
-    left.push(await ids());
-  }
-  expect(left).toEqual([...Array.from({ length: 8 }, (_, index) => 200_100 - (index + 1) * 24_000), 100]);
+      .bind(business.id, prefix, forget_on)
+      .run();
+  const [today, tomorrow] = [DAY_NUMBER + 27, DAY_NUMBER + 28];
+  await insert(45_000, '00', today);
+  await insert(100, '0f', tomorrow);
+  await insert(5000, 'ff', today);
+  // With three databases, a run examines four windows of 10,000 ids in each.
+  await run(26);
+  await run(26, 1);
+  expect(await ids()).toBe(50_100);
+  await run(27);
+  expect(await ids()).toBe(10_100);
+  await run(27, 1);
+  expect(await ids()).toBe(100);
+  await insert(10, 'aa', today);
+  await run(27, 719);
+  expect(await ids()).toBe(110);
+  await run(28);
+  expect(await ids()).toBe(0);
+});
+
+test('a walk that rests reads four rows', async () => {
+  const business = await newBusiness();
+  const cost = noCost();
+  const forget = () => forgetIds(drizzle(metered(business.home.d1, cost)), later(28 * DAY_MS), 15);
+  await forget();
+  const { rows_read, rows_written } = cost;
+  await forget();
+  expect([cost.rows_read - rows_read, cost.rows_written - rows_written]).toEqual([4, 0]);
 });
 
 test.each([
@@ -64,13 +89,12 @@ test.each([
       at: later(after * DAY_MS),
     });
   expect((await use(0)).status).toBe(200);
-  const stored = business.home.d1.prepare('select day, forget_on from ledger where business_id = ?').bind(business.id);
-  const { day, forget_on } = (await stored.first<{ day: string; forget_on: string }>()) ?? { day: '', forget_on: '' };
-  expect(Date.parse(forget_on) - Date.parse(day)).toBe(days * DAY_MS);
+  const stored = await business.db.select().from(ledger).where(eq(ledger.business_id, business.id));
+  expect(stored).toMatchObject([{ day: DAY_NUMBER, forget_on: DAY_NUMBER + days + 1 }]);
   await run(days);
-  expect((await use(days)).body.data).toEqual({ date: day, count: 1, duplicate: true });
+  expect((await use(days)).body.data).toEqual({ date: TODAY, count: 1, duplicate: true });
   await run(days + 1);
-  expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(day) });
+  expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(TODAY) });
 });
 
 test('a former token is deleted after it expires', async () => {
@@ -278,8 +302,8 @@ test.each([
 async function sentByRuns() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
-  const ids = `insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 226000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01', 40, 1 from n`;
+  const ids = `insert into ledger (business_id, digest, day, forget_on, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+    where i < 160000) select ?, unhex(printf('%032x', i)), 20513, 20554, 1 from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {
@@ -300,21 +324,24 @@ async function sentByRuns() {
   return { d1, statements, counts };
 }
 
-test('a purge run sends at most five statements to each database, and the statements use indexes', {
+test('a purge run sends at most 47 statements to a single database, or five to each of nine, and the statements use indexes', {
   tags: 'slow',
 }, async () => {
   const { d1, statements, counts } = await sentByRuns();
-  expect(counts).toEqual([...Array(8).fill(4), 5]);
+  // The first run examines fifteen windows of the ledger, and the second the last one. From then on, the walk rests.
+  expect(counts).toEqual([46, 6, 3, 2, 2, 2, 2, 2, 3]);
+  expect([1, 9, 10, 62].map((count) => 2 + 3 * windowsFor(count))).toEqual([47, 5, 98, 14]);
   const plans = statements.map(async ({ sql, values }) => {
     const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
   // `deletions` is small: it contains only deletions in progress. The others are the periods of twenty businesses.
-  const scans = details.filter((detail) => /^SCAN (?!CONSTANT ROW|\(subquery)/.test(detail));
-  expect(scans).toEqual(['SCAN deletions', 'SCAN days', 'SCAN periods', 'SCAN used']);
+  const scans = details.filter((detail) => /^SCAN (?!CONSTANT ROW|\(subquery|json_each)|TEMP B-TREE/.test(detail));
+  expect(scans).toEqual(['SCAN deletions', 'SCAN days', 'USE TEMP B-TREE FOR DISTINCT', 'SCAN periods', 'SCAN used']);
   for (const index of [
-    ...['SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)'],
+    ...['SEARCH ledger USING PRIMARY KEY ((business_id,digest)>(?,?))'],
+    ...['SEARCH ledger USING PRIMARY KEY (business_id=? AND digest=?)'],
     ...['SEARCH former_tokens USING COVERING INDEX former_tokens_expires_at (expires_at<?)'],
     ...['SEARCH changes USING COVERING INDEX changes_at (at<?)'],
     ...['SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)'],

@@ -160,7 +160,7 @@ test('reading lists returns exactly the fields of the row types', async () => {
   const page = { limit: 1, since: '', before_at: '~', before_id: '' };
   await expectFields(eventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
   await expectFields(allEventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
-  const database = { ...REFUSAL, uses: true, ids: true, alerts: true } as const;
+  const database = { ...REFUSAL, uses: true, alerts: true } as const;
   await expectFields(readDatabase({ day: TODAY }), database, {}, {});
   const forgotten = { forgotten: deleteRefusedOrigins };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;

@@ -1,8 +1,8 @@
 // Reads a database's figures for the operator. Each figure counts at most COUNTED_TO rows.
-import { and, eq, gt, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { boundedSumOfCounts } from './limits.ts';
 import { isPermitted } from './permission.ts';
-import { businesses, dailyUsage, events, ledger } from './schema.ts';
+import { businesses, dailyUsage, events } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 
 const COUNTED_TO = 10_000;
@@ -14,18 +14,16 @@ const nullIfMore = <T>(value: SQL<T>, rows: SQL) =>
   sql<T | null>`(select case when count(*) <= ${COUNTED_TO} then ${value} end from ${rows})`;
 const countOf = (rows: SQL) => nullIfMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);
 
-/** Reads the verdict, the number of uses on `day`, the number of ids due for deletion, and the number of unsent alerts. */
+/** Reads the verdict, the number of uses on `day`, and the number of unsent alerts. */
 export const readDatabase = statement(['day'], (permission, $) => {
   const permitted = isPermitted(permission);
   // Reads business by business, because daily_usage has no index on `day`. `id > 0` makes SQLite search by primary key.
   const page = sql`(select ${businesses.id} from ${businesses} where ${and(permitted, gt(businesses.id, 0))}
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
-  const due = sql`from ${ledger} where ${and(permitted, lt(ledger.forget_on, $.today))}`;
   const unsent = sql`from ${events} where ${and(permitted, isNotNull(events.due_at))}`;
   return withVerdict(permission, {
     uses: nullIfMore(boundedSumOfCounts, counts).as('uses'),
-    ids: countOf(due).as('ids'),
     alerts: countOf(unsent).as('alerts'),
   });
 });

@@ -4,6 +4,7 @@ import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId } from './change.ts';
 import { jsonObject, selectOne } from './json.ts';
+import { dayWithNumber, numberOfDay } from './ledger.ts';
 import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { businesses, dailyUsage, importedDays, ledger } from './schema.ts';
@@ -30,10 +31,10 @@ const recordedUses = (
   business_id: SQLWrapper,
   uses: SQLWrapper | Placeholder,
 ) => sql`from json_each(${uses}) cross join ${ledger}
-  where ${and(eq(ledger.business_id, business_id), eq(ledger.digest, listedDigest), gte(ledger.day, firstLoweredDay))}`;
+  where ${and(eq(ledger.business_id, business_id), eq(ledger.digest, listedDigest), gte(ledger.day, numberOfDay(firstLoweredDay)))}`;
 /** Tests whether the count of a use's day was imported. Such a use cannot be lowered. */
 const isImported = sql`exists (select 1 from ${importedDays}
-  where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;
+  where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, dayWithNumber(ledger.day)))})`;
 /** Selects the uses that can be lowered and whose stored quantity is greater than the listed quantity. */
 const greaterUses = (business_id: SQLWrapper, uses: SQLWrapper | Placeholder) =>
   sql`${recordedUses(business_id, uses)} and not ${isImported} and ${gt(ledger.quantity, listedQuantity)}`;
@@ -55,7 +56,7 @@ const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
 
 /** How much the list lowers each day's count. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
-  sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
+  sql`(select ${dayWithNumber(ledger.day)} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
 
 /** The sum of `quantity` over the lowered uses, as JSON for the list of changes. */
@@ -90,8 +91,8 @@ const lowering = change('lower_uses', ['uses'], {
         .onConflictDoUpdate({ target: [business_id, day], set: { count: sql`excluded.count` } });
     },
     lowered($) {
-      const { business_id, digest, day, recorded_on, keep_days } = ledger;
-      const row = { business_id, digest, day, recorded_on, keep_days, quantity: listedQuantity };
+      const { business_id, digest, day, forget_on } = ledger;
+      const row = { business_id, digest, day, forget_on, quantity: listedQuantity };
       return builder
         .insert(ledger)
         .select(sql`select ${rowValues(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)

@@ -4,10 +4,11 @@ import { and, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
-import { addDays, DAY_MS, dayOf, formatTimestamp } from '../core/time.ts';
+import { addDays, DAY_MS, formatTimestamp } from '../core/time.ts';
 import type { Cost } from './batch.ts';
 import { changesRetainedFrom } from './changes.ts';
 import { eventsRetainedFrom, missingEventsOfSlice } from './events.ts';
+import { forgetDeletedBusinesses, forgetIds } from './ledger.ts';
 import { metered } from './meter.ts';
 import { rowValues } from './new-row.ts';
 import { MAX_ORIGINS, originsRetainedFrom } from './refused-origins.ts';
@@ -28,11 +29,6 @@ import { withTimeout } from './timeout.ts';
 
 /** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
-/**
- * A run deletes up to 24,000 ids. With one run every two minutes, the purge keeps up with the highest rate at which a database can record
- * single uses.
- */
-const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
 /** Most purges of changes check only those that became overdue within this many days. */
 const CHANGES_OVERDUE_DAYS = 30;
@@ -49,12 +45,13 @@ export async function purgeAll(
 ): Promise<{ failed: Binding[]; ids: number }> {
   const failed: Binding[] = [];
   let ids = 0;
+  const windows = windowsFor(BINDINGS.filter((database) => bindings[database] !== undefined).length);
   const purges = BINDINGS.map(async (database) => {
     const d1 = bindings[database];
     if (d1 === undefined) return;
     try {
       const report: Report = (line) => log.error({ ...line, database });
-      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report), TIMEOUT_MS);
+      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report, windows), TIMEOUT_MS);
     } catch (error) {
       failed.push(database);
       log.error({ operation: 'purge', database, error: stackOf(error) });
@@ -65,34 +62,16 @@ export async function purgeAll(
 }
 
 /**
- * Deletes the next kind of data in TURNS, and up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or belong to deleted
- * businesses. Runs at most five statements, so nine databases stay within the free plan's limit of 50. Returns the number of deleted ids.
+ * The windows of the ledger that a run examines in each of `count` databases. A turn takes at most two statements, and a window three. The
+ * free plan allows 50 statements in an invocation, which suffice for nine databases. More need a paid plan, which allows 1,000.
  */
-export async function purge(db: Database, now: Date, report: Report = () => {}): Promise<number> {
+export const windowsFor = (count: number) => Math.floor(((count <= 9 ? 48 : 998) / count - 2) / 3);
+
+/** Deletes the next kind of data in TURNS, and ids that may be forgotten. Returns the number of deleted ids. */
+export async function purge(db: Database, now: Date, report: Report = () => {}, windows = 1): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
   await TURNS[turn % TURNS.length]?.(db, now, turn, report);
-  let ids = 0;
-  for (let statement = 0; statement < ID_STATEMENTS; statement++) {
-    const deleted = await purgeIds(db, now);
-    ids += deleted;
-    if (deleted < ROWS_PER_STATEMENT) break;
-  }
-  return ids;
-}
-
-async function purgeIds(db: Database, now: Date): Promise<number> {
-  const columns = { business_id: ledger.business_id, digest: ledger.digest };
-  const overdue = db
-    .select(columns)
-    .from(ledger)
-    .where(lt(ledger.forget_on, dayOf(now)));
-  const ofDeleted = db
-    .select(columns)
-    .from(ledger)
-    .where(inArray(ledger.business_id, deleted(db)));
-  const due = unionAll(overdue, ofDeleted).limit(ROWS_PER_STATEMENT);
-  const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in (select * from ${due})`);
-  return meta.changes;
+  return forgetIds(db, now, windows);
 }
 
 const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
@@ -144,8 +123,9 @@ async function purgeChanges(db: Database, now: Date, turn: number): Promise<void
   await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
 }
 
-/** Deletes the rows of completed deletions. A deletion is complete when no id and at most one change is left. */
+/** Deletes ids of deleted businesses, and the rows of completed deletions. A deletion is complete when no id and at most one change is left. */
 async function endDeletions(db: Database): Promise<void> {
+  await forgetDeletedBusinesses(db);
   const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
   const secondChange = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;

@@ -145,17 +145,14 @@ export const ledger = sqliteTable(
   {
     business_id: integer().notNull(),
     digest: blob().notNull(),
-    day: text().notNull(),
-    recorded_on: text().notNull(),
-    keep_days: integer().notNull(),
-    forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
+    /** The number of the day on which the use counted (ledger.ts). */
+    day: integer().notNull(),
+    /** The number of the first day on which the id may be forgotten. */
+    forget_on: integer().notNull(),
     /** The number of uses recorded with the id. */
     quantity: integer().notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.business_id, table.digest] }),
-    index('ledger_forget_on').on(table.forget_on),
-  ],
+  (table) => [primaryKey({ columns: [table.business_id, table.digest] })],
 );
 
 /** Recent days with imported counts. Such a count is not the sum of recorded uses, so the day's uses cannot be lowered. */
@@ -291,6 +288,8 @@ export const runs = sqliteTable(
     after_id: integer(),
     /** … up to this one. Null if it reached the end. */
     last_id: integer(),
+    /** The walk through the ledger continues after this id of the business `after_id`. */
+    after_digest: blob(),
   },
   (table) => [primaryKey({ columns: [table.name] })],
 );

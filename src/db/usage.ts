@@ -8,6 +8,7 @@ import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { newEventIds, ofToday, recentDays, storeReached } from './events.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { dayWithNumber, numberOfDay } from './ledger.ts';
 import { isOverLimit, limitUsageOf, sumOfCounts } from './limits.ts';
 import { type NewRow, rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
@@ -127,8 +128,8 @@ const ledgerRow = (
   rowValues(ledger, {
     ...use,
     digest: sql`unhex(${use.digest})`,
-    recorded_on: today,
-    keep_days: sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`),
+    day: numberOfDay(use.day),
+    forget_on: sql`${numberOfDay(today)} + ${sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)] + 1}`)}`,
   });
 
 type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
@@ -175,12 +176,15 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     .select({
       ...verdictOf(permission),
       ...limitUsageOf(permission, shape),
-      date: sql<string | null>`${ledger.day}`.as('date'),
+      date: sql<string | null>`${dayWithNumber(ledger.day)}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })
     .from(permission)
     .leftJoin(ledger, known)
-    .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
+    .leftJoin(
+      dailyUsage,
+      and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, dayWithNumber(ledger.day))),
+    );
 });
 
 /** A use with an id: the hex digest of the id, the day that the use counts towards, and its quantity. */

@@ -238,7 +238,7 @@ Only the operator can read this. A page comes from one database, so it can be sh
   'GET /api/v1/database': {
     operationId: 'readDatabases',
     summary: 'List the databases',
-    description: `Lists each database with its size, yesterday's uses and its backlog: use ids to purge and alerts to send. A database that fails, or
+    description: `Lists each database with its size, yesterday's uses and its backlog: alerts to send. A database that fails, or
 does not respond within 4 seconds, is listed with an \`error\`. Only the operator can read this.`,
     success: ok('The databases.', schemas.databases, {
       databases: {
@@ -249,7 +249,7 @@ does not respond within 4 seconds, is listed with an \`error\`. Only the operato
             binding: 'DB',
             bytes: 241_664,
             uses_yesterday: 6830,
-            backlog: { ids: 0, alerts: 0 },
+            backlog: { alerts: 0 },
           },
           { number: 1, letter: '1', binding: 'DB_1', error: 'does not respond' },
         ],

@@ -19,7 +19,7 @@ async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases
   const day = addDays(dayOf(c.get('call').now), -1);
   try {
     const { row, bytes } = await withTimeout(c.get('databases').askIn(number)(readDatabase({ day })), PROBE_TIMEOUT_MS);
-    return { ...database, bytes, uses_yesterday: row.uses, backlog: { ids: row.ids, alerts: row.alerts } };
+    return { ...database, bytes, uses_yesterday: row.uses, backlog: { alerts: row.alerts } };
   } catch (error) {
     const { request_id } = c.get('logEntry');
     c.get('log').error({

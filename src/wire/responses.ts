@@ -334,7 +334,6 @@ const databaseState = object('Database', 'A database with its size and backlog.'
     .nullable(count('Uses yesterday.'))
     .check(z.describe('Uses yesterday, UTC. Null if the database contains more than 10,000 businesses.')),
   backlog: z.object({
-    ids: waiting('Ids of uses to purge.'),
     alerts: waiting('Alerts not sent yet.'),
   }),
 });

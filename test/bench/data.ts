@@ -66,8 +66,8 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     ],
     [
       uses,
-      `ledger (business_id, digest, day, recorded_on, keep_days, quantity)
-      select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), '${today}', '${today}', 40, 1 from n`,
+      `ledger (business_id, digest, day, forget_on, quantity)
+      select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), unixepoch('${today}') / 86400, unixepoch('${today}') / 86400 + 41, 1 from n`,
     ],
   ];
   for (const [count, insert] of inserts) {

@@ -165,14 +165,18 @@ const TABLES: Record<string, Table> = {
     hasExpired: never,
   },
   ledger: {
-    sql: 'select business_id, lower(hex(digest)) as digest, day, recorded_on, keep_days, quantity from ledger',
+    sql: `select business_id, lower(hex(digest)) as digest, date(day * 86400, 'unixepoch') as day,
+      date(forget_on * 86400, 'unixepoch') as forget_on, quantity from ledger`,
     key: ['business_id', 'digest'],
     rows: ({ ledger }, database) =>
       perBusiness(ledger, database, (uses) =>
-        Object.entries(uses).map(([name, use]) => ({ digest: sha256(name).slice(0, 32), ...use })),
+        Object.entries(uses).map(([name, { day, recorded_on, keep_days, quantity }]) => ({
+          ...{ digest: sha256(name).slice(0, 32), day, quantity },
+          forget_on: plusDays(recorded_on, keep_days + 1),
+        })),
       ),
-    hasExpired: ({ deletions }, { business_id, recorded_on, keep_days }, now) =>
-      plusDays(`${recorded_on}`, Number(keep_days)) < dayOf(now) || deletions.includes(Number(business_id)),
+    hasExpired: ({ deletions }, { business_id, forget_on }, now) =>
+      `${forget_on}` <= dayOf(now) || deletions.includes(Number(business_id)),
     forget(state, { business_id, digest }) {
       const uses = state.ledger[Number(business_id)] ?? {};
       for (const name of Object.keys(uses)) if (sha256(name).startsWith(`${digest}`)) delete uses[name];

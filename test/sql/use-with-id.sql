@@ -160,7 +160,7 @@ select
       )
     )
   end as month_ends_on,
-  ledger.day as date,
+  date(ledger.day * 86400, 'unixepoch') as date,
   coalesce(daily_usage.count, 0) as count
 from
   permission
@@ -170,7 +170,7 @@ from
   )
   left join daily_usage on (
     daily_usage.business_id = ledger.business_id
-    and daily_usage.day = ledger.day
+    and daily_usage.day = date(ledger.day * 86400, 'unixepoch')
   );
 
 -- counted
@@ -296,13 +296,12 @@ returning
   count;
 
 -- remembered
-insert into ledger (business_id, digest, day, recorded_on, keep_days, quantity)
+insert into ledger (business_id, digest, day, forget_on, quantity)
 select
   case when refusal is null then :business_id end,
   unhex (:digest),
-  :today,
-  :today,
-  2,
+  (strftime('%s', :today) / 86400),
+  (strftime('%s', :today) / 86400) + 3,
   :quantity
 from
   (
