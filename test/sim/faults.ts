@@ -11,6 +11,7 @@ const DEADLINE_MS = 10_000;
  * - `late`: starts at the deadline or after it, by `ms`. It must do nothing.
  * - `slow`: commits, but answers `ms` after the deadline.
  * - `delayed`: starts and answers `ms` after it was sent.
+ * - `ahead`: runs while the database's clock is `ms` beyond the deadline. It must do nothing.
  * - `killed`: commits, but the Worker ends before it learns so. The caller gets no answer.
  * - `broken`: fails with an error that D1 does not document as an outage.
  *
@@ -25,6 +26,7 @@ export const FAULTS = [
   'late',
   'slow',
   'delayed',
+  'ahead',
   'killed',
   'broken',
   'ends',
@@ -38,13 +40,18 @@ const REFUSED = 'D1_ERROR: D1 DB is overloaded. Too many requests queued.';
 const LOST = 'Network connection lost.';
 const BROKEN = 'D1_ERROR: no such table: api_keys: SQLITE_ERROR';
 
-/** What a fault needs from the world: virtual time, and the end of the Worker that made the call. */
-export type Means = { sleep: (ms: number) => Promise<void>; kill: () => void };
+/** What a fault needs from the world: virtual time, the databases' clocks, and the end of the Worker that made the call. */
+export type Means = {
+  sleep: (ms: number) => Promise<void>;
+  /** Sets the clock of the databases forward until it is called again. */
+  setAhead: (ms: number) => void;
+  kill: () => void;
+};
 
 const never = () => new Promise<never>(() => {});
 
 /** Runs a call with a fault. */
-export async function failing<T>({ kind, ms = 0 }: Fault, run: () => T, { sleep, kill }: Means): Promise<T> {
+export async function failing<T>({ kind, ms = 0 }: Fault, run: () => T, { sleep, setAhead, kill }: Means): Promise<T> {
   switch (kind) {
     case 'ends':
       return run();
@@ -73,6 +80,13 @@ export async function failing<T>({ kind, ms = 0 }: Fault, run: () => T, { sleep,
     case 'delayed':
       await sleep(ms);
       return run();
+    case 'ahead':
+      setAhead(DEADLINE_MS + ms);
+      try {
+        return run();
+      } finally {
+        setAhead(0);
+      }
     case 'killed':
       run();
       kill();

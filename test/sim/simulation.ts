@@ -157,7 +157,7 @@ export class Simulation {
     );
     const answers = await world.send(requests, {
       // Concurrent requests take effect in the order in which their batches commit.
-      committed: (index) => this.#expect(all[index] as Sent, now),
+      committed: (index, isLate) => this.#expect(all[index] as Sent, now, isLate),
       answered: (index) => {
         const isHit = world.hits.some((hit) => hit.index === index);
         if (!isHit) this.#expect(all[index] as Sent, now);
@@ -185,8 +185,8 @@ export class Simulation {
     return null;
   }
 
-  #expect(sent: Sent, now: number): void {
-    sent.expected ??= this.model.answer(sent.request, now);
+  #expect(sent: Sent, now: number, isLate = false): void {
+    sent.expected ??= this.model.answer(sent.request, now, isLate);
   }
 
   /** Judges the answer to a request of one batch, whose effect the model has if that batch committed. */
@@ -195,8 +195,8 @@ export class Simulation {
     if (hits.length > 0 && expected !== null) this.model.forgetAfter(expected.after);
     if (hit?.fault.kind === 'killed') return null;
     if (answer === null) return 'no answer';
-    const isLate = hit?.fault.kind === 'delayed' && (hit.fault.ms ?? 0) >= CERTAIN_MS;
-    if (hit === undefined || (hit.fault.kind === 'delayed' && !(isLate && answer.status >= 500)))
+    const isUncertain = hit?.fault.kind === 'delayed' && (hit.fault.ms ?? 0) >= CERTAIN_MS && answer.status >= 500;
+    if (hit === undefined || (['delayed', 'ahead'].includes(hit.fault.kind) && !isUncertain))
       return expected === null ? 'no answer was expected' : compare(this.model, expected, answer);
     if (answer.status === statusAfter(hit, request)) return null;
     const writesNothing = answer.status === 503 && (expected ?? this.#imagine(request, now)).code !== null;

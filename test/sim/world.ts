@@ -26,8 +26,11 @@ export type Delivery = { id: string; body: string; at: number } & Receiver;
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
 export type Answer = { status: number; headers: Headers; text: string };
-/** Called for the request with this index: when a batch of its commits before its answer, and when it is answered. */
-export type Watch = { committed?: (index: number) => void; answered?: (index: number, answer: Answer) => void };
+/** Called for the request with this index: when a batch of its commits before its answer (`isLate`: after the deadline, by its clock), and when it is answered. */
+export type Watch = {
+  committed?: (index: number, isLate: boolean) => void;
+  answered?: (index: number, answer: Answer) => void;
+};
 
 /** A fault that hit a call of the request with this index. `wasAnswered`: the call was work after the response. */
 export type Hit = { index: number; database: number; fault: Fault; wasAnswered: boolean };
@@ -42,7 +45,7 @@ type Invocation = {
   /** Parts that wait for the world: at a gate or for a timer. */
   waiting: number;
   hasEnded: boolean;
-  committed: () => void;
+  committed: (isLate: boolean) => void;
 };
 const current = new AsyncLocalStorage<Invocation>();
 
@@ -80,6 +83,8 @@ export class World {
   #order = 0;
   #faults: Fault[] = [];
   #calls = 0;
+  /** By how much the databases' clocks are ahead. */
+  #ahead = 0;
   /** The databases that are down, with the time at which they are up again. */
   readonly #down = new Map<number, number>();
 
@@ -94,7 +99,7 @@ export class World {
     this.random = new Random(seed);
     this.databases = Array.from({ length: databases }, (_, number) => {
       const d1 = new SimulatedD1(
-        () => this.now,
+        () => this.now + this.#ahead,
         (run) => this.#call(number, run),
       );
       const content = stored?.[number];
@@ -143,7 +148,7 @@ export class World {
     const answers = requests.map((): Answer | null => null);
     await this.#step(
       requests.map((request, index) => ({
-        committed: () => committed?.(index),
+        committed: (isLate) => committed?.(index, isLate),
         work: async (invocation) => {
           const answer = await this.#fetch(request, invocation);
           if (invocation.hasEnded) return;
@@ -199,7 +204,9 @@ export class World {
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  async #step(all: { committed: () => void; work: (invocation: Invocation) => Promise<void> }[]): Promise<void> {
+  async #step(
+    all: { committed: (isLate: boolean) => void; work: (invocation: Invocation) => Promise<void> }[],
+  ): Promise<void> {
     this.lines = [];
     this.hits = [];
     this.deliveries = [];
@@ -283,7 +290,7 @@ export class World {
           );
     const runs = () => {
       const result = run();
-      if (!invocation.wasAnswered && fault?.kind !== 'late') invocation.committed();
+      if (!invocation.wasAnswered && fault?.kind !== 'late') invocation.committed(fault?.kind === 'ahead');
       return result;
     };
     await this.#gate();
@@ -296,6 +303,9 @@ export class World {
         ? runs()
         : await failing(fault, runs, {
             sleep: (ms) => part(invocation, () => this.sleep(ms)),
+            setAhead: (ms) => {
+              this.#ahead = ms;
+            },
             kill: () => end(invocation),
           });
     await this.#gate();
