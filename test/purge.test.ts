@@ -67,14 +67,17 @@ test('a walk deletes every expired id and no other, begins once a day, and conti
   expect(await ids()).toBe(0);
 });
 
-test('a walk that rests reads four rows', async () => {
+test('a walk that rests reads two rows, however many ids are stored', async () => {
   const business = await newBusiness();
+  const digest = (index: number) => new Uint8Array(16).fill(index) as Buffer;
+  const row = { business_id: business.id, day: DAY_NUMBER, forget_on: DAY_NUMBER + 41, quantity: 1 };
+  await business.db.insert(ledger).values([1, 2, 3, 4, 5].map((index) => ({ ...row, digest: digest(index) })));
   const cost = noCost();
   const forget = () => forgetIds(drizzle(metered(business.home.d1, cost)), later(28 * DAY_MS), 15);
   await forget();
   const { rows_read, rows_written } = cost;
   await forget();
-  expect([cost.rows_read - rows_read, cost.rows_written - rows_written]).toEqual([4, 0]);
+  expect([cost.rows_read - rows_read, cost.rows_written - rows_written]).toEqual([2, 0]);
 });
 
 test.each([

@@ -48,8 +48,9 @@ async function readWindow(db: Database, now: Date): Promise<Window> {
   const hasEnded = and(eq(runs.name, NAME), isNull(runs.after_id), gte(runs.ended_at, today));
   const isResting = sql`exists (select 1 from ${runs} where ${hasEnded})`;
   const isNext = sql`(${business_id}, ${digest}) > (coalesce(${stored(runs.after_id)}, 0), coalesce(${stored(runs.after_digest)}, x''))`;
+  // `limit` is evaluated once. A condition with a subquery would be evaluated for each row, and so read the whole ledger.
   const window = sql`select ${business_id} as business_id, hex(${digest}) as digest, ${forget_on} as forget_on from ${ledger}
-    where ${isNext} and not ${isResting} order by ${business_id}, ${digest} limit ${sql.raw(`${WINDOW}`)}`;
+    where ${isNext} order by ${business_id}, ${digest} limit iif(${isResting}, 0, ${sql.raw(`${WINDOW}`)})`;
   const [found] = await db.all<Window>(sql`select ${isResting} as is_resting, count(*) as examined,
     max(printf('%016d', business_id) || digest) as last,
     json_group_array(json_array(business_id, digest)) filter (where forget_on <= ${numberOfDay(sql`${today}`)}) as expired
