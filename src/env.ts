@@ -8,7 +8,12 @@ import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
 /** The rate limiters for requests (per client address and per credential) and for stored refusals (per origin and per business). */
-export type RateLimiter = 'ADDRESS_LIMIT' | 'CREDENTIAL_LIMIT' | 'REFUSED_ORIGIN_LIMIT' | 'REFUSED_BUSINESS_LIMIT';
+export type RateLimiter =
+  | 'ADDRESS_LIMIT'
+  | 'CREDENTIAL_LIMIT'
+  | 'DEAR_LIMIT'
+  | 'REFUSED_ORIGIN_LIMIT'
+  | 'REFUSED_BUSINESS_LIMIT';
 
 /** The Worker's bindings (wrangler.toml). */
 export type Bindings = {

@@ -226,7 +226,7 @@ async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operat
   // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
-  await limitCredential(c, credential, origin, user_id === null ? `${business_id ?? 0}` : `user ${user_id}`);
+  await limitCredential(c, credential, origin, user_id === null ? `${business_id ?? 0}` : `user ${user_id}`, operation);
 }
 
 /**

@@ -136,6 +136,24 @@ describe('the rate limits', () => {
     digest.mockRestore();
   });
 
+  test('count dear calls of a key together, and other calls not at all', async () => {
+    const business = await newBusiness();
+    const { binding } = limiter(2);
+    const bindings = { DEAR_LIMIT: binding };
+    const as = business.key;
+    const list = () => call('POST', business.usage, { as, bindings, body: { uses: [{ id: 'order-1' }] } });
+    const changes = () => call('GET', `/api/v1/business/${business.id}/changes`, { as, bindings });
+    expect([(await list()).status, (await changes()).status, (await list()).status]).toEqual([200, 200, 429]);
+    const answer = await changes();
+    expect(answerOf(answer)).toEqual({ status: 429, body: { message: 'Too Many Attempts.' } });
+    expect(answer.lines).toMatchObject([{ refusal: 'rate_limited', limiter: 'DEAR_LIMIT' }]);
+    for (let use = 0; use < 3; use++) expect((await call('POST', business.usage, { as, bindings })).status).toBe(200);
+    const other = await newKey(business);
+    expect(
+      (await call('POST', business.usage, { as: other.key, bindings, body: { uses: [{ id: 'order-1' }] } })).status,
+    ).toBe(200);
+  });
+
   test('do not count requests over an address limit against the token, because anyone can copy a token from a page', async () => {
     const address = limiter(1);
     const credential = limiter(2);

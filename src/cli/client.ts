@@ -1,5 +1,6 @@
 // Sends the commands' requests. Sends the operator key only to the URL in `API` and does not follow redirects. The URL must use https, or
 // http if it refers to this machine.
+import { setTimeout } from 'node:timers/promises';
 import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
@@ -48,7 +49,12 @@ async function sendOnce(service: Service, request: Request): Promise<Data> {
   throw refusalIn(service, response, answer);
 }
 
-async function fetchResponse({ api, host, key }: Service, { method, path, query = {}, body, idempotencyKey }: Request) {
+/** A request over a rate limit did nothing, so it is sent again after the time that the service names, at most this many times. */
+const MAX_WAITS = 30;
+
+async function fetchResponse(service: Service, request: Request, waits = MAX_WAITS) {
+  const { api, host, key } = service;
+  const { method, path, query = {}, body, idempotencyKey } = request;
   const url = new URL(api + path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${value}`);
   const answer = await fetchText(host, url, {
@@ -63,6 +69,10 @@ async function fetchResponse({ api, host, key }: Service, { method, path, query 
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const { status, headers } = answer.response;
+  if (headers.get('Error-Code') === 'rate_limited' && waits > 0) {
+    await setTimeout(Number(headers.get('Retry-After')) * 1000);
+    return fetchResponse(service, request, waits - 1);
+  }
   if (status >= 300 && status < 400)
     throw new Error(`${host} redirects to ${headers.get('Location')}. API must be the URL of the service itself.`);
   return answer;

@@ -44,6 +44,8 @@ type Rule = Callers & {
   whileInactive: boolean;
   /** When a retry is safe: always, only with an Idempotency-Key, or never. If a retry is never safe, the operation rejects the header. */
   retry: 'always' | 'with_key' | 'never';
+  /** True if a call can take more than five milliseconds of the database. Such calls share one more rate limit. */
+  isDear?: true;
 };
 
 /** What most operations have in common. */
@@ -70,8 +72,14 @@ export const POLICY = {
     whileInactive: false,
     retry: 'with_key',
   },
-  record_uses: { ...USAGE, ...by(RECORDERS, EVERY_OPERATOR), does: 'record lists of uses', whileInactive: false },
-  lower_uses: { ...USAGE, ...by(NOBODY, EVERY_OPERATOR), does: 'lower uses' },
+  record_uses: {
+    ...USAGE,
+    ...by(RECORDERS, EVERY_OPERATOR),
+    does: 'record lists of uses',
+    whileInactive: false,
+    isDear: true,
+  },
+  lower_uses: { ...USAGE, ...by(NOBODY, EVERY_OPERATOR), does: 'lower uses', isDear: true },
   read_access: { ...ACCESS, ...by(READERS), does: 'read access domains' },
   change_access: { ...ACCESS, ...by(FULL), does: 'change access domains' },
   read_refused_origins: { ...ACCESS, ...by(READERS), does: 'read refused origins' },
@@ -81,17 +89,17 @@ export const POLICY = {
   create_business: { ...BUSINESSES, ...OPERATOR, does: 'create businesses', retry: 'with_key' },
   update_business: { ...ACCESS, ...OPERATOR, does: 'change businesses' },
   delete_business: { ...ACCESS, ...OPERATOR, does: 'delete businesses' },
-  import_history: { ...ACCESS, ...OPERATOR, does: 'import histories' },
+  import_history: { ...ACCESS, ...OPERATOR, does: 'import histories', isDear: true },
   list_keys: { ...BUSINESSES, ...OPERATOR, does: 'list API keys' },
   create_key: { ...BUSINESSES, ...OPERATOR, does: 'create API keys', retry: 'never' },
   revoke_key: { ...BUSINESSES, ...OPERATOR, does: 'revoke API keys' },
   create_console_link: { ...BUSINESSES, ...OPERATOR, does: 'create console links', retry: 'never' },
-  read_user_changes: { ...BUSINESSES, ...OPERATOR, does: 'read the changes of users' },
+  read_user_changes: { ...BUSINESSES, ...OPERATOR, does: 'read the changes of users', isDear: true },
   export_user: { ...BUSINESSES, ...OPERATOR, does: 'export users' },
   erase_user: { ...BUSINESSES, ...OPERATOR, does: 'erase users' },
   list_businesses: { ...BUSINESSES, ...by(READERS), does: 'list businesses' },
   read_business: { ...ACCESS, ...by(READERS), does: 'read businesses' },
-  read_changes: { ...ACCESS, ...by(READERS), does: 'read changes' },
+  read_changes: { ...ACCESS, ...by(READERS), does: 'read changes', isDear: true },
   read_alerts: { ...ACCESS, ...by(READERS), does: 'read alerts' },
   read_all_usage: { ...BUSINESSES, ...by(NOBODY, EVERY_OPERATOR), does: 'read the usage of all businesses' },
   read_all_alerts: { ...BUSINESSES, ...OPERATOR, does: 'read the alerts of all businesses' },
@@ -102,6 +110,9 @@ export const POLICY = {
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
+
+/** Returns whether a call can take more than five milliseconds of the database. */
+export const isDear = (operation: Operation): boolean => 'isDear' in POLICY[operation];
 
 /** Returns the roles that may do something. */
 export const rolesIn = <R extends string>(answers: Answers<R>): R[] =>

@@ -1,5 +1,6 @@
 // The rate limits, checked before the database is queried: by client address, then by credential.
 import { type Credential, sha256Hex } from '../core/credential.ts';
+import { isDear, type Operation } from '../core/policy.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env, RateLimiter } from '../env.ts';
@@ -38,7 +39,7 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 }
 
 /**
- * Throws if a credential is over its limit. Tokens are public, so their requests are counted per origin. Otherwise, refused pages could use
+ * Throws if a credential is over its limit, or a caller of dear operations is over the limit of those. Tokens are public, so their requests are counted per origin. Otherwise, refused pages could use
  * up a registered page's limit. Requests with an operator key are counted per `subject` (a business or a user), so a loop of calls for one
  * subject does not block the others. Call this after limitAddress, so an address over its limit cannot use up a credential's limit.
  */
@@ -47,13 +48,17 @@ export async function limitCredential(
   { kind, text, hash }: Credential,
   origin: string | null,
   subject: string,
+  operation: Operation,
 ): Promise<void> {
-  if (c.env.CREDENTIAL_LIMIT === undefined) return; // avoids computing a digest
+  const limiters = (['CREDENTIAL_LIMIT', ...(isDear(operation) ? ['DEAR_LIMIT' as const] : [])] as const).filter(
+    (limiter) => c.env[limiter] !== undefined,
+  );
+  if (limiters.length === 0) return; // avoids computing a digest
   const key =
     kind === 'token'
       ? await sha256Hex(`${text} ${origin ?? ''}`)
       : `${await hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
-  await requireWithin(c, 'CREDENTIAL_LIMIT', key);
+  for (const limiter of limiters) await requireWithin(c, limiter, key);
 }
 
 /**

@@ -46,6 +46,16 @@ describe('the table of commands', () => {
   });
 });
 
+test('a request over a rate limit waits as long as the service says, and is sent again', async () => {
+  const busy: Answer = (response) =>
+    response
+      .writeHead(429, { 'Error-Code': 'rate_limited', 'Retry-After': '0' })
+      .end('{"message":"Too Many Attempts."}');
+  const { env, sent } = await stub(busy, busy, success({ databases: [] }));
+  expect(await printed(env, 'database', 'list')).toEqual({ databases: [] });
+  expect(sent).toHaveLength(3);
+});
+
 describe('a list', () => {
   test.each<[string, string[], string]>([
     ['businesses', ['business', 'list', '--user', '7'], 'GET /business?user_id=7&after='],
