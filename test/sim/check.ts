@@ -1,6 +1,6 @@
 // Compares what the service answers and stores with what the model expects.
 import { createHash } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { SimulatedD1 } from './d1.ts';
 import { ANY, type Expected } from './model/call.ts';
 import type { Model } from './model/model.ts';
 import { matches, reveal } from './model/secrets.ts';
@@ -276,12 +276,18 @@ const ORDER = Object.keys(TABLES);
 const JSON_COLUMNS = ['before', 'after'];
 
 /**
+ * What each table was last found equal to. While neither the table nor the model's rows change, it need not be read again. Missing if the
+ * comparison changed the model.
+ */
+const found = new WeakMap<SimulatedD1, Map<string, string>>();
+
+/**
  * Compares every table of every database with the model. The purge may have deleted rows that have expired: the model then forgets them.
  * `isSettled`: it must have deleted them all.
  */
 export function compareDatabase(
   model: Model,
-  databases: readonly DatabaseSync[],
+  databases: readonly SimulatedD1[],
   now: number,
   { isSettled = false } = {},
 ): string | null {
@@ -295,7 +301,7 @@ export function compareDatabase(
 
 function compareTable(
   state: State,
-  { name, number, database }: { name: string; number: number; database: DatabaseSync },
+  { name, number, database }: { name: string; number: number; database: SimulatedD1 },
   now: number,
   isSettled: boolean,
 ): string | null {
@@ -309,19 +315,25 @@ function compareTable(
       return [seen.get(id) === 1 ? id : `${id} #${seen.get(id)}`, row];
     });
   };
-  const actual = new Map(named(database.prepare(sql).all()));
-  for (const [id, row] of named(rows(state, number))) {
+  const expected = rows(state, number);
+  const text = reveal(state, JSON.stringify(expected));
+  const known = found.get(database) ?? new Map<string, string>();
+  found.set(database, known);
+  if (!isSettled && !database.changed.has(name) && known.get(name) === text) return null;
+  let changesModel = text.includes('⟨');
+  const actual = new Map(named(database.rows(sql)));
+  for (const [id, row] of named(expected)) {
     const stored = actual.get(id);
-    const isOver = hasExpired(state, row, now);
+    const wasUnsure = isUnsure(state, name, row);
+    changesModel ||= wasUnsure || stored === undefined;
     if (stored === undefined) {
-      if (isUnsure(state, name, row)) forget?.(state, row);
-      else if (!isOver || forget === undefined) return `${name} ${id} is missing`;
-      else forget(state, row);
+      if (!wasUnsure && (forget === undefined || !hasExpired(state, row, now))) return `${name} ${id} is missing`;
+      forget?.(state, row);
       continue;
     }
-    if (isSettled && isOver) return `${name} ${id} has expired, but is still there`;
+    if (isSettled && hasExpired(state, row, now)) return `${name} ${id} has expired, but is still there`;
     actual.delete(id);
-    if (isUnsure(state, name, row) && adopt(state, name, row, stored)) continue;
+    if ((wasUnsure && adopt(state, name, row, stored)) || isSame(row, stored)) continue;
     const shown = Object.fromEntries(
       Object.entries(stored).map(([column, value]) => [
         column,
@@ -332,7 +344,16 @@ function compareTable(
     if (difference !== null) return difference;
   }
   const [extra] = actual.keys();
-  return extra === undefined ? null : `${name} has more: ${JSON.stringify(actual.get(extra))}`;
+  if (extra !== undefined) return `${name} has more: ${JSON.stringify(actual.get(extra))}`;
+  database.changed.delete(name);
+  if (changesModel) known.delete(name);
+  else known.set(name, text);
+  return null;
+}
+
+function isSame(row: Row, stored: Row): boolean {
+  const columns = Object.keys(stored);
+  return columns.length === Object.keys(row).length && columns.every((column) => row[column] === stored[column]);
 }
 
 /** Whether a Worker may have ended before it stored this after its response. */

@@ -1,6 +1,6 @@
 // A stand-in for D1 on node:sqlite, in memory. Like D1, it runs a batch as one transaction, binds numbers as REAL, returns blobs as arrays
 // and enforces foreign keys. Not simulated: D1's authorizer, its limits and its billed rows.
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { constants, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 
 /** Decides when a call to the database runs and what its caller learns. */
 export type Intercept = <T>(run: () => T) => Promise<T>;
@@ -8,10 +8,16 @@ export type Intercept = <T>(run: () => T) => Promise<T>;
 type Value = SQLInputValue | boolean;
 type Result = { results: Record<string, unknown>[]; success: true; meta: Record<string, number> };
 
-type Prepared = { statement: StatementSync; returnsRows: boolean };
+type Prepared = { statement: StatementSync; returnsRows: boolean; writes: ReadonlySet<string> };
+const WRITES = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE];
 
 export class SimulatedD1 {
   readonly sqlite = new DatabaseSync(':memory:');
+  /** The tables that statements have changed since somebody last emptied this. */
+  readonly changed = new Set<string>();
+  /** The tables that the statement being prepared may change, also by deleting what refers to its rows. */
+  #writes = new Set<string>();
+  readonly #reads = new Map<string, StatementSync>();
   readonly #prepared = new Map<string, Prepared>();
   readonly #intercept: Intercept;
 
@@ -19,10 +25,21 @@ export class SimulatedD1 {
   constructor(now: () => number, intercept: Intercept) {
     this.#intercept = intercept;
     this.sqlite.function('unixepoch', { varargs: true }, () => now() / 1000);
+    this.sqlite.setAuthorizer((action, table) => {
+      if (WRITES.includes(action) && table !== null) this.#writes.add(table);
+      return constants.SQLITE_OK;
+    });
   }
 
   prepare(sql: string): Statement {
     return new Statement(this, sql, []);
+  }
+
+  /** Reads rows for a test: not as a call of the service. */
+  rows(sql: string): Record<string, SQLOutputValue>[] {
+    const known = this.#reads.get(sql) ?? this.sqlite.prepare(sql);
+    this.#reads.set(sql, known);
+    return known.all();
   }
 
   async batch(statements: Statement[]): Promise<Result[]> {
@@ -43,10 +60,11 @@ export class SimulatedD1 {
   }
 
   #run({ sql, values }: Statement): Result {
-    const { statement, returnsRows } = this.#cached(sql);
+    const { statement, returnsRows, writes } = this.#cached(sql);
     const given = values.map(bound);
     const results = returnsRows ? statement.all(...given).map(asSent) : [];
     const changes = returnsRows ? results.length : Number(statement.run(...given).changes);
+    if (changes > 0) for (const table of writes) this.changed.add(table);
     return { results, success: true, meta: { changes, rows_read: 0, rows_written: 0, size_after: 0, duration: 0 } };
   }
 
@@ -54,9 +72,10 @@ export class SimulatedD1 {
   #cached(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
+    this.#writes = new Set();
     const statement = this.sqlite.prepare(sql);
     statement.setReadBigInts(true); // otherwise it throws where D1 returns the nearest number
-    const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    const prepared = { statement, returnsRows: statement.columns().length > 0, writes: this.#writes };
     this.#prepared.set(sql, prepared);
     return prepared;
   }

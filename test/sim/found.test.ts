@@ -7,11 +7,11 @@ test.each([1, 2, 3, 4, 5001])(
   'the service does what the model says, in the world of seed %i',
   { tags: 'slow' },
   async (seed) => {
-    expect((await play(seed, 500)).failure).toBeNull();
+    expect((await play(seed, { steps: 500 })).failure).toBeNull();
   },
 );
 
 test('a seed repeats a world exactly', { tags: 'slow' }, async () => {
-  const [first, second] = [await play(7, 200), await play(7, 200)];
+  const [first, second] = [await play(7, { steps: 200 }), await play(7, { steps: 200 })];
   expect(second).toEqual(first);
 });

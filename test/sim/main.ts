@@ -1,23 +1,45 @@
-// npm run sim -- --seed 7 --steps 100000 (or --seconds 60): plays worlds, each from the next seed. For a failure, prints a short list of
-// steps as a test.
+// npm run sim -- --seed 7 --steps 100000 (or --seconds 60): plays worlds, each from the next seed. --workers 2 plays in two processes.
+// --days 365 --businesses 50 plays one world for a simulated year. For a failure, prints a short list of steps as a test.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { play, shrunk } from './play.ts';
 
 const STEPS_PER_WORLD = 4000;
 const SHRINK_MS = 60_000;
+/** Distance between the first seeds of two workers. */
+const SEEDS_PER_WORKER = 1_000_000;
 
+const number = { type: 'string' } as const;
 const { values } = parseArgs({
-  options: { seed: { type: 'string' }, steps: { type: 'string' }, seconds: { type: 'string' } },
+  options: { seed: number, steps: number, seconds: number, days: number, businesses: number, workers: number },
 });
-const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-const most = Number(values.steps ?? (values.seconds === undefined ? 20_000 : Number.POSITIVE_INFINITY));
-const end = Date.now() + 1000 * Number(values.seconds ?? Number.POSITIVE_INFINITY);
+const { workers = '1', businesses = '3', ...given } = values;
+const seed = Number(given.seed ?? Date.now() % 2 ** 31);
+if (Number(workers) > 1) {
+  const rest = Object.entries({ ...given, businesses }).flatMap(([name, value]) => [`--${name}`, value]);
+  const played = Array.from({ length: Number(workers) }, (_, worker) =>
+    once(fork(import.meta.filename, [...rest, '--seed', `${seed + worker * SEEDS_PER_WORKER}`]), 'exit'),
+  );
+  process.exit((await Promise.all(played)).some(([code]) => code !== 0) ? 1 : 0);
+}
+
+const days = Number(given.days ?? Number.POSITIVE_INFINITY);
+const isOneWorld = given.days !== undefined;
+const isLimited = isOneWorld || given.seconds !== undefined;
+const most = Number(given.steps ?? (isLimited ? Number.POSITIVE_INFINITY : 20_000));
+const end = Date.now() + 1000 * Number(given.seconds ?? Number.POSITIVE_INFINITY);
 console.log(`Seed ${seed}`);
 
 const began = performance.now();
 let steps = 0;
-for (let number = 0; steps < most && Date.now() < end; number++) {
-  const played = await play(seed + number, Math.min(STEPS_PER_WORLD, most - steps));
+for (let world = 0; steps < most && Date.now() < end && !(isOneWorld && world > 0); world++) {
+  const size = {
+    steps: Math.min(isOneWorld ? most : STEPS_PER_WORLD, most - steps),
+    businesses: Number(businesses),
+    days,
+  };
+  const played = await play(seed + world, size);
   const { setting, taken, failure, hash } = played;
   steps += taken.length;
   if (failure === null) continue;

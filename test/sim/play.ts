@@ -7,15 +7,20 @@ import { nextStep, nextTogether, type Step } from './steps.ts';
 
 export type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
 
-/** Plays `steps` random steps of a world, then lets it settle. */
-export async function play(seed: number, steps: number): Promise<Played> {
+/** How large a world is: its steps at most, its businesses at least, and the days after which it ends. */
+export type Size = { steps: number; businesses?: number; days?: number };
+const DAY_MS = 86_400_000;
+
+/** Plays random steps of a world, then lets it settle. */
+export async function play(seed: number, { steps, businesses = 3, days = Infinity }: Size): Promise<Played> {
   const random = new Random(seed);
   const setting = { seed, databases: 1 + random.int(3) };
   const simulation = new Simulation(setting);
   const taken: Taken[] = [];
   let failure: string | null = null;
-  while (failure === null && taken.length < steps) {
-    const step = { ...next(random, simulation), seed: random.next() };
+  const end = simulation.world.now + days * DAY_MS;
+  while (failure === null && taken.length < steps && simulation.world.now < end) {
+    const step = { ...next(random, simulation, businesses), seed: random.next() };
     taken.push(step);
     failure = await attempt(() => simulation.take(step));
   }
@@ -23,9 +28,9 @@ export async function play(seed: number, steps: number): Promise<Played> {
   return { setting, taken, hash: simulation.hash, failure };
 }
 
-function next(random: Random, { model, world }: Simulation): Step {
-  const step = nextStep(random, model, world.now);
-  if (model.state.businesses.length < 3) return step;
+function next(random: Random, { model, world }: Simulation, businesses: number): Step {
+  const step = nextStep(random, model, world.now, businesses);
+  if (model.state.businesses.length < businesses) return step;
   switch (random.weighted({ step: 100, together: 10, fault: 12, down: 1 })) {
     case 'together':
       return nextTogether(random);

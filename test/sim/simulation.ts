@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { compare, compareDatabase } from './check.ts';
 import type { SimulatedD1 } from './d1.ts';
+import type { FaultKind } from './faults.ts';
 import type { Expected } from './model/call.ts';
 import { Model, outageStatus } from './model/model.ts';
 import { Random } from './random.ts';
@@ -23,6 +24,10 @@ type Row = Record<string, unknown>;
 /** The databases are compared after each n-th request, each fault, and each run that deleted something. */
 const COMPARED_EVERY = 25;
 const DAY_MS = 86_400_000;
+/** The faults after which a scheduled run reports that it failed. After the others, it may only have taken longer. */
+const FAILS_RUN: FaultKind[] = ['refused', 'lost_before', 'lost_after', 'silent_before', 'silent_after', 'broken'];
+/** The longest that a request waits for its databases. */
+const DEADLINE_MS = 10_000;
 const PURGE_EVERY_MS = 2 * 60_000;
 /** The receiver has this long to answer. */
 const RECEIVER_MS = 10_000;
@@ -69,12 +74,17 @@ export class Simulation {
         return null;
       case 'run': {
         const before = this.#rowsChanged();
-        const succeeded = await world.run(step.name, world.now - (step.late ?? 0));
+        const succeeded = await world.run(step.name, {
+          scheduledTime: world.now - (step.late ?? 0),
+          times: step.times ?? 1,
+        });
         if (!succeeded && world.hits.length === 0) return `the run ${step.name} failed: ${this.#logged()}`;
         const difference = this.#judgeRun(succeeded);
         if (difference !== null) return difference;
+        if (succeeded && world.hits.some(failsRun))
+          return `the run ${step.name} reports success, although its database failed`;
         // A run always stores when it ended.
-        return this.#rowsChanged() > before + 1 ? this.compareDatabases() : null;
+        return this.#rowsChanged() > before + (step.times ?? 1) ? this.compareDatabases() : null;
       }
       case 'request':
         return this.#send([resolve(step, model, world.now)]);
@@ -151,18 +161,21 @@ export class Simulation {
   async #send(requests: Plain[]): Promise<string | null> {
     const { world, model } = this;
     const { now } = world;
-    const before = world.mayFail ? structuredClone(model.state) : model.state;
+    const before = world.mayFail && !requests.every(isOneBatch) ? structuredClone(model.state) : model.state;
     const all = requests.map(
       (request): Sent => ({ request, answer: null, expected: null, hits: [], isHalfDone: false }),
     );
+    const tooLate: string[] = [];
     const answers = await world.send(requests, {
       // Concurrent requests take effect in the order in which their batches commit.
       committed: (index, isLate) => this.#expect(all[index] as Sent, now, isLate),
       answered: (index) => {
+        if (world.now > now + DEADLINE_MS) tooLate.push(`answered after ${world.now - now} ms`);
         const isHit = world.hits.some((hit) => hit.index === index);
         if (!isHit) this.#expect(all[index] as Sent, now);
       },
     });
+    if (tooLate[0] !== undefined) return `${tooLate[0]}: ${JSON.stringify(requests)}`;
     for (const [index, sent] of all.entries()) {
       sent.answer = answers[index] ?? null;
       sent.hits = world.hits.filter((hit) => hit.index === index);
@@ -242,9 +255,9 @@ export class Simulation {
   #adoptHomes(): void {
     const { state } = this.model;
     const [first] = this.world.databases as [SimulatedD1, ...SimulatedD1[]];
-    for (const { user_id, ...home } of first.sqlite.prepare('select * from homes').all())
+    for (const { user_id, ...home } of first.rows('select * from homes'))
       state.homes[Number(user_id)] = home as (typeof state.homes)[number];
-    for (const { hash, user_id } of first.sqlite.prepare('select * from imported_tokens').all()) {
+    for (const { hash, user_id } of first.rows('select * from imported_tokens')) {
       const token = TOKENS.find((text) => createHash('sha256').update(text).digest('hex') === hash);
       if (token !== undefined) state.claims[token] ??= { user_id: Number(user_id), retriable: true };
     }
@@ -260,14 +273,12 @@ export class Simulation {
   }
 
   #rowsChanged(): number {
-    const counts = this.world.databases.map(({ sqlite }) => sqlite.prepare('select total_changes() as n').get()?.n);
-    return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+    return this.world.databases.reduce((sum, d1) => sum + Number(d1.rows('select total_changes() as n')[0]?.n), 0);
   }
 
   /** Compares every table with the model. Returns the first difference, or null. */
   compareDatabases(options = {}, now = this.world.now): string | null {
-    const databases = this.world.databases.map(({ sqlite }) => sqlite);
-    return compareDatabase(this.model, databases, now, options);
+    return compareDatabase(this.model, this.world.databases, now, options);
   }
 
   #logged(): string {
@@ -286,5 +297,7 @@ function statusAfter({ fault: { kind } }: Hit, request: Plain): number {
   if (kind === 'refused') return 503;
   return kind === 'broken' ? 500 : outageStatus(request);
 }
+/** Whether a run must report a failure. The last thing that it does is to store in the first database when it ended, which may fail. */
+const failsRun = ({ fault, database }: Hit) => FAILS_RUN.includes(fault.kind) && (fault.at === 0 || database > 0);
 const misleading = ({ status, text }: Answer, { fault }: Hit) =>
   `status ${status} tells the caller the wrong thing after ${fault.kind}: ${text}`;

@@ -41,7 +41,7 @@ export type Step =
   | RequestStep
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
-  | { kind: 'run'; name: 'purge' | 'alerts'; late?: number }
+  | { kind: 'run'; name: 'purge' | 'alerts'; late?: number; times?: number }
   | ({ kind: 'receiver' } & Receiver)
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
@@ -72,6 +72,8 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const today = dayOf(now);
   const own = businesses.filter((each) => each.user_id === user_id);
   const keys = state.keys.filter((key) => key.user_id === user_id);
+  // Now and then, an entry or a key in the path belongs to somebody else.
+  const isOthers = (pick[4] ?? 0) % 16 === 0;
   const places: Record<string, string | number> = {
     business: business_id,
     user: user_id,
@@ -79,10 +81,10 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     name: encodeURIComponent(business?.name ?? 'Acme'),
     entry:
       at(
-        state.entries.filter((entry) => entry.business_id === business_id),
+        state.entries.filter((entry) => isOthers || entry.business_id === business_id),
         pick[3],
       )?.id ?? 999,
-    key: at(keys, pick[3])?.id ?? 999,
+    key: at(isOthers ? state.keys : keys, pick[3])?.id ?? 999,
     id:
       at(
         businesses.map(({ id }) => id - 1),
@@ -385,6 +387,11 @@ const KINDS: Record<string, Kind> = {
       const all = { ...columns, ...limits(random), status, ...(random.chance(0.15) && { user_id }) };
       return { on: 'PATCH /business/{business}', body: some(random, all) };
     },
+  },
+  transfer: {
+    weight: 5,
+    who: OPERATORS,
+    make: (random) => ({ on: 'PATCH /business/{business}', body: { user_id: random.pick(USERS) } }),
   },
   activate: {
     weight: 15,
@@ -863,7 +870,8 @@ const create = (random: Random, name: string): RequestStep => ({
   who: 'operator',
 });
 
-const MOST_BUSINESSES = 8;
+/** By how much a scheduled run is late. */
+const LATE = [0, 0, 0, 2 * MINUTE, HOUR, DAY, 8 * DAY];
 /** For a while, one business or user is asked for the same few things, so that what has a maximum reaches it. */
 const PHASES: Record<string, number>[] = [
   { start_session: 50, redeem: 10, console_link: 10, end_session: 2, create_key: 4, revoke_key: 1, read_business: 4 },
@@ -874,6 +882,7 @@ const PHASES: Record<string, number>[] = [
   { refuse: 60, read_refused: 6, add_sites: 4, list_businesses: 2 },
   {
     update_business: 20,
+    transfer: 6,
     activate: 8,
     create_key: 20,
     console_link: 10,
@@ -886,9 +895,9 @@ const PHASES: Record<string, number>[] = [
 type Phase = { weights: Record<string, number>; left: number; pick: number[] };
 const phases = new WeakMap<Random, Phase>();
 
-/** The next step. It depends on the model only to keep a world with businesses and keys that work. */
-export function nextStep(random: Random, { state }: Model, now: number): Step {
-  if (state.businesses.length < 3) return create(random, 'create_business');
+/** The next step. It depends on the model only to keep a world with at least so many businesses, and with keys that work. */
+export function nextStep(random: Random, { state }: Model, now: number, businesses: number): Step {
+  if (state.businesses.length < businesses) return create(random, 'create_business');
   if (state.keys.length < 4) return create(random, 'create_key');
   const phase = phases.get(random);
   if (phase !== undefined && phase.left > 0) {
@@ -905,8 +914,9 @@ export function nextStep(random: Random, { state }: Model, now: number): Step {
   const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6 });
   if (kind === 'receiver') return { kind, ...receiverFrom(random) };
   if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
-  if (kind !== 'request') return { kind: 'run', name: kind };
-  const isFull = state.businesses.length > MOST_BUSINESSES;
+  // Runs are far apart, so most are skipped. Some are late, and some happen twice at once.
+  if (kind !== 'request') return { kind: 'run', name: kind, late: random.pick(LATE), times: random.pick([1, 1, 1, 2]) };
+  const isFull = state.businesses.length > businesses + 5;
   const weights = isFull ? { ...WEIGHTS, delete_business: 40, create_business: 3, repeat_creation: 3 } : WEIGHTS;
   return request(random, weights, 0.06);
 }
