@@ -3,12 +3,11 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';
 import { purge } from '../src/db/purge.ts';
-import { apiKeys, businesses, changes, deletions, ledger } from '../src/db/schema.ts';
+import { apiKeys, changes, deletions, ledger } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import {
   type CallOptions,
   call,
-  databases,
   dumpAll,
   env,
   failingWith,
@@ -26,7 +25,6 @@ import {
   setCount,
   TABLES,
   TODAY,
-  withBatch,
 } from './support.ts';
 
 const FIELDS = {
@@ -358,57 +356,6 @@ describe('an Idempotency-Key for creating a business', () => {
       .all()
       .then(({ results }) => results);
     expect(row).toEqual({ request: 'D7139E82743E526710B4D8C152A2A331' });
-  });
-
-  test('creates one business per user and key from 200 concurrent requests for 20 users, each user in one database', {
-    tags: 'slow',
-  }, async () => {
-    const users = Array.from({ length: 20 }, newUser);
-    const requests = Array.from({ length: 200 }, (_, index) => ({
-      user_id: users[index % 20] as number,
-      key: `order-${Math.floor(index / 20) % 4}`,
-    }));
-    const answers = await inBatches(requests, async ({ user_id, key }) => {
-      const { status, body } = await create({ user_id, ...FIELDS }, { 'Idempotency-Key': key });
-      return { status, pair: `${user_id} ${key}`, id: body.data?.id as number, token: body.data?.token as string };
-    });
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(answers.map(({ pair, id }) => `${pair} ${id}`)).size).toBe(80);
-    expect(new Set(answers.map(({ token }) => token)).size).toBe(80);
-    for (const user_id of users) {
-      const own = answers.filter(({ pair }) => pair.startsWith(`${user_id} `)).map(({ id }) => databaseOfId(id));
-      expect(new Set(own).size).toBe(1);
-      const listed = await Promise.all(homes.map(({ db }) => db.$count(businesses, eq(businesses.user_id, user_id))));
-      expect(listed.reduce((sum, count) => sum + count)).toBe(4);
-    }
-  });
-
-  test('makes the request retry-safe: after a lost connection, it returns 503 and a retry finds the business. Without a key, it returns 500', async () => {
-    const lost = (batches: number) => {
-      let left = batches;
-      return databases((d1) =>
-        withBatch(d1, async (batch) => {
-          const results = await batch();
-          left -= 1;
-          if (left === 0) throw new Error('D1_ERROR: Network connection lost.');
-          return results;
-        }),
-      );
-    };
-    const post = async (bindings: object, body: object, headers: Record<string, string>) =>
-      (await send('POST', '/business', { body, headers, bindings })).status;
-    const lastClaim = 1 + homes.length + 1; // after the first claim, all databases are queried for a new owner
-    for (const batch of [1, lastClaim, lastClaim + 1]) {
-      const body = { user_id: newUser(), ...FIELDS };
-      expect(await post(lost(batch), body, KEY)).toBe(503);
-      const made = (await create(body, KEY)).body.data.id;
-      expect((await send('GET', `/business?user_id=${body.user_id}`)).body.data.businesses).toMatchObject([
-        { id: made },
-      ]);
-    }
-    // A claim creates nothing, so it is safe to retry. If the result of the batch after the claims is lost, the outcome is unknown.
-    expect(await post(lost(lastClaim), { user_id: newUser(), ...FIELDS }, {})).toBe(503);
-    expect(await post(lost(lastClaim + 1), { user_id: newUser(), ...FIELDS }, {})).toBe(500);
   });
 });
 

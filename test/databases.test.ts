@@ -358,16 +358,6 @@ describe('while a database fails', () => {
       expect(databaseOfId(id)).toBe(failed.number);
     }
   });
-
-  test('nothing is created or claimed if the failing database is DB', async () => {
-    const business = await newBusiness();
-    const before = await dumpAll();
-    for (const user_id of [business.user_id, newUser()]) {
-      for (const make of creations(without(0), user_id, `${IMPORTED}without-DB`, business.home.number))
-        await expect(make()).rejects.toThrow(FAILED);
-    }
-    expect(await dumpAll()).toBe(before);
-  });
 });
 
 describe('an imported token', () => {

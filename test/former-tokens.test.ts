@@ -8,13 +8,11 @@ import {
   type Business,
   type CallOptions,
   call,
-  databases,
   dumpAll,
   homes,
   newBusiness,
   newKey,
   OPERATOR,
-  withBatch,
 } from './support.ts';
 
 const LATER = new Date('2026-03-15T13:00:00.000Z');
@@ -117,47 +115,4 @@ describe('a rotation that keeps the old token', () => {
     const token = await rotate(business, '1h');
     expect(await statusesOf(business, [former, business.token, token])).toEqual([401, 200, 200]);
   });
-
-  /** Sends a request whose batch waits for `done`. `waits` resolves when the batch is waiting. */
-  function held({ key }: Business, method: string, path: string, body?: object) {
-    const [waiting, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const bindings = databases((d1) =>
-      withBatch(d1, async (batch) => {
-        waiting.resolve();
-        await opened.promise;
-        return batch();
-      }),
-    );
-    const answer = call(method, path, { as: key, body, bindings });
-    const done = async () => {
-      opened.resolve();
-      expect((await answer).status).toBe(200);
-    };
-    return { waits: waiting.promise, done };
-  }
-
-  test.each([
-    ['leaves the replaced token as the only former token if it runs after a concurrent stop', 'stop', 200],
-    ['leaves no former token if it runs before a concurrent stop', 'rotation', 401],
-  ] as const)('%s', async (_, first, status) => {
-    const business = await newBusiness();
-    const former = await addFormerToken(business);
-    const path = `/api/v1/business/${business.id}/token`;
-    const stopping = held(business, 'DELETE', `${path}/former`);
-    const rotating = held(business, 'POST', path, { keep_old: '1h' });
-    await Promise.all([stopping.waits, rotating.waits]);
-    for (const { done } of first === 'stop' ? [stopping, rotating] : [rotating, stopping]) await done();
-    const { token, former_tokens } = await read(business);
-    expect(await statusesOf(business, [former, business.token, token])).toEqual([401, status, 200]);
-    expect(former_tokens).toHaveLength(status === 200 ? 1 : 0);
-  });
-});
-
-test('stopping former tokens twice concurrently stores one change', async () => {
-  const business = await newBusiness();
-  await addFormerToken(business);
-  const answers = await Promise.all([stop(business), stop(business)]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
-  expect(changes).toMatchObject([{ id: 1, action: 'stop_former_tokens' }]);
 });

@@ -9,19 +9,7 @@ import { events } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
-import {
-  call,
-  databases,
-  dumpAll,
-  env,
-  type Home,
-  homes,
-  INSERT_CHANGES,
-  later,
-  NOW,
-  OPERATOR,
-  withBatch,
-} from './support.ts';
+import { call, dumpAll, env, type Home, homes, INSERT_CHANGES, later, NOW, OPERATOR } from './support.ts';
 
 // A run sends the events of every business, so each test starts without events.
 beforeEach(async () => {
@@ -427,27 +415,6 @@ describe('an erasure', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test.each([0, 1, 2])('gets 503 if batch %i fails, and a retry completes the erasure', async (failing) => {
-    const user = await newUser(770_077_040 + failing * 10, 2, 'Sphinxlike');
-    await deleteBusinesses(user);
-    for (const when of ['before', 'after'] as const) {
-      let batches = 0;
-      const bindings = databases((d1) =>
-        withBatch(d1, async (batch) => {
-          const isFailing = batches++ === failing;
-          if (isFailing && when === 'before') throw new Error('D1_ERROR: Network connection lost.');
-          const results = await batch();
-          if (isFailing) throw new Error('D1_ERROR: Network connection lost.');
-          return results;
-        }),
-      );
-      expect((await erase(user.user_id, LATER, bindings)).status).toBe(503);
-    }
-    expect((await erase(user.user_id)).status).toBe(200);
-    await purgeAll();
-    expect(await found(/7700770[456]0|sphinxlike/i)).toEqual([]);
-  });
-
   test('has no effect if the user is unknown or already erased', async () => {
     const before = await dumpAll();
     for (let time = 0; time < 2; time++) {
@@ -499,23 +466,6 @@ describe('an erasure', () => {
     expect(await dumpAll()).toBe(before);
     expect((await erase(user_id, later(60_000))).status).toBe(200);
     expect(await found(new RegExp(`${user_id}`))).toEqual([]);
-  });
-
-  test('does not delete the user’s home if a key is created during the erasure', async () => {
-    const user_id = 770_079_000;
-    await done('POST', `/user/${user_id}/keys`);
-    let batches = 0;
-    const bindings = databases((d1) =>
-      withBatch(d1, async (batch) => {
-        if (++batches === 3) await done('POST', `/user/${user_id}/keys`, {}, LATER);
-        return batch();
-      }),
-    );
-    const refused = await erase(user_id, LATER, bindings);
-    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
-    const { lines } = await exported(user_id);
-    expect(lines.map(({ type }) => type)).toEqual(['user', 'change', 'key', 'end']);
-    expect(lines[0]?.claimed_at).toBe(formatTimestamp(LATER));
   });
 
   test('does not free the user’s imported tokens, and the user can return as a new user', async () => {

@@ -1,9 +1,7 @@
-// Sends random requests to every route, and expects only documented responses and exact counts. Prints its seed. FUZZ_SEED repeats a run,
-// and FUZZ_SECONDS extends it.
-import { sql } from 'drizzle-orm';
+// Sends random requests to every route, and expects only documented responses. Prints its seed. FUZZ_SEED repeats a run, and FUZZ_SECONDS
+// extends it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dailyUsage } from '../../src/db/schema.ts';
 import { isShared } from '../../src/public-suffix.ts';
 import { BASE, databases, newApp, newBusiness, newKey, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
@@ -190,67 +188,32 @@ const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
   405: (body) => body.message === 'Method Not Allowed',
   413: (body) => body.message === 'Payload Too Large',
   422: (body) => body.status === false && typeof body.message === 'string',
-  500: (body) => body.message === 'Server Error',
-  503: (body) => body.message === 'Service Unavailable',
 };
 
 const CSV = /^(?:date,count\r\n(?:\d{4}-\d\d-\d\d,\d+\r\n)+|business_id,user_id,count\r\n(?:\d+,\d+,\d+\r\n)*)?$/;
 
-async function fuzz(faultsIn100: number) {
+/** Sends requests until the time is up. Returns how many responses had each status. */
+async function fuzz() {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
-  console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
+  console.log(`FUZZ_SEED=${seed}`);
   const everybody = await world();
-  const { open, businesses, readOnly, recordOnly, secrets } = everybody;
+  const { businesses, readOnly, recordOnly, secrets } = everybody;
   // Loads the list of public suffixes in advance: in the test runner, loading takes longer than a request's timeout.
   await isShared('example.com');
   const statuses: Record<number, number> = {};
-  // The model: the number of uses without an id, and the set of ids. Each id counts once per business and kind of credential.
-  let plain = 0;
-  const ids = new Set<string>();
-  let faults = 0;
-  let calls = 0;
-
-  function counts({ path, headers, body }: Sent) {
-    const kind = headers.Authorization?.startsWith('Bearer bua_pk_') ? 'page' : 'server';
-    const uses: { id: string }[] = /^\s*([[{]\s*[\]}])?\s*$/.test(body) ? [] : JSON.parse(body).uses;
-    const key = headers['Idempotency-Key'];
-    for (const { id } of key === undefined ? uses : [{ id: key }]) ids.add(`${path} ${kind} ${id}`);
-    if (key === undefined && uses.length === 0) plain += 1;
-  }
 
   async function one(example: Sent, { app, lines, errors }: ReturnType<typeof newApp>) {
     lines.length = 0;
     errors.length = 0;
     const request = requestOf(example);
     if (request === null) return;
-    let faulted = false;
-    const unreliable = databases((d1) => {
-      const unreliable = {
-        prepare: (sql: string) => d1.prepare(sql),
-        async batch(statements: D1PreparedStatement[]) {
-          calls += 1;
-          const fault = faultsIn100 > 0 && calls % Math.round(100 / faultsIn100) === 0;
-          if (!fault) return d1.batch(statements);
-          faulted = true;
-          faults += 1;
-          if (faults % 2 === 0) {
-            // The batch runs, but its result is lost.
-            const before = await total();
-            await d1.batch(statements);
-            if ((await total()) > before) counts(example);
-          }
-          throw new Error('D1_ERROR: Network connection lost.');
-        },
-      };
-      return unreliable as unknown as D1Database;
-    });
-    const answer = await app.fetch(request, { ...unreliable, ...OPERATOR_SECRETS });
+    const answer = await app.fetch(request, { ...databases(), ...OPERATOR_SECRETS });
     const text = await answer.text();
     const { status } = answer;
     statuses[status] = (statuses[status] ?? 0) + 1;
     const said = `${example.method} ${example.path}${example.query} ${JSON.stringify(example.headers)} → ${status} ${text.slice(0, 300)}`;
     if (status === 204) expect(example.method, said).toBe('OPTIONS');
-    else if (status >= 500) expect(faulted, `${said} ${JSON.stringify(errors)}`).toBe(true);
+    else expect(status, `${said} ${JSON.stringify(errors)}`).toBeLessThan(500);
     if (answer.headers.get('Content-Type') === 'text/csv') expect(text, said).toMatch(CSV);
     else if (example.method !== 'HEAD' && status !== 204) {
       expect(MESSAGES[status]?.(JSON.parse(text)), said).toBe(true);
@@ -274,37 +237,20 @@ async function fuzz(faultsIn100: number) {
       // An error may echo the caller's own origin.
       if (!example.headers.Origin?.includes(secret)) expect(shown.includes(secret), said).toBe(false);
     }
-    if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
   }
-  // Sums the uses of all businesses, because operator requests can also reach businesses from the previous test.
-  const total = async () => {
-    const [row] = await open.db.select({ total: sql<number>`coalesce(sum(count), 0)` }).from(dailyUsage);
-    return row?.total ?? 0;
-  };
-
-  const atFirst = await total();
-  // With faults, requests run sequentially, so that the sums before and after a batch whose result is lost show what it wrote.
-  const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = inTime(requests(everybody), seed);
   await Promise.all(
-    Array.from({ length: width }, async () => {
+    Array.from({ length: AT_ONCE }, async () => {
       const service = newApp();
       for (const example of queue) await one(example, service);
     }),
   );
-  console.log(JSON.stringify({ statuses, calls, faults }));
-  for (const status of [200, 204, 401, 403, 404, 405, 413, 422])
-    expect(statuses[status], `${status}`).toBeGreaterThan(0);
-  expect((await total()) - atFirst).toBe(plain + ids.size);
-  return { faults, failures: (statuses[500] ?? 0) + (statuses[503] ?? 0) };
+  console.log(JSON.stringify(statuses));
+  return statuses;
 }
 
-test('random requests receive only documented responses, and every use counts exactly once', LONG, async () => {
-  expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
-});
-
-test('with faults in 1% of batches, each fault causes a 500 or 503, and the counts remain exact', LONG, async () => {
-  const { faults, failures } = await fuzz(1);
-  expect(faults).toBeGreaterThan(0);
-  expect(failures).toBe(faults);
+test('random requests receive only documented responses', LONG, async () => {
+  const statuses = await fuzz();
+  for (const status of [200, 204, 401, 403, 404, 405, 413, 422])
+    expect(statuses[status], `${status}`).toBeGreaterThan(0);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CASES, failAtEach } from './fail-at.ts';
 import type { FaultKind } from './faults.ts';
 
-const KINDS: FaultKind[] = ['lost_before', 'lost_after', 'silent_before', 'late', 'killed'];
+const KINDS: FaultKind[] = ['lost_before', 'lost_after', 'silent_before', 'silent_after', 'late', 'killed'];
 
 test.each(CASES)('whichever call of a database fails, and however: $name', { tags: 'slow' }, async (operation) => {
   const wrong: string[] = [];

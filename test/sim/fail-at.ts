@@ -57,6 +57,11 @@ export const CASES: Operation[] = [
   withKey('record a quantity'),
   withKey('create a business'),
   {
+    ...withKey('create a business'),
+    name: 'create a business with a token',
+    body: { ...NEW_BUSINESS, token: 'imported-token-of-a-shop-2' },
+  },
+  {
     name: 'create a business for a new user',
     method: 'POST',
     path: '/api/v1/business',
@@ -128,27 +133,26 @@ function plain(
   };
 }
 
-/** Everything that the databases store, without times, secrets, and what is stored after a response. */
-function dump(world: World): string {
-  const masked = ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'claimed_at'];
-  return world.databases
-    .flatMap(({ sqlite }, number) =>
-      sqlite
-        .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'runs'")
-        .all()
-        .flatMap(({ name }) =>
-          sqlite
-            .prepare(`select * from ${name}`)
-            .all()
-            .map(
-              (row) => `${number} ${name} ${JSON.stringify(row, (key, value) => (masked.includes(key) ? '' : value))}`,
-            ),
-        ),
-    )
+/** Everything that the databases store, except when runs ended. The columns in `masked` are empty. */
+const rowsOf = (world: World, masked: string[] = []): string[] =>
+  world.databases.flatMap((d1, number) =>
+    d1
+      .rows("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'runs'")
+      .flatMap(({ name }) =>
+        d1
+          .rows(`select * from ${name}`)
+          .map(
+            (row) => `${number} ${name} ${JSON.stringify(row, (key, value) => (masked.includes(key) ? '' : value))}`,
+          ),
+      ),
+  );
+
+/** What the databases store, without times, secrets, and what is stored after a response. */
+const dump = (world: World): string =>
+  rowsOf(world, ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'claimed_at'])
     .map((row) => row.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').replace(/…\w{4}/g, '…'))
     .sort()
     .join('\n');
-}
 
 /** Fails each call of an operation in turn, in this way. Returns what is wrong. */
 export async function failAtEach(operation: Operation, kind: FaultKind): Promise<string[]> {
@@ -165,6 +169,8 @@ export async function failAtEach(operation: Operation, kind: FaultKind): Promise
     const isUncertain = answer === null || answer.status >= 500;
     const after = dump(world);
     if (!isUncertain && after !== intended.after) complain('answered, but not carried out');
+    if (kind === 'late' && rowsOf(world).join() !== (await withoutCall(operation, n)))
+      complain('does something after its deadline');
     if (isUncertain && operation.never && answer?.status === 503 && after === intended.after && after !== before)
       complain('tells the caller to repeat what was carried out');
     const mayRepeat = isUncertain && (answer?.status === 503 || !operation.never);
@@ -185,6 +191,14 @@ async function carriedOut(operation: Operation): Promise<{ answer: Answer; after
   if (answer === null || answer === undefined || answer.status >= 400)
     throw new Error(`${operation.name}: ${answer?.status} ${answer?.text}`);
   return { answer, after: dump(world) };
+}
+
+/** What the databases store if the n-th call never runs. */
+async function withoutCall(operation: Operation, n: number): Promise<string> {
+  const { world, secrets, code } = await newWorld();
+  world.inject({ kind: 'silent_before', at: n });
+  await world.send([requestOf(operation, secrets, code)]);
+  return rowsOf(world).join();
 }
 
 const requestOf = (operation: Operation, secrets: Record<Operation['caller'], string | null>, code: string): Plain =>

@@ -32,7 +32,7 @@ const START: Step[] = [
   step('operator', 'POST', '/api/v1/business', { ...NEW_BUSINESS, user_id: 1, daily_limit: 3, overage: 0 }),
   step('operator', 'POST', '/api/v1/user/{user}/keys'),
 ];
-const many = (number: number, make: (index: number) => RequestStep) =>
+const many = <T>(number: number, make: (index: number) => T): T[] =>
   Array.from({ length: number }, (_, index) => make(index));
 
 const SCENARIOS: Record<string, Step[]> = {
@@ -161,5 +161,58 @@ test('a business that is transferred while uses are recorded keeps every use, an
       count: counted,
     });
     expect((await world.send([record(key)]))[0]?.status).toBe(422);
+  }
+});
+
+test('a key that is revoked while it records counts what it acknowledged, and nothing more', {
+  tags: 'slow',
+}, async () => {
+  const outcomes = new Set<number>();
+  for (const seed of ORDERS) {
+    const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z') });
+    const dataOf = async (request: Plain) => JSON.parse((await world.send([request]))[0]?.text ?? '').data;
+    await dataOf(operate('POST', '/business', { ...NEW_BUSINESS, user_id: 7 }));
+    const { id, api_key } = await dataOf(operate('POST', '/user/7/keys'));
+    const headers = { Authorization: `Bearer ${api_key}` };
+    const use: Plain = { method: 'POST', path: '/api/v1/business/usage/1', headers, body: null };
+    const [revoked, ...uses] = await world.send([
+      operate('DELETE', `/user/7/keys/${id}`),
+      ...Array.from({ length: 6 }, () => use),
+    ]);
+    expect(revoked?.status).toBe(200);
+    const counted = uses.filter((answer) => answer?.status === 200).length;
+    expect(uses.filter((answer) => answer?.status === 401)).toHaveLength(6 - counted);
+    const [row] = world.databases[0]?.rows('select coalesce(sum(count), 0) as count from daily_usage') ?? [];
+    expect(row).toEqual({ count: counted });
+    outcomes.add(counted);
+  }
+  expect(outcomes.size).toBeGreaterThan(2);
+});
+
+test('sign-ups that arrive several times at once create one business per user and key, each user in one database', {
+  tags: 'slow',
+}, async () => {
+  for (const seed of ORDERS) {
+    const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z'), databases: 3 });
+    const signUps = many(12, (index) => ({ user_id: 7 + (index % 2), key: `order-${Math.floor(index / 2) % 2}` }));
+    const answers = await world.send(
+      signUps.map(({ user_id, key }) => {
+        const request = operate('POST', '/business', { ...NEW_BUSINESS, user_id });
+        return { ...request, headers: { ...request.headers, 'Idempotency-Key': key } };
+      }),
+    );
+    const made = signUps.map(({ user_id, key }, index) => {
+      const { id, token } = JSON.parse(answers[index]?.text ?? '').data;
+      return { signUp: `${user_id} ${key}`, user_id, business: `${id} ${token}`, database: Math.floor(id / 10 ** 9) };
+    });
+    const distinct = (of: (one: (typeof made)[number]) => string) => new Set(made.map(of)).size;
+    expect(
+      distinct(({ signUp }) => signUp),
+      `order ${seed}`,
+    ).toBe(4);
+    expect(distinct(({ business }) => business)).toBe(4);
+    expect(distinct(({ signUp, business }) => `${signUp} ${business}`)).toBe(4);
+    expect(distinct(({ user_id, database }) => `${user_id} ${database}`)).toBe(2);
+    expect(world.databases.flatMap((d1) => d1.rows('select id from businesses'))).toHaveLength(4);
   }
 });
