@@ -201,10 +201,8 @@ CREATE TABLE deletions (
 -- The user who imported a token of a previous system, by the SHA-256 (hex) of the token. Claimed before the business is created, so that
 -- two users in two databases cannot import the same token, and never deleted. Only the rows in DB count.
 CREATE TABLE imported_tokens (
-  hash      TEXT    NOT NULL PRIMARY KEY CHECK (length(hash) = 64),
-  user_id   INTEGER NOT NULL,
-  -- 1: the user may claim the token again, until a business has it. 0: nobody may.
-  retriable INTEGER NOT NULL DEFAULT 0 CHECK (retriable IN (0, 1))
+  hash    TEXT    NOT NULL PRIMARY KEY CHECK (length(hash) = 64),
+  user_id INTEGER NOT NULL -- 0: the user was erased, and nobody may import the token
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);

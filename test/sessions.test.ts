@@ -1,6 +1,6 @@
 // The sessions of the owner's console (docs/api.md, "Start a session"): starting them, their permissions, and ending them.
 import { createExecutionContext } from 'cloudflare:test';
-import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
+import { and, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
@@ -352,23 +352,6 @@ describe('a running session', () => {
       and(eq(apiKeys.user_id, business.user_id), isNotNull(apiKeys.ends_at)),
     );
     expect(stored, 'stored ended sessions').toBe(50);
-  });
-
-  test('also ends in service versions without sessions, which treat it as a revoked or expired API key', async () => {
-    const business = await newBusiness();
-    const [signedOut, left] = [await sessionOf(business.key), await sessionOf(business.key)];
-    await end(signedOut);
-    const rows = await business.db
-      .select({ revoked_at: apiKeys.revoked_at, expires_on: apiKeys.expires_on })
-      .from(apiKeys)
-      .where(isNotNull(apiKeys.ends_at))
-      .orderBy(desc(apiKeys.id))
-      .limit(2);
-    expect(rows).toEqual([
-      { revoked_at: null, expires_on: '2026-03-16' },
-      { revoked_at: formatTimestamp(NOW), expires_on: '2026-03-16' },
-    ]);
-    expect(await statusOf(left, new Date('2026-03-17T00:00:00Z'))).toBe(401);
   });
 
   test('does not end when another session begins while only 19 sessions are running', async () => {

@@ -112,7 +112,7 @@ const disownTokens = statement(['user_id'], (permission, $) => {
   const isHomeless = sql`not exists (select 1 from ${homes} where ${eq(homes.user_id, $.user_id)})`;
   return builder
     .update(importedTokens)
-    .set({ user_id: NO_USER, retriable: 0 })
+    .set({ user_id: NO_USER })
     .where(and(isOwn, isBeforeDeadline, isHomeless));
 });
 

@@ -1,6 +1,6 @@
 // Assigns owners to databases, and imported tokens to owners. Both assignments are made and stored only in DB, the first database.
 // Concurrent callers therefore receive the same home, and an outage of any other database affects only the owners assigned to it.
-import { and, eq, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, ne, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
 import { gapsIn, NotBound } from '../core/database.ts';
@@ -46,7 +46,7 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
 
 /** Tests whether no other user has claimed the token. If there is no token, `hash` is null, which never equals anything in SQL. */
 function isFree({ user_id, hash }: Claim) {
-  const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
+  const isTaken = ne(importedTokens.user_id, user_id);
   return sql`not exists (select 1 from ${importedTokens} where ${and(eq(importedTokens.hash, hash), isTaken)})`;
 }
 
@@ -83,7 +83,7 @@ const claimToken = statement(CLAIM, (permission, $) => {
   return builder
     .insert(importedTokens)
     .select(
-      sql`select ${rowValues(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
+      sql`select ${rowValues(importedTokens, { hash: $.hash, user_id: $.user_id })} from ${permission}
         where ${$.hash} is not null and ${and(isPermitted(permission), isBeforeDeadline, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });

@@ -246,7 +246,7 @@ export const deletions = sqliteTable('deletions', { business_id: integer().prima
 /** The user who claimed each imported token, by the token's hash. Only the rows in DB are used. */
 export const importedTokens = sqliteTable(
   'imported_tokens',
-  { hash: text().notNull(), user_id: integer().notNull(), retriable: integer().notNull().default(0) },
+  { hash: text().notNull(), user_id: integer().notNull() },
   (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 

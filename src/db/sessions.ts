@@ -1,5 +1,5 @@
 // Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
-import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { isBeforeDeadline } from './call.ts';
@@ -11,13 +11,10 @@ import { builder } from './text.ts';
 
 const NAME = 'console';
 
-/** The day of a timestamp, for a session's `expires_on`, which all versions of the service check. */
-const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
-
 /** Matches the user's sessions. */
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
-/** The column values that end a session. They also revoke it, because versions that predate sessions would accept it as an API key. */
+/** The column values that end a session. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */
@@ -61,7 +58,6 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   const { user_id, last_four, expires_on, business_id, role, id } = apiKeys;
   // A key works through the day on which it expires.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
-  const last_day = sql`min(coalesce(${expires_on}, ${dayIn(sql`${$.ends_at}`)}), ${dayIn(sql`${$.ends_at}`)})`;
   return builder
     .insert(apiKeys)
     .select(
@@ -73,7 +69,6 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         last_four,
         created_at: $.now,
         last_used_on: $.today,
-        expires_on: last_day,
         ends_at,
         session_of: id,
         business_id,
@@ -104,7 +99,6 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
         last_four: $.last_four,
         created_at: $.now,
         last_used_on: $.today,
-        expires_on: dayIn(ends_at),
         ends_at,
         business_id,
         role,

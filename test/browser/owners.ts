@@ -69,7 +69,7 @@ async function makeOwners(first: LocalDatabase) {
   }
   const uses = (business_id: number, days: { day: string; count: number }[]) => {
     const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // one parameter, because a statement accepts at most 100
-    const listed = sql`select ${business_id}, value ->> 0, value ->> 1, null from json_each(${rows}) where value ->> 1 > 0`;
+    const listed = sql`select ${business_id}, value ->> 0, value ->> 1 from json_each(${rows}) where value ->> 1 > 0`;
     return db.insert(dailyUsage).select(listed);
   };
   const sites = (business_id: number, list: string[]) =>

@@ -255,13 +255,7 @@ const TABLES: Record<string, Table> = {
     sql: 'select * from imported_tokens',
     key: ['hash'],
     rows: ({ claims }, database) =>
-      database === 0
-        ? Object.entries(claims).map(([token, { user_id, retriable }]) => ({
-            hash: sha256(token),
-            user_id,
-            retriable: Number(retriable),
-          }))
-        : [],
+      database === 0 ? Object.entries(claims).map(([token, { user_id }]) => ({ hash: sha256(token), user_id })) : [],
     hasExpired: never,
   },
   retired_tokens: {

@@ -259,7 +259,7 @@ export class Simulation {
       state.homes[Number(user_id)] = home as (typeof state.homes)[number];
     for (const { hash, user_id } of first.rows('select * from imported_tokens')) {
       const token = TOKENS.find((text) => createHash('sha256').update(text).digest('hex') === hash);
-      if (token !== undefined) state.claims[token] ??= { user_id: Number(user_id), retriable: true };
+      if (token !== undefined) state.claims[token] ??= { user_id: Number(user_id) };
     }
   }
 

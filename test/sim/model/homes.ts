@@ -6,7 +6,7 @@ import { stamp } from './time.ts';
 /** Whether no other user has claimed the token. */
 function isTokenFree({ claims }: State, user_id: number, token: string): boolean {
   const claim = claims[token];
-  return claim === undefined || (claim.user_id === user_id && claim.retriable);
+  return claim === undefined || claim.user_id === user_id;
 }
 
 /**
@@ -35,6 +35,6 @@ export function claimHome(
   }
   home.claimed_at = stamp(now);
   if (token !== undefined && isFree && (wanted === undefined || wanted === home.database))
-    state.claims[token] ??= { user_id, retriable: true };
+    state.claims[token] ??= { user_id };
   return { home: home.database, isFree };
 }

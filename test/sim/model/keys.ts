@@ -130,7 +130,7 @@ export function startSession(call: Call) {
       role: code.role,
       session_of: null,
       ends_at,
-      expires_on: ends_at.slice(0, 10),
+      expires_on: null,
     };
     state.codes = state.codes.filter((other) => other !== code);
     state.spent.push(code.secret);
@@ -139,7 +139,6 @@ export function startSession(call: Call) {
     const { user_id, business_id, last_four, role, expires_on } = key;
     const latest = stamp(now + 12 * HOUR_MS);
     const ofKey = expires_on === null ? latest : `${plusDays(expires_on, 1)}T00:00:00.000000Z`;
-    const lastDay = latest.slice(0, 10);
     session = {
       ...started,
       id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
@@ -149,7 +148,7 @@ export function startSession(call: Call) {
       role,
       session_of: key.id,
       ends_at: ofKey < latest ? ofKey : latest,
-      expires_on: expires_on !== null && expires_on < lastDay ? expires_on : lastDay,
+      expires_on: null,
     };
   }
   state.keys.push(session);

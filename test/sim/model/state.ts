@@ -106,7 +106,7 @@ export type State = {
   refused: Record<number, Refused[]>;
   homes: Record<number, { database: number; place: number; claimed_at: string }>;
   /** Imported tokens, and the user who may still claim each. */
-  claims: Record<string, { user_id: number; retriable: boolean }>;
+  claims: Record<string, { user_id: number }>;
   /** Tokens that no business may import any more, by database. */
   retired: Record<number, string[]>;
   deletions: number[];

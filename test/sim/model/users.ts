@@ -217,8 +217,7 @@ function forgetUser(state: State, user_id: number): void {
   state.codes = state.codes.filter((code) => code.user_id !== user_id);
   state.keys = state.keys.filter((key) => key.user_id !== user_id);
   delete state.homes[user_id];
-  for (const claim of Object.values(state.claims))
-    if (claim.user_id === user_id) Object.assign(claim, { user_id: 0, retriable: false });
+  for (const claim of Object.values(state.claims)) if (claim.user_id === user_id) claim.user_id = 0;
 }
 
 const LETTERS = '0123456789';
