@@ -353,6 +353,13 @@ test.each(WRONG)(
   },
 );
 
+test('the errors list at most 1,000 fields', async () => {
+  const { usage, key } = await newBusiness();
+  const uses = Array.from({ length: 1000 }, (_, index) => ({ id: '', [`z${index}`]: 1 }));
+  const answer = await call('POST', usage, { as: key, body: { uses } });
+  expect([answer.status, Object.keys(answer.body.errors).length]).toEqual([422, 1000]);
+});
+
 test('of the unknown names in an object or a query, the errors list the first 20', async () => {
   const { usage, key } = await newBusiness();
   const names = (prefix: string) => Array.from({ length: 25 }, (_, index) => `${prefix}${index}`);

@@ -18,13 +18,14 @@ const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} wher
 
 /**
  * Deletes ids that may be forgotten. Walks through the ledger, because an index to find them by would be as large as the ledger itself. Each
- * run examines the next `windows` windows. After its end, a walk rests for the remainder of the day. Returns the number of deleted ids.
+ * run examines the next `windows` windows. After its end, a walk rests for the remainder of the day, and runs delete ids of deleted
+ * businesses instead. Returns the number of deleted ids.
  */
 export async function forgetIds(db: Database, now: Date, windows: number): Promise<number> {
   let deleted = 0;
   for (let window = 0; window < windows; window++) {
     const { is_resting, examined, last, expired } = await readWindow(db, now);
-    if (is_resting) break;
+    if (is_resting) return deleted + (await forgetDeletedBusinesses(db));
     const isEnd = examined < WINDOW;
     const position = { ended_at: formatTimestamp(now), ...(isEnd ? AT_END : positionOf(last)) };
     const move = db
@@ -75,12 +76,13 @@ const deleteListed = (db: Database, expired: Json<[number, string][]>, now: Date
       ),
     );
 
-/** Deletes up to WINDOW ids of deleted businesses, whose ids need not be remembered. */
-export async function forgetDeletedBusinesses(db: Database): Promise<void> {
+/** Deletes up to WINDOW ids of deleted businesses, which need not be remembered. Returns the number of deleted ids. */
+export async function forgetDeletedBusinesses(db: Database): Promise<number> {
   const ofDeleted = db
     .select({ business_id: ledger.business_id, digest: ledger.digest })
     .from(ledger)
     .where(inArray(ledger.business_id, db.select({ business_id: deletions.business_id }).from(deletions)))
     .limit(WINDOW);
-  await db.delete(ledger).where(sql`(business_id, digest) in ${ofDeleted}`);
+  const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in ${ofDeleted}`);
+  return meta.changes;
 }

@@ -26,10 +26,13 @@ const JSON_RULES = {
   repeated: 'must not contain duplicate members in an object',
 };
 
+/** The number of wrong fields that an error lists, so that a small body cannot cause a response of megabytes. */
+const MAX_FIELDS = 1000;
+
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
 export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): Promise<ServiceError> {
   await c.get('ask')(readVerdict);
-  return inputError(errors);
+  return inputError(Object.fromEntries(Object.entries(errors).slice(0, MAX_FIELDS)));
 }
 
 const errorOf = (field: string, rule: string): FieldErrors => ({ [field]: [`${field} ${rule}`] });
