@@ -154,7 +154,10 @@ const TABLES: Record<string, Table> = {
         .map(({ secret: _, ...code }) => code),
     hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
     forget(state, row) {
-      state.codes = state.codes.filter(({ expires_at }) => expires_at !== row.expires_at);
+      // Codes of users in other databases can expire at the same time.
+      state.codes = state.codes.filter(
+        ({ user_id, expires_at }) => user_id !== row.user_id || expires_at !== row.expires_at,
+      );
     },
   },
   daily_usage: {
