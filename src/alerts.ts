@@ -55,8 +55,8 @@ type Did = { alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
  * Sends due events, in rounds of one database each, until nothing is due or the invocation runs out of time or subrequests. A failure that
- * is not a rejection ends the run, so a receiver that is down does not use up the attempts of other events. A failing database does not stop
- * the others. Logs each failure. Returns the results and the databases that failed.
+ * is not a rejection ends the run, so a receiver that is down does not use up the attempts of other events. A failing database does not
+ * stop the others. Logs each failure. Returns the results and the databases that failed.
  */
 export async function runAlerts(
   bindings: Bindings,

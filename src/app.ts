@@ -19,8 +19,8 @@ import { usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
 /**
- * Creates the service. Logs a line for each API request except preflights. `databaseClock` is the time by which databases check deadlines.
- * A test that sets `clock` cannot set theirs.
+ * Creates the service. Logs a line for each API request except preflights. `databaseClock` is the clock by which the
+ * databases check deadlines. It differs from `clock` only in tests, which can set `clock` but not the clock of a database.
  */
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
   const usageOnly = withMethodNotAllowed(usage);

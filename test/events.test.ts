@@ -432,7 +432,7 @@ describe('the list of alerts', () => {
   });
 
   test.each([1, 2, 4, 100])(
-    'has each alert once with %i per page, also if several have the same time',
+    'has each alert once with %i per page, even if several have the same time',
     async (limit) => {
       const businesses = await Promise.all([...homes, ...homes].map(() => newBusiness()));
       const ids = await made(businesses, 24);

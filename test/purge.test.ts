@@ -331,8 +331,8 @@ test('a purge run sends at most 47 statements to a single database, or five to e
   tags: 'slow',
 }, async () => {
   const { d1, statements, counts } = await sentByRuns();
-  // The first run examines fifteen windows of the ledger, and the second the last one. From then on, the walk rests, and a run looks for ids of
-  // deleted businesses.
+  // The first run examines fifteen windows of the ledger, and the second the last one. From then on, the walk rests, and a run looks for
+  // ids of deleted businesses.
   expect(counts).toEqual([46, 6, 4, 3, 3, 3, 3, 3, 4]);
   expect([1, 9, 10, 62].map((count) => 2 + 3 * windowsFor(count))).toEqual([47, 5, 98, 14]);
   const plans = statements.map(async ({ sql, values }) => {

@@ -1,5 +1,5 @@
-// Events are signed and sent to the receiver, one in each message, and none is lost (docs/alerts.md). The tests pass the clock as an argument
-// and act as the receiver.
+// Events are signed and sent to the receiver, one in each message, and none is lost (docs/alerts.md). The tests pass the clock as an
+// argument and act as the receiver.
 import { eq } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -352,7 +352,7 @@ describe('a run', () => {
     expect(receiver.ids().toSorted()).toEqual(ids.toSorted());
   });
 
-  test('sends each event once, also if it overlaps with other runs', async () => {
+  test('sends each event once, even if it overlaps with other runs', async () => {
     const ids = (await Promise.all(homes.map((home) => newEvents(15, NOW, home)))).flat();
     const receiver = newReceiver();
     await Promise.all([0, 1, 2].map(() => run(receiver)));

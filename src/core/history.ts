@@ -1,7 +1,10 @@
 // Rules that the schema of an imported history cannot express, because they depend on today's date and on stored counts.
 import type { FieldErrors } from './conflict.ts';
 
-/** Returns the errors in a history's days, except those without a valid date. `taken` contains the stored counts, by day, that only `replace` may change. */
+/**
+ * Returns the errors in a history's days, except those without a valid date. `taken` contains the stored counts, by day, that only
+ * `replace` may change.
+ */
 export function historyErrors(
   days: ({ date?: string | undefined } | undefined)[],
   today: string,

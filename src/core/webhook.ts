@@ -55,7 +55,8 @@ function decodeBase64(base64: string): Secret | null {
 }
 
 /**
- * Returns the time that a Retry-After header asks for, in seconds or as a date (RFC 9110 §10.2.3), but at most a day later. Null without one.
+ * Returns the time that a Retry-After header asks for, in seconds or as a date (RFC 9110 §10.2.3), but at most a day later. Null without
+ * one.
  */
 export function retryTime(header: string | null, now: Date): Date | null {
   if (header === null) return null;

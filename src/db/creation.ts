@@ -117,7 +117,7 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
     throw new Conflict('database', `must be ${home}, the database of user ${user_id}`);
-  // With an idempotency key, an earlier attempt may have used the token, also if its claim was rebuilt after a restore.
+  // With an idempotency key, an earlier attempt may have used the token, even if its claim was rebuilt after a restore.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });

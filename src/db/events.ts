@@ -18,8 +18,8 @@ import { builder, type Placeholders } from './text.ts';
 
 const KEEP_EVENTS_DAYS = 90;
 /**
- * The periods in which one request can reach a threshold: yesterday, today and tomorrow, and the months that contain these days. There are at
- * most two of those, of which at most one begins today or later.
+ * The periods in which one request can reach a threshold: yesterday, today and tomorrow, and the months that contain these days. There are
+ * at most two of those, of which at most one begins today or later.
  */
 const MAX_PERIODS = 5;
 /** The index of a period's id in the list of new ids. A window function that numbers the rows would read one row more. */
@@ -49,9 +49,9 @@ const highestReached = sql.raw(
 );
 
 /**
- * Selects at most `most` thresholds that the stored counts reach and that have no event: for each limit of the businesses that match `which`,
- * in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no event if
- * neither it nor a higher one has one for the same limit value and period.
+ * Selects at most `most` thresholds that the stored counts reach and that have no event: for each limit of the businesses that match
+ * `which`, in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no
+ * event if neither it nor a higher one has one for the same limit value and period.
  */
 function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
   const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, alert_at } = businesses;

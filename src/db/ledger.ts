@@ -17,8 +17,8 @@ const NAME = 'ledger';
 const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} where ${eq(runs.name, NAME)})`;
 
 /**
- * Deletes ids that may be forgotten. Walks through the ledger, because an index to find them by would be as large as the ledger itself. Each
- * run examines the next `windows` windows. After its end, a walk rests for the remainder of the day, and runs delete ids of deleted
+ * Deletes ids that may be forgotten. Walks through the ledger, because an index to find them by would be as large as the ledger itself.
+ * Each run examines the next `windows` windows. After its end, a walk rests for the remainder of the day, and runs delete ids of deleted
  * businesses instead. Returns the number of deleted ids.
  */
 export async function forgetIds(db: Database, now: Date, windows: number): Promise<number> {
@@ -27,7 +27,7 @@ export async function forgetIds(db: Database, now: Date, windows: number): Promi
     const { is_resting, examined, last, expired } = await readWindow(db, now);
     if (is_resting) return deleted + (await forgetDeletedBusinesses(db));
     const isEnd = examined < WINDOW;
-    const position = { ended_at: formatTimestamp(now), ...(isEnd ? AT_END : positionOf(last)) };
+    const position = { ended_at: formatTimestamp(now), ...(isEnd || last === null ? AT_END : positionOf(last)) };
     const move = db
       .insert(runs)
       .values({ name: NAME, ...position })
@@ -39,8 +39,8 @@ export async function forgetIds(db: Database, now: Date, windows: number): Promi
   return deleted;
 }
 
-/** `last` is the key of the last examined row: 16 digits of its business, and its digest in hex. Null if there is none. */
-type Window = { is_resting: 0 | 1; examined: number; last: string; expired: Json<[number, string][]> };
+/** `last` is the key of the last examined row: the id of its business in 16 digits, then its digest in hex. Null if no row was examined. */
+type Window = { is_resting: 0 | 1; examined: number; last: string | null; expired: Json<[number, string][]> };
 
 /** Reads the window after the position of the walk. Reads each row once, and none while the walk rests. */
 async function readWindow(db: Database, now: Date): Promise<Window> {

@@ -1,6 +1,6 @@
 // Events as an outbox (docs/alerts.md): an event is due until the receiver accepts it or it is given up. A run claims the events that it
-// sends by moving `due_at` to the next attempt. Overlapping runs therefore claim different events, and a later run sends what a run that was
-// killed had claimed.
+// sends by moving `due_at` to the next attempt. Overlapping runs therefore claim different events, and a later run sends what a run that
+// was killed had claimed.
 import { and, inArray, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';

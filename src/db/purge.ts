@@ -123,7 +123,9 @@ async function purgeChanges(db: Database, now: Date, turn: number): Promise<void
   await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
 }
 
-/** Deletes ids of deleted businesses, and the rows of completed deletions. A deletion is complete when no id and at most one change is left. */
+/**
+ * Deletes ids of deleted businesses, and the rows of completed deletions. A deletion is complete when no id and at most one change is left.
+ */
 async function endDeletions(db: Database): Promise<void> {
   await forgetDeletedBusinesses(db);
   const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;

@@ -254,7 +254,7 @@ export const importedTokens = sqliteTable(
 export const events = sqliteTable(
   'events',
   {
-    /** A UUID, by which the receiver recognizes repetitions. */
+    /** A UUID. The receiver uses it to recognize an event that it has already received. */
     id: text().notNull().unique(),
     business_id: ownedBusinessId(),
     period: text({ enum: ['day', 'month'] }).notNull(),

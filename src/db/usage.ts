@@ -159,8 +159,8 @@ const countNewUse = countingOnce(
     ),
 );
 /**
- * Counts a use of this quantity today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the
- * use would exceed a limit. Returns the new count if the use was counted.
+ * Counts a use of this quantity today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or
+ * the use would exceed a limit. Returns the new count if the use was counted.
  */
 export const countOnce = (use: { digest: string; quantity: number }) => ({
   ...countNewUse(use),
@@ -269,9 +269,9 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
 });
 
 /**
- * Counts the uses that are not in the ledger, stores their ids and the thresholds that they reach, and returns a row for each id. If the list would exceed a limit, counts
- * nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as one JSON value, because D1 binds at
- * most 100 values.
+ * Counts the uses that are not in the ledger, stores their ids and the thresholds that they reach, and returns a row for each id. If the
+ * list would exceed a limit, counts nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as
+ * one JSON value, because D1 binds at most 100 values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));

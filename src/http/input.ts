@@ -118,8 +118,9 @@ function withoutWrong(input: unknown, issues: readonly z.core.$ZodIssue[]): obje
     const last = path.at(-1);
     if (code === 'unrecognized_keys') continue;
     if (last === undefined) return {};
-    const holder = path.slice(0, -1).reduce((value, key) => value?.[key as never], input as object | undefined);
-    if (holder !== undefined) delete holder[last as never];
+    type Holder = Record<PropertyKey, unknown> | undefined;
+    const holder = path.slice(0, -1).reduce((value, key) => value?.[key] as Holder, input as Holder);
+    delete holder?.[last];
   }
   return Object(input);
 }

@@ -60,7 +60,9 @@ export const cursorErrors = ({ cursor }: AlertsQuery, numbers: readonly number[]
   return position === null || numbers.includes(position.number) ? {} : { cursor: [`cursor ${CURSOR_RULE}`] };
 };
 
-/** Returns the database that contains the page, by default `first`, and which alerts to read. One extra row shows whether there are more. */
+/**
+ * Returns the database that contains the page, by default `first`, and which alerts to read. One extra row shows whether there are more.
+ */
 export function pageOfAlerts({ limit, since, cursor }: AlertsQuery, first: number) {
   const { number, after } = (cursor === undefined ? null : parseCursor(cursor)) ?? { number: first, after: null };
   const page = {

@@ -39,9 +39,10 @@ export async function limitAddress(c: ContextOf<Env>): Promise<void> {
 }
 
 /**
- * Throws if a credential is over its limit, or a caller of dear operations is over the limit of those. Tokens are public, so their requests are counted per origin. Otherwise, refused pages could use
- * up a registered page's limit. Requests with an operator key are counted per `subject` (a business or a user), so a loop of calls for one
- * subject does not block the others. Call this after limitAddress, so an address over its limit cannot use up a credential's limit.
+ * Throws if a credential is over its limit, or a caller of dear operations is over the limit of those. Tokens are public, so their requests
+ * are counted per origin. Otherwise, refused pages could use up a registered page's limit. Requests with an operator key are counted per
+ * `subject` (a business or a user), so a loop of calls for one subject does not block the others. Call this after limitAddress, so an
+ * address over its limit cannot use up a credential's limit.
  */
 export async function limitCredential(
   c: ContextOf<Env>,
@@ -50,10 +51,8 @@ export async function limitCredential(
   subject: string,
   operation: Operation,
 ): Promise<void> {
-  const limiters = (['CREDENTIAL_LIMIT', ...(isDear(operation) ? ['DEAR_LIMIT' as const] : [])] as const).filter(
-    (limiter) => c.env[limiter] !== undefined,
-  );
-  if (limiters.length === 0) return; // avoids computing a digest
+  const limiters: RateLimiter[] = isDear(operation) ? ['CREDENTIAL_LIMIT', 'DEAR_LIMIT'] : ['CREDENTIAL_LIMIT'];
+  if (limiters.every((limiter) => c.env[limiter] === undefined)) return; // avoids computing a digest
   const key =
     kind === 'token'
       ? await sha256Hex(`${text} ${origin ?? ''}`)

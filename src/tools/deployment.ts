@@ -1,5 +1,5 @@
-// Runs npm run deploy (docs/deploying.md): checks the configuration and its databases, applies the migrations, and runs wrangler deploy. Stops
-// with a message at the first step that fails.
+// Runs npm run deploy (docs/deploying.md): checks the configuration and its databases, applies the migrations, and runs wrangler deploy.
+// Stops with a message at the first step that fails.
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,8 @@ const OPTIONS = {
 export function deploy(root: string, args: string[], wrangler: Wrangler, log: (line: string) => void): void {
   const { values } = parseArgs({ args, options: OPTIONS, strict: false });
   if (args.includes('--')) throw new Error('Use -- only once: npm run deploy -- --env staging');
-  const isDryRun = values['dry-run'] !== undefined || values.dryRun !== undefined;
+  const isOn = (value: string | boolean | undefined) => value !== undefined && value !== 'false';
+  const isDryRun = isOn(values['dry-run']) || isOn(values.dryRun);
   const textOf = (value: string | boolean | undefined) => {
     if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
     return value;

@@ -50,7 +50,7 @@ const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Pr
 ]);
 // Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
-// wrangler's explorer needs no key, so whoever reaches it can read and change the databases.
+// wrangler's explorer needs no key, so anyone who can reach it can read and change the databases.
 const isShared = !LOOPBACK.includes(ip);
 if (isShared) Object.assign(env, { X_LOCAL_EXPLORER: 'false' });
 const shell = process.platform === 'win32';

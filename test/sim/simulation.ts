@@ -32,7 +32,9 @@ const PURGE_EVERY_MS = 2 * 60_000;
 /** The receiver has this long to answer. */
 const RECEIVER_MS = 10_000;
 const RETRY_AFTER_MS = 10_000;
-/** A request that has changed something waits at most half of its ten seconds for the answer. After that, its database may have been late. */
+/**
+ * A request that has changed something waits at most half of its ten seconds for the answer. After that, its database may have been late.
+ */
 const CERTAIN_MS = 5000;
 
 export class Simulation {

@@ -18,7 +18,9 @@ const HEAD = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
 const block = (binding: string, id: string, table = 'd1_databases') =>
   `[[${table}]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n${id && `database_id = "${id}"\n`}`;
 
-/** Returns a checkout with an account that has three empty databases. `toml` binds them, not in order, beside one of another application. */
+/**
+ * Returns a checkout with an account that has three empty databases. `toml` binds them, not in order, beside one of another application.
+ */
 function newProject() {
   const folder = newFolder();
   const file = join(folder, 'wrangler.toml');
@@ -202,6 +204,11 @@ describe('npm run deploy with options', () => {
     const { account, toml, run, DB } = newProject();
     expect(run(toml, args)).toEqual({ stdout: '', stderr: '', steps: [`deploy ${args}`] });
     expect(account.query(DB, 'select * from sqlite_master')[0]?.results).toEqual([]);
+  });
+
+  test('--dry-run=false is a deployment', () => {
+    const { toml, run } = newProject();
+    expect(run(toml, '--dry-run=false').steps).toEqual([...STEPS.slice(0, -1), 'deploy --dry-run=false']);
   });
 
   test.each(['--env staging', '-e staging', '-estaging', '--env=staging'])('%s applies to every step', (args) => {

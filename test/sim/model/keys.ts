@@ -161,7 +161,7 @@ export function startSession(call: Call) {
   });
 }
 
-/** Ends the session that is one too many: the oldest of the same origin, or else the oldest. Forgets the one that ended first of 51. */
+/** Ends the oldest session of the same origin, or else the oldest, if there are too many. Of 51 stored sessions, forgets the first to end. */
 function endExcess(state: State, session: Key, now: number): void {
   const own = state.keys.filter(({ user_id, ends_at }) => user_id === session.user_id && ends_at !== null);
   const active = own.filter(({ ends_at }) => `${ends_at}` > stamp(now));
