@@ -8,7 +8,8 @@ import type { Call, Service } from './service.ts';
 /** The name of the businesses that a run creates. `verify` deletes every business with this name that belongs to one of its users. */
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
-const PUBLIC = { key: null };
+/** A request without a credential. */
+export const PUBLIC = { key: null };
 /** The time limit for data that is stored after the response. */
 const STORED_WITHIN_MS = 20_000;
 /**

@@ -1,9 +1,10 @@
 // npm run verify -- URL: checks the promises (promises.ts) on a deployed service with an operator key, prints a line for each, and deletes
-// what it created. Exits with status 1 unless all pass, and with status 2 if the command line or the environment is invalid.
+// what it created. With --figures, it also measures the service (figures.ts). Exits with status 1 unless all pass, and with status 2 if the command line or the environment is invalid.
 import { parseArgs } from 'node:util';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
+import { measured } from './figures.ts';
 import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
 import { serviceAt } from './service.ts';
 
@@ -12,10 +13,11 @@ const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It
 prints a line for each promise, and exits with 1 unless all pass (docs/operating.md, "Checking a deployment").
+--figures also measures the first database with 100,000 ids, and names what differs from docs/performance.md.
 `;
 
-const service = serviceAt(...settings());
-const { origin } = service;
+const { origin, operatorKey, withFigures } = settings();
+const service = serviceAt(origin, operatorKey);
 const interrupted = new AbortController();
 const stopped = AbortSignal.any([interrupted.signal, AbortSignal.timeout(MAX_MINUTES * 60_000)]);
 const targets = Array.from({ length: VERIFICATION_USERS }, (_, database): Target => {
@@ -34,8 +36,16 @@ await beginAlone().catch(({ message }) => end(message, 1));
 await checkPromise('every database creates a business, and the clock is right', makeFirst);
 for (const [name, check] of Object.entries(OF_DATABASE)) await checkPromise(name, () => inEach(bound, check));
 for (const [name, check] of Object.entries(OF_SERVICE)) await checkPromise(name, () => check(service, stopped));
+let figures: string[] = [];
+if (withFigures)
+  await checkPromise('the first database can be measured', () =>
+    inEach(bound.slice(0, 1), async (target) => {
+      figures = await measured(target);
+    }),
+  );
 await checkPromise('everything created was deleted', () => inEach(targets, deleteAll), new AbortController().signal);
 
+if (figures.length > 0) console.log(['', ...figures].join('\n'));
 const reason = interrupted.signal.aborted ? 'by a signal' : `after ${MAX_MINUTES} minutes`;
 const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED} skipped`;
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
@@ -115,10 +125,10 @@ async function deleteAll(target: Target, except?: number): Promise<void> {
 }
 
 /** Reads the command line and the environment. Prints an error and exits with status 2 if either is invalid. */
-function settings(): [origin: string, operatorKey: string] {
+function settings(): { origin: string; operatorKey: string; withFigures: boolean } {
   const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {
-    const options = { help: { type: 'boolean', short: 'h' } } as const;
+    const options = { help: { type: 'boolean', short: 'h' }, figures: { type: 'boolean', default: false } } as const;
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     if (values.help) {
       process.stdout.write(HELP);
@@ -131,7 +141,8 @@ function settings(): [origin: string, operatorKey: string] {
     const url = URL.parse(`${positionals[0]}`);
     // Plain http would send the key to other machines unencrypted.
     const isSafe = /^(https:|http:..(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url?.href ?? '');
-    if (isSafe && url?.href === `${url?.origin}/`) return [url.origin, operatorKey];
+    if (isSafe && url?.href === `${url?.origin}/`)
+      return { origin: url.origin, operatorKey, withFigures: values.figures };
     throw new Error('URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.');
   } catch (error) {
     return end((error as Error).message, 2);

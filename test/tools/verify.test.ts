@@ -3,12 +3,14 @@
 // other request uses, so the result does not depend on the speed of the machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestOptions, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
+import { differences, type Figures } from '../../src/tools/figures.ts';
 import { NotVerified, OF_DATABASE, OF_SERVICE, type Target } from '../../src/tools/promises.ts';
 import { serviceAt } from '../../src/tools/service.ts';
 import { ROOT, runScript, threeDatabases } from '../cli/support.ts';
@@ -42,9 +44,12 @@ async function newService(state = newDatabase(), databases = 1) {
 }
 
 /** Runs npm run verify until it exits. Sends the signal as soon as the output contains `until`. */
-async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' as NodeJS.Signals } = {}) {
+async function verified(
+  url: string,
+  { key = KEY, until = '', signal = 'SIGINT' as NodeJS.Signals, options = [] as string[] } = {},
+) {
   const env = { ...process.env, OPERATOR_KEY: key };
-  const child = spawn(process.execPath, [VERIFY, url], { cwd: ROOT, env });
+  const child = spawn(process.execPath, [VERIFY, url, ...options], { cwd: ROOT, env });
   const closed = once(child, 'close');
   const printed = { stdout: '', stderr: '' };
   child.stderr.on('data', (text) => (printed.stderr += text));
@@ -53,8 +58,9 @@ async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' 
     if (!child.killed && until !== '' && printed.stdout.includes(until)) child.kill(signal);
   });
   const [code] = await closed;
-  const [lines = '', summary = ''] = printed.stdout.split('\n\n');
-  return { code, stderr: printed.stderr, lines: lines.split('\n'), summary };
+  const [lines = '', ...more] = printed.stdout.split('\n\n');
+  const [summary = '', figures = ''] = more.reverse();
+  return { code, stderr: printed.stderr, lines: lines.split('\n'), summary, ...(figures && { figures }) };
 }
 
 /** Returns the businesses and keys of the users that the checks use. */
@@ -162,6 +168,35 @@ describe('npm run verify', SLOW, () => {
       other.close();
     },
   );
+});
+
+describe('the figures', () => {
+  /** As docs/performance.md states them, for a use that takes 5 ms. */
+  const AS_STATED: Figures = {
+    ...{ 'a use': [5, 5], 'a use with an id': [5.8, 5.8], 'a report': [4.7, 4.7], 'a list of 1,000 uses': [50, 50] },
+  };
+  const compared = (measured: Partial<Figures>) => differences({ ...AS_STATED, ...measured });
+
+  test('differ if a multiple of the time of a use is more than twice as high or as low as documented', () => {
+    expect(compared({})).toEqual([]);
+    expect(compared({ 'a use': [5, 10], 'a report': [2.4, 9.3], 'a list of 1,000 uses': [25, 100] })).toEqual([]);
+    expect(compared({ 'a use': [5, 10.1], 'a report': [2.3, 4.7], 'a list of 1,000 uses': [50, 101] })).toEqual([
+      'differs:  a use with 100,000 ids takes 2.0 times as long as a use; docs/performance.md states 1.0 times',
+      'differs:  a report takes 0.5 times as long as a use; docs/performance.md states 0.9 times',
+      'differs:  a list of 1,000 uses with 100,000 ids takes 20.2 times as long as a use; docs/performance.md states 10.0 times',
+    ]);
+    expect(compared({ 'a use': [-0.1, 5] })).toEqual([
+      'differs:  a use takes no longer than a preflight, so nothing can be compared',
+    ]);
+  });
+
+  test('are compared with what docs/performance.md states', () => {
+    const stated = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
+    for (const [what, ms] of Object.entries({ 'usage report, 31 days': 4.5, 'record a use': 4.8, '… with an `': 5.6 }))
+      expect(stated).toMatch(new RegExp(`^\\| ${what}.*\\| ${ms} ms \\|$`, 'm'));
+    expect(stated).toMatch(/single uses per second .* if each takes 5 ms \(/);
+    expect(stated).toMatch(/in lists of 1,000 .* if each list takes 50 ms \(/);
+  });
 });
 
 /** For each promise, the break that violates it. */
@@ -301,6 +336,32 @@ describe.concurrent('npm run verify against a running service', () => {
     const after = await verified(old.url, { until: 'creates a business' });
     expect(after.lines[0]).toMatch(/^ok /);
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
+  });
+
+  test('with --figures, measures the first database, and deletes its business with 105,000 ids', SLOW, async () => {
+    const { 'persist-to': state } = await threeDatabases();
+    await using service = await newService(state, 3);
+    const { code, stderr, figures = '', lines } = await verified(service.url, { options: ['--figures'] });
+    expect({ code, stderr, wrong: lines.filter((line) => !line.startsWith('ok ')) }).toEqual({
+      ...{ code: 0, stderr: '', wrong: [] },
+    });
+    expect(lines.slice(-2)).toEqual([
+      'ok       the first database can be measured',
+      'ok       everything created was deleted',
+    ]);
+    const printed = figures.split('\n').filter((line) => !line.startsWith('differs:  '));
+    const times = (what: string) => expect.stringMatching(new RegExp(`^${what} {4,}\\d+\\.\\d {4,}\\d+\\.\\d$`));
+    expect(printed).toEqual([
+      'Figures of DB: medians in milliseconds, less the time of a preflight, which does not use a database',
+      '                             0 ids   100,000 ids',
+      ...['a preflight', 'a use', 'a use with an id', 'a report', 'a list of 1,000 uses'].map(times),
+      expect.stringMatching(/^rows: {5}are only in the log\. /),
+      expect.stringMatching(/^ {10}jq -c 'select\(\.business_id == \d+\) \| \{operation, d1\}' log\.ndjson$/),
+    ]);
+    expect(await ownedBy(service.url)).toEqual([]);
+    const business = printed.at(-1)?.match(/\d+/)?.[0];
+    const { outcome } = await serviceAt(service.url, KEY).send(`GET /business/${business}`);
+    expect(outcome).toBe('401 unknown_business');
   });
 
   test('checks each of three databases', SLOW, async () => {
