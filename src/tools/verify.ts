@@ -1,5 +1,6 @@
 // npm run verify -- URL: checks the promises (promises.ts) on a deployed service with an operator key, prints a line for each, and deletes
-// what it created. With --figures, it also measures the service (figures.ts). Exits with status 1 unless all pass, and with status 2 if the command line or the environment is invalid.
+// what it created. With --figures, it also measures the service (figures.ts). Exits with status 1 unless all pass, and with status 2 if the
+// command line or the environment is invalid.
 import { parseArgs } from 'node:util';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';

@@ -1,4 +1,4 @@
-declare module '*.md?raw' {
+declare module '*?raw' {
   const text: string;
   export default text;
 }
