@@ -1,4 +1,5 @@
-// A product's back end that records a use for each visit (docs/embedding.md, "A product's back end").
+// A back end for pages that send a business token (docs/embedding.md, "A product's back end"). Only the service can check the token, so
+// without the service, this does no work.
 import { createServer } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// A product's back end in a Worker. The usage service authorizes and counts each visit.
+// The back end of ../back-end.mjs in a Worker.
 
 type Env = { USAGE: Fetcher };
 

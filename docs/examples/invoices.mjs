@@ -1,0 +1,76 @@
+// Writes the invoices (docs/product.md). Run it a few minutes after each midnight (UTC). Replace the price.
+import { DatabaseSync } from 'node:sqlite';
+
+const { API, RECORD_KEY, DATABASE = 'product.db' } = process.env;
+if (!API || !RECORD_KEY) throw new Error('Set API and RECORD_KEY');
+
+/** Uses per month without charge, and the price in cents of each further one. */
+const [INCLUDED, PRICE] = [1000, 2];
+/** A month's count is final 41 days after its end: on the 40th night after the one that billed it. */
+const NIGHTS_UNTIL_FINAL = 40;
+
+const db = new DatabaseSync(DATABASE);
+db.exec(`
+  pragma busy_timeout = 5000;
+  create table if not exists nights (day text primary key) strict;
+  create table if not exists invoices (
+    business_id integer, starts_on text, kind text check (kind in ('month', 'late')), ends_on text,
+    user_id integer, count integer, included integer, price integer, units integer,
+    amount integer as (units * price), primary key (business_id, starts_on, kind)
+  ) strict;
+`);
+
+const dayAfter = (day, days = 1) => new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+
+/** Reads all pages of the billing months that ended on a day. */
+async function monthsEnded(day) {
+  const months = [];
+  for (let after = ''; after !== null; ) {
+    const headers = { Authorization: `Bearer ${RECORD_KEY}` };
+    const signal = AbortSignal.timeout(11_000); // the service waits up to 10 seconds for its database
+    const response = await fetch(`${API}/usage?ended=${day}${after}`, { headers, signal });
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    const { usage, next } = (await response.json()).data;
+    months.push(...usage);
+    after = next && `&after=${next}`;
+  }
+  return months;
+}
+
+/** Writes a row for what has not been billed of a month. Below 0, it is a credit. */
+function bill(kind, { business_id, starts_on, ends_on, user_id, count }) {
+  // A month keeps the terms of its first row, also if the price changes.
+  const before = db
+    .prepare(`select coalesce(sum(count), 0) as count, coalesce(sum(units), 0) as units,
+      coalesce(max(included), ${INCLUDED}) as included, coalesce(max(price), ${PRICE}) as price
+      from invoices where business_id = ? and starts_on = ?`)
+    .get(business_id, starts_on);
+  if (kind === 'late' && count === before.count) return;
+  const units = Math.max(count - before.included, 0) - before.units;
+  const values = [ends_on, user_id, count - before.count, before.included, before.price, units];
+  const insert = db.prepare('insert into invoices values (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  insert.run(business_id, starts_on, kind, ...values);
+}
+
+/** Bills the months that ended on `day`, and settles those that have become final since. */
+async function billNight(day, firstNight) {
+  const ended = await monthsEnded(day);
+  const settled = dayAfter(day, -NIGHTS_UNTIL_FINAL);
+  const final = settled < firstNight ? [] : await monthsEnded(settled); // earlier months were not billed here
+  if (!final.every((month) => month.final)) throw new Error('The clocks differ: run this again later');
+  db.exec('begin immediate');
+  try {
+    db.prepare('insert into nights values (?)').run(day); // fails if another process has billed this night
+    for (const month of ended) bill('month', month);
+    for (const month of final) bill('late', month);
+    db.exec('commit');
+  } catch (error) {
+    db.exec('rollback');
+    throw error;
+  }
+}
+
+const today = process.argv[2] ?? new Date().toISOString().slice(0, 10);
+const { first, last } = db.prepare('select min(day) as first, max(day) as last from nights').get();
+for (let day = last ? dayAfter(last) : dayAfter(today, -1); day < today; day = dayAfter(day))
+  await billNight(day, first ?? day);
