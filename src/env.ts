@@ -1,9 +1,8 @@
 // Types shared by all handlers.
-import type { Context } from 'hono';
+import type { Context, Input } from 'hono';
 import type { CallerKind } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { OperatorSecret } from './core/operator.ts';
-import type { Operation } from './core/policy.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
@@ -21,9 +20,9 @@ export type Bindings = {
   DB: D1Database;
   /** The Worker that receives alerts. If absent, alerts are sent to ALERT_URL. */
   ALERTS?: Fetcher;
-  /** The URL that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
+  /** The URL that receives alerts (alerts/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;
-  /** Signs alerts: one secret, or two separated by a space while one replaces the other (core/webhook.ts). */
+  /** Signs alerts: one secret, or two separated by a space while one replaces the other (alerts/webhook.ts). */
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
@@ -50,7 +49,7 @@ export type LogEntry = {
   /** The database that was queried, or null. */
   database: Binding | null;
   /** Null if no operation was determined, for example because the request contained no credential. `origin` is null for servers. */
-  call: { operation: Operation; business_id: number | null; user_id?: number | null; origin: string | null } | null;
+  call: { operation: string; business_id: number | null; user_id?: number | null; origin: string | null } | null;
   /** The rate limiter that refused the request, or null. */
   limiter: RateLimiter | null;
   /** The error that caused the response, or null. */
@@ -74,6 +73,8 @@ export type Guarded = Env & {
 };
 
 /** A read-only handler context. Hono's type matches only handlers with exactly the same variables. */
-export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {
+// biome-ignore lint/suspicious/noExplicitAny: Hono's own default for a path
+export interface ContextOf<E extends Env, P extends string = any, I extends Input = Input>
+  extends Pick<Context<E, P, I>, 'req' | 'env' | 'executionCtx'> {
   get<Name extends keyof E['Variables']>(name: Name): E['Variables'][Name];
 }

@@ -2,24 +2,14 @@
 // database access before the response.
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type * as z from 'zod/mini';
-import type { FieldErrors } from './core/conflict.ts';
-import { type Credential, parseCredential } from './core/credential.ts';
+import { type Credential, parseCode, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
-import { isEmptyBody } from './core/json.ts';
+import { isEmptyBody, parseBoundedJson } from './core/json.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
-import {
-  allowsKeys,
-  isInvalidity,
-  isRepeatable,
-  OPERATOR_ROLES,
-  type Operation,
-  type OperatorRole,
-} from './core/policy.ts';
+import { allowsKeys, isInvalidity, isRepeatable, OPERATOR_ROLES, type OperatorRole, type Rule } from './core/policy.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
-import { parseRecording, type Recording } from './core/use.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 import { markKeyUsed } from './db/last-use.ts';
@@ -39,126 +29,62 @@ import {
   invalidInput,
   NOTHING,
   queryInput,
+  unknownParameters,
 } from './http/input.ts';
 import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
-import type { Query } from './wire/requests.ts';
+import { NO_QUERY } from './input.ts';
+import type { Asked, Operation } from './operation.ts';
 
 /** The total time that a request can wait for its database. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
-type Body = z.ZodMiniType<object | undefined>;
-/** The types of `c.req.valid` with these schemas: the parameters as `query` and the body as `json`, which is {} for an empty body. */
-type Valid<Q extends Query, B extends Body> = {
-  in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
-  out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
-    (Body extends B ? object : { json: NonNullable<z.output<B>> });
-};
-
-/** Input of which any value can be missing, because it is wrong. An entry of a list can be missing, too. */
-type Partly<T> = T extends (infer Entry)[]
-  ? (Partly<Entry> | undefined)[]
-  : T extends object
-    ? { [Name in keyof T]?: Partly<T[Name]> | undefined }
-    : T;
-/**
- * Rules for which a schema is not enough, for example because they depend on the time. `given` contains the input that is not wrong, and
- * `errors` the errors of the rest.
- */
-type Rules<Q extends Query, B extends Body> = (
-  given: Partly<
-    (Query extends Q ? object : z.output<Q['schema']>) & (Body extends B ? object : NonNullable<z.output<B>>)
-  >,
-  c: ContextOf<Guarded>,
-  errors: FieldErrors,
-) => FieldErrors | Promise<FieldErrors>;
-
-/** Returns the code in the body of a request whose headers contain no credential. Null if the body contains no code. */
-type CodeIn = (req: HonoRequest, body: string) => Credential | null;
-
-/** The operations of a guarded route, and the input that it accepts. */
-export type Accepts = {
-  /** Several if the body determines the operation. */
-  operations: readonly [Operation, ...Operation[]];
-  query?: Query | undefined;
-  body?: Body | undefined;
-  codeIn?: CodeIn | undefined;
-};
-/** The operations and input of each guard, by middleware. src/openapi uses them to describe the routes. */
-export const ACCEPTS = new WeakMap<object, Accepts>();
-
-/** Guards a route with one operation. Without schemas, accepts no query or body. With `codeIn`, a code in the body is a credential. */
-export const guard = <Q extends Query = Query, B extends Body = Body>(
-  operation: Operation,
-  { query, body, rules, codeIn }: { query?: Q; body?: B; rules?: Rules<Q, B>; codeIn?: CodeIn } = {},
-): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
-  guardWith(
-    { operations: [operation], query, body, codeIn },
-    () => operation,
-    (c, text) => {
-      if (c.get('call').credential.kind === 'code') return NOTHING;
-      return body === undefined ? checkNoBody(text) : checkBody(text, body);
-    },
-    rules as AnyRules,
-  );
-
-type Recorded = Guarded & { Variables: { recording: Recording } };
-
-/** Guards the route that records uses, with the schema of each operation's body. The body determines the operation. */
-export const guardRecording = <Bodies extends Record<Recording['operation'], Body>>(
-  bodies: Bodies,
-  rules: Rules<Query, Bodies[Recording['operation']]>,
-): MiddlewareHandler<Guarded, string, Valid<Query, Bodies[Recording['operation']]>> =>
-  guardWith(
-    { operations: ['record_use', 'record_quantity', 'record_uses'] },
-    (c, body) => {
-      const recording = parseRecording(body);
-      c.set('recording', recording);
-      return recording.operation;
-    },
-    (c) => {
-      const { operation, json } = c.get('recording');
-      return checkJson(json, bodies[operation]);
-    },
-    rules as AnyRules,
-  );
-
-type OperationOf = (c: Context<Recorded>, body: string) => Operation;
-type CheckBody = (c: Context<Recorded>, body: string) => Checked;
-type AnyRules = Rules<Query, Body> | undefined;
-
-/** Identifies the caller, admits or refuses the request, sets up database access, and then validates the input. */
-function guardWith(
-  accepts: Accepts,
-  operationOf: OperationOf,
-  checkBodyOf: CheckBody,
-  rules: AnyRules,
-): MiddlewareHandler {
-  const { codeIn } = accepts;
-  const middleware = createMiddleware<Recorded>(async function guarded(c, next) {
+/** Guards an operation: identifies the caller, admits or refuses the request, sets up database access, and then validates the input. */
+export function guard(operation: Operation): MiddlewareHandler<Guarded> {
+  const { query, check, code } = operation;
+  return createMiddleware<Guarded>(async function guarded(c, next) {
     const sender = await identify(c);
-    await admitSender(c, sender, codeIn !== undefined);
+    await admitSender(c, sender, code !== undefined);
     // Reads the body before it reads the clock. Otherwise, a caller could delay the body and use an expired credential.
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
-    const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, codeIn) };
-    const operation = operationOf(c, body);
-    const business_id = businessIn(c.req);
-    await admitCall(c, caller, operation, business_id);
-    const permission = await grant(c, caller, operation, business_id);
-    const inBody = checkBodyOf(c, body);
+    const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, code) };
+    const { rule, checkInBody } = appliedRule(operation, body);
+    const business_id = operation.namesBusiness ? (parseId(c.req.param('business_id') ?? '') ?? 0) : null;
+    await admitCall(c, caller, rule, business_id);
+    const permission = await grant(c, caller, rule, business_id);
+    const inBody = caller.credential.kind === 'code' ? NOTHING : checkInBody();
     c.req.addValidatedData('json', Object(inBody.data));
-    const validate = queryInput(accepts.query, async (inQuery) => {
-      const errors = { ...idempotencyKeyErrors(c.req, operation), ...inQuery.errors, ...inBody.errors };
-      const all = { ...errors, ...(await rules?.({ ...inQuery.given, ...inBody.given }, c, errors)) };
+    const validate = queryInput(query, async (inQuery) => {
+      const errors = { ...idempotencyKeyErrors(c.req, rule), ...inQuery.errors, ...inBody.errors };
+      const given = { ...inQuery.given, ...inBody.given } as never;
+      const all = { ...errors, ...(await check?.(given, askedOf(c), errors)) };
       if (Object.keys(all).length > 0) throw await invalidInput(c, all);
     });
     await validate(c, next);
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
     c.res = undefined; // otherwise the error response would inherit this response's headers
-    throw new Error(`${operation} responded without querying the database`);
+    throw new Error(`${operation.id} responded without querying the database`);
   });
-  ACCEPTS.set(middleware, accepts);
-  return middleware;
 }
+
+/** Returns the rule that applies to a request with this body, and how to check the body. */
+function appliedRule({ rules, ruleOf }: Operation, text: string): { rule: Rule; checkInBody: () => Checked } {
+  const [first] = rules;
+  if (ruleOf === undefined) {
+    const { body } = first;
+    return { rule: first, checkInBody: () => (body === undefined ? checkNoBody(text) : checkBody(text, body)) };
+  }
+  const recorded = ruleOf(text);
+  const rule = rules.find(({ name }) => name === recorded.rule);
+  if (rule?.body === undefined) throw new Error(`no rule ${recorded.rule} with a body`);
+  const { body } = rule;
+  return { rule, checkInBody: () => checkJson(recorded.json, body) };
+}
+
+/** What checks of input may depend on. The call of an operator that names no business can query every database. */
+const askedOf = (c: ContextOf<Guarded>): Asked => {
+  const { now, namesBusiness } = c.get('call');
+  return { now, numbers: (namesBusiness ? undefined : c.get('databases')?.numbers) ?? [c.get('database')] };
+};
 
 /** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */
 type Sender = {
@@ -172,7 +98,7 @@ type Sender = {
 };
 type Caller = Sender & { credential: Credential };
 
-async function identify(c: Context<Recorded>): Promise<Sender> {
+async function identify(c: Context<Guarded>): Promise<Sender> {
   const { headers } = c.req.raw;
   const credential = parseCredential(c.req.header('Authorization'));
   if (credential !== null)
@@ -191,7 +117,7 @@ async function identify(c: Context<Recorded>): Promise<Sender> {
  * Throws if the headers or the client's address suffice to refuse the request, so that its body, of up to 1 MiB, is not read. With
  * `takesCode`, a request without a credential may still contain a code.
  */
-async function admitSender(c: Context<Recorded>, { credential, role, isFromServer }: Sender, takesCode: boolean) {
+async function admitSender(c: Context<Guarded>, { credential, role, isFromServer }: Sender, takesCode: boolean) {
   // An operator key that a server sends is exempt, because the operator's back end sends all its requests from one address.
   if (role === null || !isFromServer) await limitAddress(c);
   if (role === null) {
@@ -204,36 +130,39 @@ async function admitSender(c: Context<Recorded>, { credential, role, isFromServe
   } else if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
 }
 
-/** Returns the code in a body. Throws if there is none. */
-function codeOf(req: HonoRequest, body: string, codeIn: CodeIn | undefined): Credential {
-  if (codeIn === undefined || isEmptyBody(body)) throw new Unauthenticated('missing');
-  const code = codeIn(req, body);
+/** Longer bodies contain more than a code and are not parsed. */
+const MAX_CODE_CHARACTERS = 1000;
+
+/**
+ * Returns the code in the body of a request without a credential. Throws a 401 if the body is anything else or if the request has a query.
+ * Attackers therefore learn only whether a code works.
+ */
+function codeOf(req: HonoRequest, body: string, schema: Operation['code']): Credential {
+  if (schema === undefined || isEmptyBody(body)) throw new Unauthenticated('missing');
+  const hasQuery = Object.keys(unknownParameters(req, NO_QUERY)).length > 0;
+  const isOther = hasQuery || body.length > MAX_CODE_CHARACTERS;
+  const { data } = isOther ? {} : checkJson(parseBoundedJson(body), schema);
+  const code = data === undefined ? null : parseCode(data.code);
   if (code === null) throw new Unauthenticated('malformed_code');
   return code;
 }
 
-/** Returns the id of the business in the path: 0, which no business has, if the id is malformed, and null if the path names no business. */
-function businessIn(req: HonoRequest): number | null {
-  const id = req.param('business_id');
-  return id === undefined ? null : (parseId(id) ?? 0);
-}
-
 /** Throws if an operator key may not be used for the operation, or if the credential exceeds its rate limit. */
-async function admitCall(c: Context<Recorded>, caller: Caller, operation: Operation, business_id: number | null) {
+async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, business_id: number | null) {
   const { credential, role, isFromServer, origin } = caller;
   const user_id = parseId(c.req.param('user_id') ?? '');
-  c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
+  c.get('logEntry').call = { operation: rule.name, business_id: business_id || null, user_id, origin };
   // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
-  const refusal = role && operatorRefusal(role, operation, isFromServer);
-  if (refusal) throw refusedCall(refusal, { operation, origin, credential });
-  await limitCredential(c, credential, origin, user_id === null ? `${business_id ?? 0}` : `user ${user_id}`, operation);
+  const refusal = role && operatorRefusal(role, rule, isFromServer);
+  if (refusal) throw refusedCall(refusal, { rule, origin, credential });
+  await limitCredential(c, credential, origin, user_id === null ? `${business_id ?? 0}` : `user ${user_id}`, rule);
 }
 
 /**
  * Sets `call`, `database` and `ask` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
-async function grant(c: Context<Recorded>, caller: Caller, operation: Operation, named: number | null) {
+async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: number | null) {
   const { credential, origin, ownOrigin } = caller;
   const { kind, text } = credential;
   const business_id = named ?? 0;
@@ -249,15 +178,15 @@ async function grant(c: Context<Recorded>, caller: Caller, operation: Operation,
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const isOriginDerived = origin !== null && !c.req.raw.headers.has('Origin');
   const from = { origin, isOriginDerived, ownOrigin };
-  const call: Call = { operation, credential: sender, business_id, namesBusiness, ...from, now, deadline };
+  const call: Call = { rule, credential: sender, business_id, namesBusiness, ...from, now, deadline };
   // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
   // Only the operator may make this call. For other callers, the query throws the refusal with its reason.
-  if (kind !== 'operator' && !allowsKeys(operation)) {
+  if (kind !== 'operator' && !allowsKeys(rule)) {
     await ask(readVerdict);
-    throw new Error(`${operation} is only for the operator, but was not refused`);
+    throw new Error(`${rule.name} is only for the operator, but was not refused`);
   }
   c.set('call', call);
   c.set('database', databaseNumber);
@@ -277,8 +206,8 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
 }
 
 /** Creates a call's `ask` for one database. */
-function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
-  const callIsRepeatable = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
+function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
+  const callIsRepeatable = isRepeatable(call.rule, c.req.header('Idempotency-Key') !== undefined);
   const databaseClock = c.get('databaseClock');
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
     const d1 = boundDatabase(c.env, number);
@@ -317,7 +246,7 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
 }
 
 /** Logs the names of malformed secrets when an operator key is unknown, because one of them may be the reason. */
-function logMalformedSecrets(c: Context<Recorded>): void {
+function logMalformedSecrets(c: Context<Guarded>): void {
   const names = malformedSecrets(c.env);
   if (names.length === 0) return;
   c.get('log').error({

@@ -1,13 +1,13 @@
 // Starts the runs scheduled in wrangler.toml: alerts every minute, the purge every two minutes.
-import { runAlerts } from './alerts.ts';
+import { runAlerts } from './alerts/sending.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
 import { noCost } from './db/batch.ts';
-import { purgeAll } from './db/purge.ts';
 import { recordEnd } from './db/runs.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';
+import { purgeAll } from './purge.ts';
 
 const RUNS = { alerts: runAlerts, purge: purgeAll };
 const RECORD_MS = 5000;

@@ -1,27 +1,41 @@
 // Creates fixtures as the operator by calling the functions that routes use, without a request. Runs in workerd and Node.
+
+import { createBusinessIn, type NewBusiness } from '../src/business/creation.ts';
 import { newCredential } from '../src/core/credential.ts';
-import type { Operation } from '../src/core/policy.ts';
+import type { Rule } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
-import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { parseJson } from '../src/db/json.ts';
-import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/db/keys.ts';
 import type { BusinessRow, Database } from '../src/db/schema.ts';
 import { readVerdict } from '../src/db/statement.ts';
-import { rotateToken as replaceToken } from '../src/db/tokens.ts';
+import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/keys/statements.ts';
+import type { Operation } from '../src/operation.ts';
+import { OPERATIONS } from '../src/operations.ts';
+import { rotateToken as replaceToken } from '../src/tokens/statements.ts';
 
 /** A database and its number. The ids and credentials created in the database contain this number. */
 type Numbered = { number: number; db: Database };
 
+const RULES = Object.values<Operation>(OPERATIONS).flatMap(({ rules }): readonly Rule[] => rules);
+/** The names of all rules. */
+export const RULE_NAMES = [...new Set(RULES.map(({ name }) => name))].sort();
+
+/** Returns the first rule with this name. */
+export function ruleNamed(wanted: string): Rule {
+  const rule = RULES.find(({ name }) => name === wanted);
+  if (rule === undefined) throw new Error(`no rule ${wanted}`);
+  return rule;
+}
+
 /** Returns the `ask` that a route receives. If the business id is omitted, the call does not concern a business. */
 export const asking =
-  ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
+  ({ db }: Pick<Numbered, 'db'>, rule: string, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {
     const { row, rows, bytes } = await runBatch(
       db.$client,
       {
-        ...{ operation, business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
+        ...{ rule: ruleNamed(rule), business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
         ...{ credential: { kind: 'operator', name: 'operator' }, origin: null, ownOrigin: '' },
         deadline: Number.MAX_SAFE_INTEGER,
       },
@@ -34,13 +48,9 @@ export const asking =
   };
 
 /** Returns the `databases` that a route receives. */
-export const boundTo = (
-  all: readonly Numbered[],
-  now: Date,
-  operation: Operation = 'create_business',
-): BoundDatabases => ({
+export const boundTo = (all: readonly Numbered[], now: Date, rule = 'create_business'): BoundDatabases => ({
   numbers: all.map(({ number }) => number),
-  askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
+  askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, rule, now),
 });
 
 /** Returns the number of a user's database. A new user is assigned a database first. */

@@ -1,16 +1,17 @@
 // Changes: each change stores one row without secrets, and a request that changes nothing stores none.
 import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { addSites, removeEntries, removeEntry } from '../src/access/statements.ts';
 import type { Action } from '../src/core/change.ts';
 import { sha256Hex } from '../src/core/credential.ts';
-import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Call } from '../src/db/call.ts';
-import { importHistory } from '../src/db/history.ts';
 import { apiKeys, changes, formerTokens } from '../src/db/schema.ts';
 import { readVerdict, type Statement } from '../src/db/statement.ts';
-import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
+import { rotateToken, stopFormerTokens } from '../src/tokens/statements.ts';
+import { importHistory } from '../src/usage/history.ts';
 import { invalid } from './answers.ts';
+import { ruleNamed } from './ask.ts';
 import { ROUTES } from './routes.ts';
 import {
   addFormerToken,
@@ -927,9 +928,8 @@ describe('the steps of a change', () => {
   const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
     const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
-    const operation = 'change_access';
     const call: Call = {
-      operation,
+      rule: ruleNamed('change_access'),
       credential,
       business_id: id,
       namesBusiness: true,

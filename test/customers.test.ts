@@ -2,8 +2,8 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';
-import { purge } from '../src/db/purge.ts';
 import { apiKeys, changes, deletions, ledger } from '../src/db/schema.ts';
+import { purge } from '../src/purge.ts';
 import { answerOf, granted } from './answers.ts';
 import {
   type CallOptions,

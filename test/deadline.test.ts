@@ -3,7 +3,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
-import { purgeAll } from '../src/db/purge.ts';
+import { purgeAll } from '../src/purge.ts';
 import { logged } from './log-lines.ts';
 import { type AnyRoute, NOT_REPEATABLE, ROUTES } from './routes.ts';
 import {

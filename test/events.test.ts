@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { FIRST_VERIFICATION_USER } from '../src/core/verification.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
-import { purgeAll } from '../src/db/purge.ts';
 import { events } from '../src/db/schema.ts';
+import { purgeAll } from '../src/purge.ts';
 import { answerOf, granted, invalid } from './answers.ts';
 import { NEW_BUSINESS } from './routes.ts';
 import {

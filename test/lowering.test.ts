@@ -1,7 +1,7 @@
 // Lowering the quantities of recorded uses (docs/api.md, "Lowering uses").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { purge } from '../src/db/purge.ts';
+import { purge } from '../src/purge.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
 import { type Business, call, countsByDay, inBatches, NOW, newBusiness, OPERATOR, TODAY } from './support.ts';
 

@@ -1,13 +1,13 @@
 // The OpenAPI description: how it is served, and its examples. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { createApp } from '../src/app.ts';
 import { DURATION } from '../src/core/duration.ts';
 import { parseInstant } from '../src/core/time.ts';
-import { ACCEPTS } from '../src/guard.ts';
 import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
-import { codeBody, quantityBody, usesBody } from '../src/wire/requests.ts';
+import type { Operation } from '../src/operation.ts';
+import { OPERATIONS } from '../src/operations.ts';
+import { quantityBody, usesBody } from '../src/usage/operations.ts';
 import { validationErrors } from './contract.ts';
 import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
 
@@ -45,7 +45,7 @@ test('a HEAD request for the OpenAPI description gets no body, and other methods
 type Body = { data: { access_list?: { site: string }[]; api_key?: string; session_key?: string; url?: string } };
 /** Keyed by media type, JSON first. */
 type Content = Record<string, { schema: never; examples: Record<string, { value: Body }> }>;
-type Operation = {
+type Described = {
   operationId: string;
   security: object[];
   requestBody?: { content: Content };
@@ -54,7 +54,7 @@ type Operation = {
 
 const { paths = {}, webhooks, components } = openapi({ closed: true });
 const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
-  Object.entries(methods as unknown as Record<string, Operation>).map(([method, operation]) => ({
+  Object.entries(methods as unknown as Record<string, Described>).map(([method, operation]) => ({
     ...{ path, method, operation },
     name: operation.operationId,
   })),
@@ -106,7 +106,7 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
 });
 
 test('the example of an alert message matches its schema', () => {
-  const { requestBody } = (webhooks?.['limit.reached']?.post ?? {}) as Partial<Operation>;
+  const { requestBody } = (webhooks?.['limit.reached']?.post ?? {}) as Partial<Described>;
   const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => validationErrors(name, schema, value))).toEqual([]);
@@ -173,27 +173,20 @@ function fieldsIn({ name, enforced, stated }: Field): Field[] {
 function allFields(): Field[] {
   const stated = openapi().paths as unknown as Record<
     string,
-    Record<string, Operation & { parameters?: (Stated & { name: string; schema: Stated })[] }>
+    Record<string, Described & { parameters?: (Stated & { name: string; schema: Stated })[] }>
   >;
-  return createApp(() => new Date(0), console).api.routes.flatMap(({ method, path, handler }) => {
-    const accepts = ACCEPTS.get(handler);
-    const operation = stated[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
-    if (accepts === undefined || operation === undefined) return [];
-    const isRecording = accepts.operations.includes('record_uses');
-    const body = mainOf(operation.requestBody)?.schema as Stated | undefined;
-    const bodies = isRecording
-      ? [usesBody, quantityBody].map((enforced, index) => ({ enforced, stated: body?.oneOf?.[2 - index] ?? {} }))
-      : accepts.codeIn
-        ? [{ enforced: codeBody, stated: body ?? {} }]
-        : accepts.body === undefined
-          ? []
-          : [{ enforced: accepts.body, stated: body ?? {} }];
-    const parameters = Object.entries(accepts.query?.schema.shape ?? {}).map(([name, enforced]) => ({
-      name: `${operation.operationId} ?${name}`,
+  return Object.values<Operation>(OPERATIONS).flatMap(({ id, method, path, rules, query, body, code }) => {
+    const described = stated[`/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
+    const statedBody = mainOf(described?.requestBody)?.schema as Stated | undefined;
+    const bodies = rules.some(({ name }) => name === 'record_uses')
+      ? [usesBody, quantityBody].map((enforced, index) => ({ enforced, stated: statedBody?.oneOf?.[2 - index] ?? {} }))
+      : [code ?? body].flatMap((enforced) => (enforced === undefined ? [] : [{ enforced, stated: statedBody ?? {} }]));
+    const parameters = Object.entries(query?.schema.shape ?? {}).map(([name, enforced]) => ({
+      name: `${id} ?${name}`,
       enforced: enforced as z.core.$ZodType,
-      stated: operation.parameters?.find((parameter) => parameter.name === name)?.schema ?? {},
+      stated: described?.parameters?.find((parameter) => parameter.name === name)?.schema ?? {},
     }));
-    return [...bodies.map((body) => ({ ...body, name: operation.operationId })), ...parameters].flatMap(fieldsIn);
+    return [...bodies.map((one) => ({ ...one, name: id })), ...parameters].flatMap(fieldsIn);
   });
 }
 

@@ -5,8 +5,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
-import { purgeAll, windowsFor } from '../src/db/purge.ts';
 import { apiKeys, changes, codes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
+import { purgeAll, windowsFor } from '../src/purge.ts';
 import { rotateToken } from './ask.ts';
 import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
-import { purge } from '../src/db/purge.ts';
+import { purge } from '../src/purge.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
 import { type Business, type CallOptions, call, dumpAll, inBatches, NOW, newBusiness, TODAY } from './support.ts';
 

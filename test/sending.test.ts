@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runAlerts } from '../src/alerts.ts';
+import { runAlerts } from '../src/alerts/sending.ts';
 import { BINDINGS } from '../src/core/database.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';

@@ -2,18 +2,18 @@
 // fields of a row from its column names. tsc compares each list of fields in this file with the type, and the test compares the same list
 // with a row.
 import { expect, test } from 'vitest';
+import { addSites, removeEntries, removeEntry } from '../src/access/statements.ts';
+import { allEventsBefore, eventsBefore } from '../src/alerts/statements.ts';
+import { businessesAfter, businessInFull, businessWithEntries } from '../src/business/statements.ts';
+import { changesOfBusiness } from '../src/changes/statements.ts';
 import { sha256Hex } from '../src/core/credential.ts';
-import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
+import { readDatabase } from '../src/databases/statements.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
-import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
-import { changesOfBusiness } from '../src/db/changes.ts';
-import { readDatabase } from '../src/db/databases.ts';
-import { allEventsBefore, eventsBefore } from '../src/db/events.ts';
-import { importHistory } from '../src/db/history.ts';
 import { deleteRefusedOrigins, refusedSince } from '../src/db/refused-origins.ts';
-import { endSession, startSession } from '../src/db/sessions.ts';
 import { readVerdict, type Statement, type Steps } from '../src/db/statement.ts';
-import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
+import { endSession, startSession } from '../src/sessions/statements.ts';
+import { rotateToken, stopFormerTokens } from '../src/tokens/statements.ts';
+import { importHistory } from '../src/usage/history.ts';
 import {
   countManyOnce,
   countOnce,
@@ -22,7 +22,8 @@ import {
   readLimitUsage,
   totalsAfter,
   usageInRange,
-} from '../src/db/usage.ts';
+} from '../src/usage/statements.ts';
+import { ruleNamed } from './ask.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
 /** Every field of a row type, including optional ones. */
@@ -48,7 +49,7 @@ async function expectFields<Row, S extends Steps>(
   const { id, key, home } = business ?? (await newBusiness());
   const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
   const call = {
-    operation: 'change_access',
+    rule: ruleNamed('change_access'),
     credential,
     business_id: id,
     namesBusiness: true,

@@ -1,7 +1,7 @@
 // Parses the command line. A command's arguments and options come from its schema.
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
-import { newBusinessBody } from '../wire/requests.ts';
+import { newBusinessBody } from '../business/operations.ts';
 import { COMMANDS, type Command, type Given } from './commands.ts';
 
 /** Thrown if the command line is invalid (exit code 2). Any other error means a failed command (exit code 1). */

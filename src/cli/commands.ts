@@ -1,26 +1,17 @@
 // The operator's commands. Their arguments and options come from the request's path and schema, so a new field becomes an option
 // automatically.
 import * as z from 'zod/mini';
+import { sitesBody } from '../access/operations.ts';
+import { alertsQuery } from '../alerts/operations.ts';
+import { businessesQuery, businessUpdateBody, deletionQuery, newBusinessBody } from '../business/operations.ts';
+import { changesQuery, userChangesQuery } from '../changes/operations.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
-import {
-  alertsQuery,
-  businessesQuery,
-  businessUpdateBody,
-  changesQuery,
-  consoleLinkBody,
-  deletionQuery,
-  exportQuery,
-  historyBody,
-  loweringBody,
-  newBusinessBody,
-  newKeyBody,
-  rangeQuery,
-  rotationBody,
-  sitesBody,
-  totalsQuery,
-  userChangesQuery,
-} from '../wire/requests.ts';
+import { newKeyBody } from '../keys/operations.ts';
+import { consoleLinkBody } from '../sessions/operations.ts';
+import { rotationBody } from '../tokens/operations.ts';
+import { historyBody, loweringBody, rangeQuery, totalsQuery } from '../usage/operations.ts';
+import { exportQuery } from '../users/operations.ts';
 import { readDays } from './days.ts';
 import { createOperatorKey } from './operator-keys.ts';
 import { readLowered } from './uses.ts';

@@ -1,5 +1,5 @@
 // Operator keys (docs/api.md, "Operator keys"). They are not in a database: a Worker secret contains each key's role and hash.
-import { allowsOperators, OPERATOR_ROLES, type Operation, type OperatorRole, POLICY, type Refusal } from './policy.ts';
+import { allowsOperators, type Callers, OPERATOR_ROLES, type OperatorRole, type Refusal } from './policy.ts';
 
 /** Several secrets allow one key to be rotated while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
@@ -30,10 +30,9 @@ export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: strin
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
 /** Returns the reason to refuse an operator key's call before its business is looked up, or null. Calls from pages are always refused. */
-export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
+export function operatorRefusal(role: OperatorRole, callers: Callers, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
-  const { operators, session } = POLICY[operation];
-  if (operators[role]) return null;
-  if (role !== 'full' && allowsOperators(operation)) return `${role}_only_key`;
-  return session === 'only' ? 'session_only' : 'operator_not_allowed';
+  if (callers.operators[role]) return null;
+  if (role !== 'full' && allowsOperators(callers)) return `${role}_only_key`;
+  return callers.session === 'only' ? 'session_only' : 'operator_not_allowed';
 }

@@ -1,27 +1,30 @@
-// The service's operations and who may use them (docs/api.md, "Credentials"). db/permission.ts converts a row of this table to the SQL rule
-// that permits or refuses each call.
+// Who may do something (docs/api.md, "Credentials"). Each operation's definition contains such a rule, and db/permission.ts converts it to
+// the SQL that permits or refuses each call.
 
 /** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
+/** The roles of sessions that console links start. */
+export const LINK_ROLES = ['full', 'read'] as const;
+export type LinkRole = (typeof LINK_ROLES)[number];
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** An answer for each role. Total, so that a new role does not compile until every set answers for it. */
 type Answers<R extends string> = { readonly [role in R]: boolean };
 type Keys = Answers<Role>;
-const NOBODY: Keys = { full: false, read: false, record: false };
-const FULL: Keys = { full: true, read: false, record: false };
-const READERS: Keys = { full: true, read: true, record: false };
-const RECORDERS: Keys = { full: true, read: false, record: true };
-const EVERY_KEY: Keys = { full: true, read: true, record: true };
+export const NOBODY: Keys = { full: false, read: false, record: false };
+export const FULL: Keys = { full: true, read: false, record: false };
+export const READERS: Keys = { full: true, read: true, record: false };
+export const RECORDERS: Keys = { full: true, read: false, record: true };
+export const EVERY_KEY: Keys = { full: true, read: true, record: true };
 type Operators = Answers<OperatorRole>;
-const NO_OPERATOR: Operators = { full: false, record: false };
+export const NO_OPERATOR: Operators = { full: false, record: false };
 const FULL_OPERATOR: Operators = { full: true, record: false };
-const EVERY_OPERATOR: Operators = { full: true, record: true };
+export const EVERY_OPERATOR: Operators = { full: true, record: true };
 
 /** Who may do something. Who is not listed may not. */
-type Callers = {
+export type Callers = {
   token: boolean;
   /** By role: API keys, and sessions, which have the role of a key. */
   keys: Keys;
@@ -29,12 +32,9 @@ type Callers = {
   session: 'any' | 'none' | 'only';
   operators: Operators;
 };
-const by = (keys: Keys, operators = FULL_OPERATOR) => ({ token: false, keys, session: 'any', operators }) as const;
-const OPERATOR = by(NOBODY);
-
-type Rule = Callers & {
-  /** The tag in the OpenAPI description. Also determines the refusal of a call for an unknown business. */
-  resource: 'usage' | 'access' | 'businesses' | 'session';
+export type Rule = Callers & {
+  /** The name in the log. */
+  name: string;
   /** Completes a refusal: "A business token cannot …". */
   does: string;
   /**
@@ -46,87 +46,24 @@ type Rule = Callers & {
   retry: 'always' | 'with_key' | 'never';
   /** True if a call can take more than five milliseconds of the database. Such calls share one more rate limit. */
   isDear?: true;
+  /** True below /business/usage, where an unknown business is refused with 422 in place of 401. */
+  isOfUsage: boolean;
 };
 
-/** What most operations have in common. */
-const USUAL = { whileInactive: true, retry: 'always' } as const;
-const USAGE = { ...USUAL, resource: 'usage' } as const;
-const ACCESS = { ...USUAL, resource: 'access' } as const;
-const BUSINESSES = { ...USUAL, resource: 'businesses' } as const;
-const SESSION = { ...USUAL, resource: 'session' } as const;
-
-export const POLICY = {
-  read_usage: { ...USAGE, ...by(EVERY_KEY, EVERY_OPERATOR), does: 'read usage', token: true },
-  record_use: {
-    ...USAGE,
-    ...by(RECORDERS, EVERY_OPERATOR),
-    does: 'record a use',
-    token: true,
-    whileInactive: false,
-    retry: 'with_key',
-  },
-  record_quantity: {
-    ...USAGE,
-    ...by(RECORDERS, EVERY_OPERATOR),
-    does: 'record quantities',
-    whileInactive: false,
-    retry: 'with_key',
-  },
-  record_uses: {
-    ...USAGE,
-    ...by(RECORDERS, EVERY_OPERATOR),
-    does: 'record lists of uses',
-    whileInactive: false,
-    isDear: true,
-  },
-  lower_uses: { ...USAGE, ...by(NOBODY, EVERY_OPERATOR), does: 'lower uses', isDear: true },
-  read_access: { ...ACCESS, ...by(READERS), does: 'read access domains' },
-  change_access: { ...ACCESS, ...by(FULL), does: 'change access domains' },
-  read_refused_origins: { ...ACCESS, ...by(READERS), does: 'read refused origins' },
-  change_refused_origins: { ...ACCESS, ...by(FULL), does: 'change refused origins' },
-  rotate_token: { ...ACCESS, ...by(FULL), does: 'rotate tokens', retry: 'never' },
-  stop_former_tokens: { ...ACCESS, ...by(FULL), does: 'stop former tokens' },
-  create_business: { ...BUSINESSES, ...OPERATOR, does: 'create businesses', retry: 'with_key' },
-  update_business: { ...ACCESS, ...OPERATOR, does: 'change businesses' },
-  delete_business: { ...ACCESS, ...OPERATOR, does: 'delete businesses' },
-  import_history: { ...ACCESS, ...OPERATOR, does: 'import histories', isDear: true },
-  list_keys: { ...BUSINESSES, ...OPERATOR, does: 'list API keys' },
-  create_key: { ...BUSINESSES, ...OPERATOR, does: 'create API keys', retry: 'never' },
-  revoke_key: { ...BUSINESSES, ...OPERATOR, does: 'revoke API keys' },
-  create_console_link: { ...BUSINESSES, ...OPERATOR, does: 'create console links', retry: 'never' },
-  read_user_changes: { ...BUSINESSES, ...OPERATOR, does: 'read the changes of users', isDear: true },
-  export_user: { ...BUSINESSES, ...OPERATOR, does: 'export users' },
-  erase_user: { ...BUSINESSES, ...OPERATOR, does: 'erase users' },
-  list_businesses: { ...BUSINESSES, ...by(READERS), does: 'list businesses' },
-  read_business: { ...ACCESS, ...by(READERS), does: 'read businesses' },
-  read_changes: { ...ACCESS, ...by(READERS), does: 'read changes', isDear: true },
-  read_alerts: { ...ACCESS, ...by(READERS), does: 'read alerts' },
-  read_all_usage: { ...BUSINESSES, ...by(NOBODY, EVERY_OPERATOR), does: 'read the usage of all businesses' },
-  read_all_alerts: { ...BUSINESSES, ...OPERATOR, does: 'read the alerts of all businesses' },
-  read_databases: { ...BUSINESSES, ...OPERATOR, does: 'read databases' },
-  // A session may not start another. Otherwise, a copied session key could start a session that outlives it.
-  start_session: { ...SESSION, ...by(READERS, NO_OPERATOR), session: 'none', does: 'start sessions', retry: 'never' },
-  end_session: { ...SESSION, ...by(READERS, NO_OPERATOR), session: 'only', does: 'end sessions' },
-} as const satisfies Record<string, Rule>;
-
-export type Operation = keyof typeof POLICY;
-
-/** Returns whether a call can take more than five milliseconds of the database. */
-export const isDear = (operation: Operation): boolean => 'isDear' in POLICY[operation];
+/** Returns the usual rule for these callers. A definition states what differs. */
+export const by = (keys: Keys, operators = FULL_OPERATOR) =>
+  ({ token: false, keys, session: 'any', operators, whileInactive: true, retry: 'always' }) as const;
 
 /** Returns the roles that may do something. */
 export const rolesIn = <R extends string>(answers: Answers<R>): R[] =>
   (Object.keys(answers) as R[]).filter((role) => answers[role]);
 /** Returns whether a key may do something. What a token may do, some key may. */
-export const allowsKeys = (operation: Operation): boolean => rolesIn<Role>(POLICY[operation].keys).length > 0;
-export const allowsOperators = (operation: Operation): boolean =>
-  rolesIn<OperatorRole>(POLICY[operation].operators).length > 0;
+export const allowsKeys = ({ keys }: Callers): boolean => rolesIn<Role>(keys).length > 0;
+export const allowsOperators = ({ operators }: Callers): boolean => rolesIn<OperatorRole>(operators).length > 0;
 
 /** Returns whether a request that received no response is safe to retry. */
-export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): boolean => {
-  const { retry } = POLICY[operation];
-  return retry === 'with_key' ? hasIdempotencyKey : retry === 'always';
-};
+export const isRepeatable = ({ retry }: Pick<Rule, 'retry'>, hasIdempotencyKey: boolean): boolean =>
+  retry === 'with_key' ? hasIdempotencyKey : retry === 'always';
 
 /** The reasons to refuse a call, in the order in which they are checked. */
 export const REFUSALS = [

@@ -2,8 +2,8 @@
 import { isEmptyBody, type ParsedJson, parseBoundedJson } from './json.ts';
 import { DAY_MS, dayOf, MINUTE_MS, parseInstant } from './time.ts';
 
-/** The content of a POST to usage: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
-export type Recording = { operation: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
+/** What a POST to usage records: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
+export type Recording = { rule: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
 
 const ONE_USE: ParsedJson = { value: {} };
 
@@ -14,9 +14,9 @@ const ONE_USE: ParsedJson = { value: {} };
 export function parseRecording(text: string): Recording {
   const json = isEmptyBody(text) ? ONE_USE : parseBoundedJson(text);
   const body = json.problem === undefined && typeof json.value === 'object' && json.value !== null ? json.value : {};
-  if (Array.isArray(body) && body.length === 0) return { operation: 'record_use', json: ONE_USE };
-  const operation = 'uses' in body ? 'record_uses' : 'quantity' in body ? 'record_quantity' : 'record_use';
-  return { operation, json };
+  if (Array.isArray(body) && body.length === 0) return { rule: 'record_use', json: ONE_USE };
+  const rule = 'uses' in body ? 'record_uses' : 'quantity' in body ? 'record_quantity' : 'record_use';
+  return { rule, json };
 }
 
 export const MAX_QUANTITY = 1_000_000_000;

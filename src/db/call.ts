@@ -1,14 +1,14 @@
 // A call: its shape, which determines the SQL of its statements, and the values that they bind.
 import { sql } from 'drizzle-orm';
 import type { CallerKind } from '../core/credential.ts';
-import type { Operation } from '../core/policy.ts';
+import type { Rule } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { type Bindable, placeholders } from './text.ts';
 
-/** The caller, operation, origin and time of a request. Created by the guard. */
+/** The caller, rule, origin and time of a request. Created by the guard. */
 export type Call = {
-  operation: Operation;
+  rule: Rule;
   /**
    * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up. The list of
    * changes shows its `name`.
@@ -45,7 +45,7 @@ export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 /** The parts of a call that determine the SQL of its statements. In practice, there are a few dozen shapes. */
 export type CallShape = {
   caller: CallerKind;
-  operation: Operation;
+  rule: Rule;
   namesBusiness: boolean;
   /** Exempt: the origin is not checked. Missing: the request contains none. Sent: one of the business's sites, if any, must cover it. */
   origin: 'exempt' | 'missing' | 'sent';
@@ -58,14 +58,14 @@ export const candidate = (index: number) => `site_${index}`;
 
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
-  const { operation, credential, business_id, namesBusiness, origin, isOriginDerived, ownOrigin, now, deadline } = call;
+  const { rule, credential, business_id, namesBusiness, origin, isOriginDerived, ownOrigin, now, deadline } = call;
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
   const shape: CallShape = {
     caller: kind,
-    operation,
+    rule,
     namesBusiness,
     origin: isExempt ? 'exempt' : origin === null || isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,

@@ -1,7 +1,7 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { allowsKeys, type Invalidity, POLICY, type Refusal, type Role, rolesIn } from '../core/policy.ts';
+import { allowsKeys, type Invalidity, type Refusal, type Role, rolesIn } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder, NULL } from './text.ts';
@@ -20,14 +20,14 @@ type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
  * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin.
  */
-export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyColumns) {
-  const { token, keys, session, whileInactive } = POLICY[operation];
+export function ruleFor({ caller, rule, namesBusiness, origin, candidates }: CallShape, key: KeyColumns) {
+  const { token, keys, session, whileInactive } = rule;
   // Not an `in` list: SQLite would build an index of three roles, and read a row of it.
   const isUnlisted = rolesIn<Role>(keys).map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | SQL | null][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
-    [!allowsKeys(operation) && caller !== 'operator', sql`true`, 'operator_only'],
+    [!allowsKeys(rule) && caller !== 'operator', sql`true`, 'operator_only'],
     [session === 'only', sql`${key.is_session} is not 1`, 'session_only'],
     [!token && caller === 'token', sql`true`, 'token_not_allowed'],
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],

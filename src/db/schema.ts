@@ -3,8 +3,7 @@
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { Role } from '../core/policy.ts';
-import type { LinkRole } from '../core/session.ts';
+import type { LinkRole, Role } from '../core/policy.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>

@@ -1,6 +1,7 @@
 // Defines the statements that calls run. Each depends on the permission. Its SQL is generated once per call shape.
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Rule } from '../core/policy.ts';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
 import type { Json } from './json.ts';
 import { type Permission, permissionFor, verdictOf } from './permission.ts';
@@ -41,11 +42,13 @@ export function statement<const N extends string, Q extends BuiltQuery>(
   write: (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q,
 ): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
-  const texts = new Map<string, Text>();
+  const textsOf = new Map<Rule, Map<string, Text>>();
   function textFor(shape: CallShape): Text {
-    const key = Object.values(shape).join(' ');
+    const { rule, caller, namesBusiness, origin, candidates } = shape;
+    const texts = textsOf.get(rule) ?? new Map<string, Text>();
+    const key = `${caller} ${namesBusiness} ${origin} ${candidates}`;
     const text = texts.get(key) ?? textOf(write(permissionFor(shape), $, shape));
-    texts.set(key, text);
+    textsOf.set(rule, texts.set(key, text));
     return text;
   }
   return (values) => ({ textFor, values });

@@ -2,13 +2,13 @@
 import { Conflict, type FieldErrors } from '../core/conflict.ts';
 import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
-import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
+import { type Invalidity, REFUSALS, type Refusal, type Rule } from '../core/policy.ts';
 import { printableOrigin } from '../core/request.ts';
 import { isRegistrable } from '../core/site.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
 import type { ContextOf, Env } from '../env.ts';
-import type { ErrorBody } from '../wire/responses.ts';
+import type { ErrorBody } from '../openapi/schemas.ts';
 import { json } from './response.ts';
 
 /** The values of the `Error-Code` header, for programs. The message is for people. */
@@ -146,22 +146,24 @@ export function batchError(cause: unknown, isRepeatable: boolean): Error {
 }
 
 /** The part of a call that a refusal depends on. */
-type RefusedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };
+type RefusedCall = Pick<Call, 'origin'> & {
+  rule: Pick<Rule, 'does' | 'isOfUsage'>;
+  credential: Pick<Call['credential'], 'kind'>;
+};
 
 export function refusedCall(refusal: Refusal, call: RefusedCall): ServiceError {
-  const isOfUsage = POLICY[call.operation].resource === 'usage';
-  const status = refusal !== 'unknown_business' ? 403 : isOfUsage ? 422 : 401;
+  const status = refusal !== 'unknown_business' ? 403 : call.rule.isOfUsage ? 422 : 401;
   const body = { status: false as const, message: messageOf(refusal, call) };
   return new ServiceError(refusal, status, body, status === 401 ? CHALLENGE : {});
 }
 
-function messageOf(refusal: Refusal, { operation, origin, credential }: RefusedCall): string {
-  const { resource, does } = POLICY[operation];
+function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall): string {
+  const { does, isOfUsage } = rule;
   switch (refusal) {
     case 'operator_key_in_page':
       return 'An operator key works only on servers.';
     case 'unknown_business':
-      return resource === 'usage' ? 'business id is not valid' : 'Id is not valid';
+      return isOfUsage ? 'business id is not valid' : 'Id is not valid';
     case 'operator_only':
       return `Only the operator can ${does}.`;
     case 'operator_not_allowed':

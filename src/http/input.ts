@@ -4,7 +4,7 @@ import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
 import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
-import { type Operation, POLICY } from '../core/policy.ts';
+import type { Rule } from '../core/policy.ts';
 import { parseIdempotencyKey } from '../core/use.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -17,7 +17,7 @@ import {
   QUOTED_RULE,
   type Query,
   unknownRule,
-} from '../wire/requests.ts';
+} from '../input.ts';
 import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
@@ -38,12 +38,14 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
 const errorOf = (field: string, rule: string): FieldErrors => ({ [field]: [`${field} ${rule}`] });
 
 /** Returns the errors of an Idempotency-Key that the operation cannot use. */
-export function idempotencyKeyErrors(req: HonoRequest, operation: Operation): FieldErrors {
+export function idempotencyKeyErrors(
+  req: HonoRequest,
+  { name: ruleName, retry }: Pick<Rule, 'name' | 'retry'>,
+): FieldErrors {
   const header = req.header('Idempotency-Key');
   if (header === undefined) return {};
   const name = 'Idempotency-Key';
-  if (operation === 'record_uses') return errorOf(name, NO_KEY_OF_LIST_RULE);
-  const { retry } = POLICY[operation];
+  if (ruleName === 'record_uses') return errorOf(name, NO_KEY_OF_LIST_RULE);
   if (retry === 'never') return errorOf(name, NO_KEY_RULE);
   if (retry !== 'with_key' || parseIdempotencyKey(header) !== null) return {};
   return errorOf(name, header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);

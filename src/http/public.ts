@@ -1,7 +1,7 @@
 // Middleware for the public operations.
 import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
-import { NO_QUERY } from '../wire/requests.ts';
+import { NO_QUERY } from '../input.ts';
 import { inputError } from './errors.ts';
 import { unknownParameters } from './input.ts';
 import { limitAddress } from './rate-limits.ts';

@@ -1,6 +1,6 @@
 // The rate limits, checked before the database is queried: by client address, then by credential.
 import { type Credential, sha256Hex } from '../core/credential.ts';
-import { isDear, type Operation } from '../core/policy.ts';
+import type { Rule } from '../core/policy.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env, RateLimiter } from '../env.ts';
@@ -49,9 +49,9 @@ export async function limitCredential(
   { kind, text, hash }: Credential,
   origin: string | null,
   subject: string,
-  operation: Operation,
+  { isDear }: Pick<Rule, 'isDear'>,
 ): Promise<void> {
-  const limiters: RateLimiter[] = isDear(operation) ? ['CREDENTIAL_LIMIT', 'DEAR_LIMIT'] : ['CREDENTIAL_LIMIT'];
+  const limiters: RateLimiter[] = isDear ? ['CREDENTIAL_LIMIT', 'DEAR_LIMIT'] : ['CREDENTIAL_LIMIT'];
   if (limiters.every((limiter) => c.env[limiter] === undefined)) return; // avoids computing a digest
   const key =
     kind === 'token'

@@ -19,17 +19,6 @@ function pathOf(request: Request): string {
 
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The names of parameters in paths. The guard has the owner of a `business_id` checked, so no other name may stand for a business. */
-const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
-
-/** Throws if a path has a parameter with any other name. */
-export function requireKnownParameters(routes: RouterRoute[]): void {
-  for (const { path } of routes) {
-    const unknown = path.match(/(?<=:)\w+/g)?.find((name) => !PARAMETERS.includes(name));
-    if (unknown !== undefined) throw new Error(`${path} has an unknown parameter: ${unknown}`);
-  }
-}
-
 /** Lists the methods of routes. Hono serves HEAD wherever it serves GET. */
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));

@@ -1,19 +1,18 @@
-// Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, policy and refusals come from the
-// service, and the test suite validates every response against the description (test/contract.ts).
-import * as z from 'zod/mini';
-import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { MESSAGE_TYPE } from '../core/webhook.ts';
-import { JSON_SCHEMAS } from '../wire/requests.ts';
-import * as schemas from '../wire/responses.ts';
-import { access } from './access.ts';
-import { businesses } from './businesses.ts';
-import { alertOfMonth } from './examples.ts';
-import { parameter } from './parameters.ts';
-import { pathsOf } from './paths.ts';
-import { publicOperations } from './public.ts';
-import { json } from './responses.ts';
-import { session } from './session.ts';
-import { usage } from './usage.ts';
+import { createDocument, createSchema, type ZodOpenApiOverride } from 'zod-openapi';
+import { descriptions as access } from '../access/description.ts';
+import { descriptions as alerts, webhooks } from '../alerts/description.ts';
+import { descriptions as business } from '../business/description.ts';
+import { descriptions as changes } from '../changes/description.ts';
+import { descriptions as databases } from '../databases/description.ts';
+import { JSON_SCHEMAS } from '../input.ts';
+import { descriptions as keys } from '../keys/description.ts';
+import { OPERATIONS } from '../operations.ts';
+import { descriptions as sessions } from '../sessions/description.ts';
+import { descriptions as tokens } from '../tokens/description.ts';
+import { descriptions as usage } from '../usage/description.ts';
+import { descriptions as users } from '../users/description.ts';
+import { type DescriptionsOf, pathsOf } from './paths.ts';
+import { publicPaths } from './public.ts';
 
 const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the domains that its owner registered.
 
@@ -27,52 +26,17 @@ business has registered domains, pages on other domains are refused with either 
 Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that depends on a credential must not be
 stored. Days are in UTC.`;
 
-const sent = (name: string, pattern: RegExp, description: string, example: string) =>
-  parameter('header', name, z.string().check(z.regex(pattern)), [description, example]);
-
-/** The webhook that sends alerts (docs/alerts.md). Tests validate every message against this description. */
-const webhooks: ZodOpenApiPathsObject = {
-  [MESSAGE_TYPE]: {
-    post: {
-      operationId: 'receiveAlerts',
-      tags: ['alerts'],
-      summary: 'Receive alerts',
-      description: `When a business reaches a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
-follow Standard Webhooks (https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same
-message is sent again after 1, 2, 4 … minutes, then every hour, or at the time in \`Retry-After\`, for three days. A message can arrive
-twice, and messages can arrive in any order: ignore a \`webhook-id\` that you have already received.`,
-      security: [],
-      parameters: [
-        sent(
-          'webhook-id',
-          /^[\da-f-]{36}$/,
-          "The alert's id. Retries send the same id.",
-          '3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
-        ),
-        sent('webhook-timestamp', /^\d+$/, 'When this attempt is sent, in seconds since 1970.', '1773576060'),
-        sent(
-          'webhook-signature',
-          /^v1,[A-Za-z\d+/]{43}=( v1,[A-Za-z\d+/]{43}=)?$/,
-          '`v1,` followed by the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`.',
-          'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-        ),
-      ],
-      requestBody: {
-        description: 'The message.',
-        required: true,
-        content: json(schemas.alertMessage, {
-          message: {
-            type: MESSAGE_TYPE,
-            timestamp: alertOfMonth.at,
-            data: { ...alertOfMonth, user_id: 7 },
-          },
-        }),
-      },
-      responses: {
-        '2XX': { description: 'The receiver accepted the message. The service does not read the body.' },
-      },
-    },
-  },
+const DESCRIPTIONS: DescriptionsOf<typeof OPERATIONS> = {
+  ...access,
+  ...usage,
+  ...users,
+  ...sessions,
+  ...keys,
+  ...tokens,
+  ...business,
+  ...changes,
+  ...alerts,
+  ...databases,
 };
 
 const bearer = (bearerFormat: string, description: string) =>
@@ -126,7 +90,7 @@ export const openapi = ({ closed } = { closed: false }) =>
         { name: 'session', description: 'Start and end console sessions for owners.' },
         { name: 'description', description: 'The health of the service, and this document.' },
       ],
-      paths: pathsOf({ ...usage, ...access, ...businesses, ...session }, publicOperations),
+      paths: { ...pathsOf(OPERATIONS, DESCRIPTIONS), ...publicPaths },
       webhooks,
       components: {
         securitySchemes: {

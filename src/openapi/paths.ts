@@ -1,12 +1,10 @@
-// Builds the paths of the description. An operation's path, method, parameters, body, credentials and most refusals come from its route.
-// The rest is in the description files, one per tag.
+// Builds the paths of the description. An operation's path, method, parameters, body, credentials and most refusals come from its definition.
+// The rest is in the description of its resource.
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { createApp } from '../app.ts';
-import { allowsKeys, allowsOperators, POLICY } from '../core/policy.ts';
-import { ACCEPTS, type Accepts } from '../guard.ts';
-import { NO_QUERY } from '../wire/requests.ts';
-import { component } from '../wire/responses.ts';
+import { allowsKeys, allowsOperators } from '../core/policy.ts';
+import { NO_QUERY } from '../input.ts';
+import { API, type Operation } from '../operation.ts';
 import { idempotencyKey, inPath, ORIGIN, type ParameterDescription, parameter } from './parameters.ts';
 import {
   BROKEN_BODY,
@@ -18,10 +16,11 @@ import {
   unknownParameter,
 } from './refusals.ts';
 import { json, refusals } from './responses.ts';
+import { component } from './schemas.ts';
 
-/** The parts of an operation's description that its route does not define. */
+/** The parts of an operation's description that do not follow from its definition. */
 export type Description = {
-  operationId: string;
+  tag: 'usage' | 'businesses' | 'access' | 'session';
   summary: string;
   description: string;
   /** Descriptions of the parameters whose meaning differs from the default, by name. */
@@ -40,8 +39,8 @@ export type Description = {
   refusals?: Record<string, Refused>;
 };
 
-/** Descriptions by method and path, such as `GET /api/v1/usage`, in the order of the document. */
-export type DescriptionsByRoute = Record<string, Description>;
+/** A description for each of a resource's operations. */
+export type DescriptionsOf<Operations> = { readonly [Id in keyof Operations]: Description };
 
 /** Returns the schema of a nonempty body. */
 const filled = (body: z.ZodMiniType) =>
@@ -62,8 +61,8 @@ function requestBody(accepted: z.ZodMiniType | undefined, words: Description['bo
   };
 }
 
-function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Description['parameters'] = {}) {
-  const takesKey = operations.some((operation) => POLICY[operation].retry === 'with_key');
+function parametersOf({ rules, query = NO_QUERY }: Operation, own: Description['parameters'] = {}) {
+  const takesKey = rules.some(({ retry }) => retry === 'with_key');
   return [
     ...(takesKey ? [idempotencyKey(own['Idempotency-Key'])] : []),
     ...Object.entries(query.schema.shape).map(([name, schema]) =>
@@ -72,78 +71,58 @@ function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Descriptio
   ];
 }
 
-/** Describes an operation. Its credentials and refusals follow from the policies of the route's operations. */
-function operationOf(method: string, path: string, accepts: Accepts, words: Description): ZodOpenApiOperationObject {
-  const { operations, query = NO_QUERY, body, codeIn } = accepts;
-  const [first] = operations;
-  const { resource, session, token } = POLICY[first];
-  const { operationId, summary, description, success, invalid = {}, refusals: own } = words;
-  const parameters = parametersOf(accepts, words.parameters);
+/** Describes an operation. Its credentials and refusals follow from its rules. */
+function describe(operation: Operation, words: Description): ZodOpenApiOperationObject {
+  const { id, method, namesBusiness, rules, query = NO_QUERY, body, code } = operation;
+  const [first] = rules;
+  const { session, token } = first;
+  const { tag, summary, description, success, invalid = {}, refusals: own } = words;
+  const parameters = parametersOf(operation, words.parameters);
   const reasons: Record<string, Refused> = Object.assign(
     unknownParameter(query),
     ...Object.entries(invalid).map(([name, input]) => ({ [name]: invalidInput(body ?? query.schema, input) })),
     own,
     method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
-    ...operations.map((operation) => refusalsOf(operation, path.includes('{business_id}'))),
+    ...rules.map((rule) => refusalsOf(rule, namesBusiness)),
     FAILURES,
   );
   return {
-    operationId,
+    operationId: id,
     summary,
     description,
-    tags: [resource],
+    tags: [tag],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(body, words.body),
     security: [
       ...(session === 'only' ? [{ sessionKey: [] }] : allowsKeys(first) ? [{ apiKey: [] }] : []),
       ...(allowsOperators(first) ? [{ operatorKey: [] }] : []),
       ...(token ? [{ businessToken: [] }] : []),
-      ...(codeIn === undefined ? [] : [{}]),
+      ...(code === undefined ? [] : [{}]),
     ],
     responses: { 200: success, ...refusals(reasons) },
   };
 }
 
 /** Returns whether the service compares the page's origin with the registered domains. */
-const comparesOrigin = ({ operations }: Accepts) =>
-  operations.some((operation) => allowsKeys(operation) && POLICY[operation].resource !== 'session');
+const comparesOrigin = ({ rules }: Operation, { tag }: Description) => rules.some(allowsKeys) && tag !== 'session';
 
-/** Returns each route's accepted input by method and path, or null for a public route. */
-function routes(): Map<string, Accepts | null> {
-  const found = new Map<string, Accepts | null>();
-  for (const { method, path, handler } of createApp(() => new Date(0), console).api.routes) {
-    const route = `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
-    if (method !== 'ALL') found.set(route, ACCEPTS.get(handler) ?? found.get(route) ?? null);
-  }
-  return found;
-}
-
-/** Describes the paths of all routes. Throws if a route has no description or a description has no route. */
-export function pathsOf(
-  words: DescriptionsByRoute,
-  publicOnes: Record<string, ZodOpenApiOperationObject>,
+/** Describes the paths of all operations. */
+export function pathsOf<Operations extends Record<string, Operation>>(
+  operations: Operations,
+  descriptions: DescriptionsOf<Operations>,
 ): ZodOpenApiPathsObject {
-  const accepted = routes();
-  const described = [...Object.keys(words), ...Object.keys(publicOnes)];
-  const undescribed = [...accepted.keys()].filter((route) => !described.includes(route));
-  if (undescribed.length > 0) throw new Error(`src/openapi has no words for ${undescribed.join(', ')}`);
   const paths: ZodOpenApiPathsObject = {};
-  for (const route of described) {
-    const [method = '', path = ''] = route.split(' ');
-    const accepts = accepted.get(route);
-    const own = words[route];
-    const operation = accepts && own ? operationOf(method, path, accepts, own) : publicOnes[route];
-    if (accepts === undefined || operation === undefined)
-      throw new Error(`src/openapi has words for ${route}, which is not such a route`);
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
-  }
-  for (const [path, item] of Object.entries(paths)) {
-    const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name));
-    const isCompared = [...accepted].some(
-      ([route, accepts]) => route.endsWith(` ${path}`) && accepts && comparesOrigin(accepts),
-    );
-    const shared = isCompared ? [...ids, ORIGIN] : ids;
-    if (shared.length > 0) paths[path] = { parameters: shared, ...item };
+  for (const [path, found = []] of Object.entries(Object.groupBy(Object.values(operations), ({ path }) => path))) {
+    const described = found.map((operation) => ({ operation, words: descriptions[operation.id] as Description }));
+    const shared = [
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => inPath(name)),
+      ...(described.some(({ operation, words }) => comparesOrigin(operation, words)) ? [ORIGIN] : []),
+    ];
+    const items = described.map(({ operation, words }) => [operation.method.toLowerCase(), describe(operation, words)]);
+    paths[`${API}${path.replaceAll(/:(\w+)/g, '{$1}')}`] = {
+      ...(shared.length > 0 && { parameters: shared }),
+      ...Object.fromEntries(items),
+    };
   }
   return paths;
 }

@@ -1,48 +1,52 @@
 // The public operations: health and the OpenAPI description.
 import * as z from 'zod/mini';
-import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { NO_QUERY } from '../wire/requests.ts';
-import * as schemas from '../wire/responses.ts';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { health } from '../databases/description.ts';
+import { NO_QUERY } from '../input.ts';
 import { FAILURES, PUBLIC, unknownParameter } from './refusals.ts';
 import { cached, json, refusals, uncached } from './responses.ts';
 
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
-export const publicOperations: Record<string, ZodOpenApiOperationObject> = {
-  'GET /api/v1/health': {
-    operationId: 'readHealth',
-    tags: ['description'],
-    summary: 'Check whether the service and its databases respond',
-    description: 'For uptime checks. Every caller receives a response within 5 seconds.',
-    security: [],
-    responses: {
-      200: {
-        description: 'All databases respond. The result can be up to 5 seconds old, or 10 if a database is slow.',
-        headers: z.object(uncached),
-        content: json(schemas.health, {
-          healthy: {
-            status: true,
-            runs: { alerts: '2026-03-15T12:00:00.000000Z', purge: '2026-03-15T12:00:00.000000Z' },
-          },
-        }),
+export const publicPaths: ZodOpenApiPathsObject = {
+  '/api/v1/health': {
+    get: {
+      operationId: 'readHealth',
+      tags: ['description'],
+      summary: 'Check whether the service and its databases respond',
+      description: 'For uptime checks. Every caller receives a response within 5 seconds.',
+      security: [],
+      responses: {
+        200: {
+          description: 'All databases respond. The result can be up to 5 seconds old, or 10 if a database is slow.',
+          headers: z.object(uncached),
+          content: json(health, {
+            healthy: {
+              status: true,
+              runs: { alerts: '2026-03-15T12:00:00.000000Z', purge: '2026-03-15T12:00:00.000000Z' },
+            },
+          }),
+        },
+        ...refusals({ ...unknownParameter(NO_QUERY), ...FAILURES }),
       },
-      ...refusals({ ...unknownParameter(NO_QUERY), ...FAILURES }),
     },
   },
-  'GET /api/v1/openapi.json': {
-    operationId: 'readDescription',
-    tags: ['description'],
-    summary: 'Read this description',
-    description: 'Describes every operation with its parameters, responses and errors, as OpenAPI 3.1.',
-    security: [],
-    responses: {
-      200: {
-        description: 'The description in OpenAPI 3.1. It can be cached for an hour.',
-        headers: cached,
-        content: json(openApi, { start: { openapi: '3.1.0', info: {}, paths: {} } }),
+  '/api/v1/openapi.json': {
+    get: {
+      operationId: 'readDescription',
+      tags: ['description'],
+      summary: 'Read this description',
+      description: 'Describes every operation with its parameters, responses and errors, as OpenAPI 3.1.',
+      security: [],
+      responses: {
+        200: {
+          description: 'The description in OpenAPI 3.1. It can be cached for an hour.',
+          headers: cached,
+          content: json(openApi, { start: { openapi: '3.1.0', info: {}, paths: {} } }),
+        },
+        304: { description: 'Unchanged since the version in `If-None-Match`.', headers: cached },
+        ...refusals({ ...unknownParameter(NO_QUERY), ...PUBLIC }),
       },
-      304: { description: 'Unchanged since the version in `If-None-Match`.', headers: cached },
-      ...refusals({ ...unknownParameter(NO_QUERY), ...PUBLIC }),
     },
   },
 };

@@ -1,16 +1,16 @@
-// Derives an operation's refusals from its policy and schemas.
+// Derives an operation's refusals from its rules and schemas.
 import * as z from 'zod/mini';
-import { allowsKeys, allowsOperators, type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { allowsKeys, allowsOperators, type Refusal, type Rule } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
-import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
+import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../input.ts';
 
 /** For a 404, `when` states which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
-function refusalOf(refusal: Refusal, operation: Operation): Refused {
-  const kind = POLICY[operation].token ? 'token' : allowsKeys(operation) ? 'key' : 'operator';
-  return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
+function refusalOf(refusal: Refusal, rule: Rule): Refused {
+  const kind = rule.token ? 'token' : allowsKeys(rule) ? 'key' : 'operator';
+  return errors.refusedCall(refusal, { rule, origin: 'https://evil.example', credential: { kind } });
 }
 
 /** Returns the refusal for an invalid field. `problem` completes a sentence that starts with the field's name. */
@@ -23,26 +23,26 @@ export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
   return errors.inputError(groupIssuesByField(error.issues, input));
 }
 
-/** Returns the refusals that an operation's policy implies. `namesBusiness` is true if its path names a business. */
-export function refusalsOf(operation: Operation, namesBusiness: boolean): Record<string, Refused> {
-  const { token, keys, session, operators, whileInactive } = POLICY[operation];
+/** Returns the refusals that a rule implies. `namesBusiness` is true if the operation's path names a business. */
+export function refusalsOf(rule: Rule, namesBusiness: boolean): Record<string, Refused> {
+  const { token, keys, session, operators, whileInactive, retry } = rule;
   const reasons: Refusal[] = ['operator_key_in_page'];
-  if (!allowsKeys(operation)) reasons.push('operator_only');
+  if (!allowsKeys(rule)) reasons.push('operator_only');
   else if (session === 'only') reasons.push('session_only');
   else reasons.push(token ? 'origin_missing' : 'token_not_allowed');
   if (namesBusiness) reasons.push('unknown_business');
-  if (allowsKeys(operation) && namesBusiness) reasons.push('origin_not_authorized');
+  if (allowsKeys(rule) && namesBusiness) reasons.push('origin_not_authorized');
   if (session === 'none') reasons.push('session_not_allowed');
-  if (session !== 'only' && !allowsOperators(operation)) reasons.push('operator_not_allowed');
-  if (allowsKeys(operation) && !keys.read) reasons.push('read_only_key');
-  const narrowest = allowsKeys(operation) ? keys : operators;
+  if (session !== 'only' && !allowsOperators(rule)) reasons.push('operator_not_allowed');
+  if (allowsKeys(rule) && !keys.read) reasons.push('read_only_key');
+  const narrowest = allowsKeys(rule) ? keys : operators;
   if (!narrowest.record && session !== 'only') reasons.push('record_only_key');
   if (!whileInactive) reasons.push('inactive_business');
-  const others = reasons.map((reason) => [reason, refusalOf(reason, operation)] as const);
+  const others = reasons.map((reason) => [reason, refusalOf(reason, rule)] as const);
   return {
     unauthenticated: new errors.Unauthenticated('unknown'),
     ...Object.fromEntries(others),
-    ...(POLICY[operation].retry !== 'never' ? {} : { useless_key: invalidField('Idempotency-Key', NO_KEY_RULE) }),
+    ...(retry !== 'never' ? {} : { useless_key: invalidField('Idempotency-Key', NO_KEY_RULE) }),
   };
 }
 
@@ -67,3 +67,5 @@ export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: s
   const { status, body } = errors.unknownEntry(name);
   return { status, body, when };
 }
+
+export const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');

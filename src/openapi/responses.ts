@@ -2,8 +2,8 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ERROR_CODES } from '../http/errors.ts';
-import { invalidInput, message, refusal, type Success, success } from '../wire/responses.ts';
 import type { Refused } from './refusals.ts';
+import { invalidInput, message, refusal, type Success, success } from './schemas.ts';
 
 type Headers = Record<string, z.ZodMiniType>;
 const header = (id: string, description: string, schema: z.ZodMiniType = z.string()) =>

@@ -1,8 +1,8 @@
 // The list of businesses in the console: loading, sorting and searching it, and returning to it from a business.
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays } from '../../src/core/time.ts';
-import type { ListedBusiness } from '../../src/wire/responses.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
 import { holdFrames, stepsOn } from './steps.ts';

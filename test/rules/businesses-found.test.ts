@@ -1,12 +1,12 @@
 // The list of businesses in the console: searching, sorting, growth, and joining its pages.
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import type { ListedBusiness } from '../../src/business/description.ts';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
 import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
 import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
 import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
-import type { ListedBusiness } from '../../src/wire/responses.ts';
 
 /** Returns the 30 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>

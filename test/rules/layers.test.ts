@@ -4,8 +4,20 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { codesIn, tableIn } from '../docs/document.ts';
 
-/** Returns the folder of a file in src, or the file itself if it is directly in src. */
-const layerOf = (file: string) => file.replace(/(?<=\/).*/, '');
+/** Each row of the table: the files of a layer, the layers and packages that it imports, and those of which it imports only types. */
+const layers = tableIn('docs/design.md', 'Layer', 'What is there', 'Imports', 'Imports only types of').map((cells) => {
+  const [files = '', , values = '', types = ''] = cells;
+  const names = codesIn(files);
+  return { name: names[0] ?? '', names, values: codesIn(values), types: codesIn(types) };
+});
+
+/** Returns the layer of a file in src: the row that names it, its kind of file, or its folder. */
+function layerOf(file: string): string {
+  const named = layers.find(({ names }) => names.includes(file));
+  const kind = file.replace(/^[^/]+(?=\/)/, '*');
+  const isOfKind = layers.some(({ name }) => name === kind);
+  return named?.name ?? (isOfKind ? kind : file.replace(/(?<=\/).*/, ''));
+}
 
 function targetOf(file: string, from: string): string {
   if (from.startsWith('.')) return layerOf(relative('src', join(dirname(file), from)).replaceAll('\\', '/'));
@@ -20,20 +32,15 @@ const imports = files.flatMap((name) => {
   );
   return [...found].map(([, type, ...from]) => {
     const to = targetOf(file, from.find((text) => text !== undefined) ?? '');
-    return { file, layer: layerOf(name.replaceAll('\\', '/')), to, isType: type !== undefined };
+    return { file, layer: layerOf(name), to, isType: type !== undefined };
   });
 });
-const layers = tableIn('docs/design.md', 'Layer', 'What is there', 'Imports', 'Imports only types of').map((cells) => {
-  const [layer = '', , values = '', types = ''] = cells;
-  return [codesIn(layer)[0] ?? '', codesIn(values), codesIn(types)] as const;
-});
-
 test('the table in docs/design.md lists every layer', () => {
-  expect(layers.map(([layer]) => layer).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
+  expect(layers.map(({ name }) => name).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
 });
 
-test.each(layers)('%s imports exactly the documented layers and packages', (layer, values, types) => {
-  const own = imports.filter((found) => found.layer === layer && found.to !== layer);
+test.each(layers)('$name imports exactly the documented layers and packages', ({ name, values, types }) => {
+  const own = imports.filter((found) => found.layer === name && found.to !== name);
   const targets = (isType: boolean) => [...new Set(own.filter((found) => found.isType === isType).map(({ to }) => to))];
   expect(targets(false).sort()).toEqual([...values].sort());
   expect(
@@ -44,14 +51,14 @@ test.each(layers)('%s imports exactly the documented layers and packages', (laye
 });
 
 test('no layer imports one below it in the table, except that tools/ imports page/', () => {
-  const order = layers.map(([layer]) => layer);
+  const order = layers.map(({ name }) => name);
   const upward = imports.filter(({ layer, to }) => order.indexOf(to) > order.indexOf(layer));
   expect([...new Set(upward.map(({ layer, to }) => `${layer} ${to}`))]).toEqual(['tools/ page/']);
 });
 
-test('routes query only through the guard', () => {
-  const asking = readdirSync('src/routes').filter((name) =>
-    /db\/batch/.test(readFileSync(`src/routes/${name}`, 'utf8')),
+test('handlers query only through the guard', () => {
+  const asking = files.filter(
+    (name) => name.endsWith('/handlers.ts') && /db\/batch/.test(readFileSync(join('src', name), 'utf8')),
   );
   expect(asking).toEqual([]);
 });

@@ -2,11 +2,12 @@
 // npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
-import { addSites } from '../../src/db/access.ts';
-import { businessWithEntries } from '../../src/db/business.ts';
+import { addSites } from '../../src/access/statements.ts';
+import { businessWithEntries } from '../../src/business/statements.ts';
 import type { Steps } from '../../src/db/statement.ts';
-import { rotateToken } from '../../src/db/tokens.ts';
-import { countOnce, countUse, readKnownUse, readLimitUsage, usageInRange } from '../../src/db/usage.ts';
+import { rotateToken } from '../../src/tokens/statements.ts';
+import { countOnce, countUse, readKnownUse, readLimitUsage, usageInRange } from '../../src/usage/statements.ts';
+import { ruleNamed } from '../ask.ts';
 
 const digest = '00'.repeat(16);
 const token = `bua_pk_0${'a'.repeat(33)}`;
@@ -14,11 +15,11 @@ const page = { caller: 'token', namesBusiness: true, origin: 'sent', candidates:
 const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidates: 0 } as const;
 
 test.each([
-  ['report', 'permission-to-read', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readLimitUsage, ...countUse(1) }],
-  ['use-with-id', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
-  ['add-sites', 'permission-to-change', { ...server, operation: 'change_access' }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
-  ['rotate-token', 'permission-to-change', { ...server, operation: 'rotate_token' }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
+  ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
+  ['use', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readLimitUsage, ...countUse(1) }],
+  ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
+  ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
+  ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);

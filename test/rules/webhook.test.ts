@@ -1,7 +1,7 @@
 // The URLs that can receive alerts, the secrets that sign messages, and the signature (docs/alerts.md).
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isAddress, parseSecrets, type Secret, webhookHeaders } from '../../src/core/webhook.ts';
+import { isAddress, parseSecrets, type Secret, webhookHeaders } from '../../src/alerts/webhook.ts';
 
 const base64 = (length: number) => btoa('\xff'.repeat(length));
 /** `url`, padded to `length` characters. */

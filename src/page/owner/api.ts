@@ -2,7 +2,8 @@
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { Range } from '../../core/time.ts';
-import type { ErrorBody, Session } from '../../wire/responses.ts';
+import type { ErrorBody } from '../../openapi/schemas.ts';
+import type { Session } from '../../sessions/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './changes/change-pages.ts';
 import { now, setClock } from './clock.ts';

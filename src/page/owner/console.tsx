@@ -1,7 +1,7 @@
 // The console's frame: handles sessions, and shows the current route's view.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isReturnUrl } from '../../core/session.ts';
+import { isReturnUrl } from '../../sessions/rules.ts';
 import { type Api, connect, signInWithCode, signInWithKey } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './list/businesses.tsx';

@@ -1,6 +1,7 @@
 // Summarizes how close a business is to its limits.
+
+import type { Limits } from '../../business/description.ts';
 import { thresholdOf } from '../../core/limits.ts';
-import type { Limits } from '../../wire/responses.ts';
 
 /** `near`: an alert threshold is reached. `full`: the limit is reached. */
 export type Level = 'near' | 'full';

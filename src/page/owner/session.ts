@@ -1,5 +1,7 @@
 // State that the views share during a session.
-import type { Business, BusinessDetails, ListedBusiness, RefusedOrigin } from '../../wire/responses.ts';
+
+import type { RefusedOrigin } from '../../access/description.ts';
+import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
 import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';

@@ -1,7 +1,8 @@
 // Parses the filter in the URL, and joins pages that were read at different times.
+
+import type { Change } from '../../../changes/description.ts';
 import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
-import type { Change } from '../../../wire/responses.ts';
 import { ACTIONS } from './actions.ts';
 
 /** The filters' names in the URL and in the request's query. */

@@ -1,6 +1,7 @@
 // Describes changes: who changed what, and each field before and after. Actions and fields unknown to this version appear by name.
+
+import type { Change } from '../../../changes/description.ts';
 import { isDay } from '../../../core/time.ts';
-import type { Change } from '../../../wire/responses.ts';
 import { dayWords, instantWords, number } from '../formats.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';

@@ -1,5 +1,5 @@
 // One change: when, what, who, and each changed field before and after.
-import type { Change } from '../../../wire/responses.ts';
+import type { Change } from '../../../changes/description.ts';
 import { instantWords, number } from '../formats.ts';
 import { describe, type Line, whoWords } from './change-words.ts';
 

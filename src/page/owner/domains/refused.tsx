@@ -1,7 +1,7 @@
 // Lists recently refused origins, which may be sites that the owner has not registered yet. Origins that have since been allowed stay in
 // the list until the owner leaves the tab.
 import { useRef, useState } from 'preact/hooks';
-import type { RefusedOrigin } from '../../../wire/responses.ts';
+import type { RefusedOrigin } from '../../../access/description.ts';
 import { Confirm } from '../confirm.tsx';
 import { useFocusFallback } from '../focus.ts';
 import { instantWords, plural } from '../formats.ts';

@@ -1,6 +1,6 @@
 // The table of businesses, with warnings, growth, and 30 days of uses.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { ListedBusiness } from '../../../wire/responses.ts';
+import type { ListedBusiness } from '../../../business/description.ts';
 import { sum } from '../../scale.ts';
 import { compact, dayWords, number, percentChange, plural } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';

@@ -1,6 +1,6 @@
 // The list of businesses. Reads all of them, then sorts and searches in the browser, because the service lists them only by id.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ListedBusiness } from '../../../wire/responses.ts';
+import type { ListedBusiness } from '../../../business/description.ts';
 import { sum } from '../../scale.ts';
 import { useFocusFallback } from '../focus.ts';
 import { clockTime, number, plural } from '../formats.ts';

@@ -1,5 +1,5 @@
 // Searches businesses, regardless of accents, case and word order.
-import type { ListedBusiness } from '../../../wire/responses.ts';
+import type { ListedBusiness } from '../../../business/description.ts';
 import { unicodeDomain } from '../punycode.ts';
 
 /** Letters that Unicode does not decompose into a base letter and an accent. */

@@ -1,6 +1,6 @@
 // The businesses read so far, page by page. Each page replaces the businesses in its range of ids, so a refresh keeps the rest visible
 // until newer pages arrive.
-import type { Businesses, ListedBusiness } from '../../../wire/responses.ts';
+import type { Businesses, ListedBusiness } from '../../../business/description.ts';
 
 /** The number of businesses to read before offering "Load more". */
 export const STEP = 500;

@@ -1,5 +1,5 @@
 // Sorts the list.
-import type { ListedBusiness } from '../../../wire/responses.ts';
+import type { ListedBusiness } from '../../../business/description.ts';
 import { sum } from '../../scale.ts';
 import { growthOf, growthRank } from './growth.ts';
 

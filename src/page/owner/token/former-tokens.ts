@@ -1,6 +1,7 @@
 // A business's old tokens that still work.
+
+import type { BusinessDetails } from '../../../business/description.ts';
 import { DAY_MS } from '../../../core/time.ts';
-import type { BusinessDetails } from '../../../wire/responses.ts';
 import { instantWords, plural } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];

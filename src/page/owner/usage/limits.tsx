@@ -1,5 +1,5 @@
 // Shows the used and remaining part of each limit, and the month's forecast. Shows nothing if there are no limits.
-import type { Limits as LimitsData } from '../../../wire/responses.ts';
+import type { Limits as LimitsData } from '../../../business/description.ts';
 import { number } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { Section } from '../parts.tsx';

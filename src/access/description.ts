@@ -1,0 +1,90 @@
+// Descriptions of the operations on registered domains.
+import type * as z from 'zod/mini';
+import { business, businessWith } from '../business/description.ts';
+import { MAX_SITES } from '../core/site.ts';
+import { NO_QUERY } from '../input.ts';
+import { SHOP, times } from '../openapi/examples.ts';
+import type { DescriptionsOf } from '../openapi/paths.ts';
+import { invalidField, unknown, unknownParameter } from '../openapi/refusals.ts';
+import { ok } from '../openapi/responses.ts';
+import { count, list, object, text, time } from '../openapi/schemas.ts';
+import type { access as operations } from './operations.ts';
+import { FIRST_RULE, LAST_RULE } from './rules.ts';
+
+const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {
+  origin: text('The origin. Anyone with the token can make an origin appear here.'),
+  count: count('Minimum number of refusals.'),
+  first_seen: time('it was first refused'),
+  last_seen: time('it was last refused'),
+});
+
+export const refusedOrigins = object('RefusedOrigins', 'Unregistered origins that were refused in the last 90 days.', {
+  refused: list('At most 50, most recent first.', refusedOrigin),
+});
+
+export type RefusedOrigin = z.infer<typeof refusedOrigin>;
+export type RefusedOrigins = z.infer<typeof refusedOrigins>;
+
+const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
+
+export const descriptions: DescriptionsOf<typeof operations> = {
+  readAccess: {
+    tag: 'access',
+    summary: 'List the registered domains',
+    description:
+      'Returns the business with its registered domains. While none is registered, its token works on every site.',
+    success: ok('The business and its registered domains.', business, { business: businessWith(SHOP) }),
+  },
+  addAccess: {
+    tag: 'access',
+    summary: 'Register domains',
+    description: `Registers all of the domains, or none if one is invalid. Registering a domain again is not an error. A business can have at most ${MAX_SITES} domains.`,
+    body: {
+      component: ['Sites', 'The domains to register.'],
+      examples: { sites: { sites: [SHOP] }, wildcards: { sites: WILDCARDS } },
+    },
+    success: ok('The business and all of its registered domains.', business, {
+      sites: businessWith(SHOP),
+      wildcards: businessWith(...WILDCARDS),
+    }),
+    invalid: { invalid_site: { sites: ['shop.example'] }, invalid_list: { sites: [] } },
+    refusals: { sender_shut_out: invalidField('sites', FIRST_RULE) },
+  },
+  removeAllAccess: {
+    tag: 'access',
+    summary: 'Remove all registered domains',
+    description: 'Removes the restriction: the token then works on every site.',
+    success: ok('The business without registered domains.', business, { business: businessWith() }),
+    refusals: { ...unknownParameter(NO_QUERY, 'access_id') },
+  },
+  readRefusedOrigins: {
+    tag: 'access',
+    summary: 'List refused origins',
+    description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
+50, most recent first. They can indicate a missing domain. Counts are lower bounds, and anyone with the token can make an origin appear.`,
+    success: ok('Origins that are still refused.', refusedOrigins, {
+      refused: {
+        refused: [
+          { origin: 'https://new.acme.example', count: 12, first_seen: times.created_at, last_seen: times.updated_at },
+        ],
+      },
+    }),
+  },
+  forgetRefusedOrigins: {
+    tag: 'access',
+    summary: 'Forget the refused origins',
+    description: 'Clears the list. An origin that is refused later appears again.',
+    success: ok('The empty list.', refusedOrigins, { refused: { refused: [] } }),
+  },
+  removeAccess: {
+    tag: 'access',
+    summary: 'Remove a registered domain',
+    description:
+      'Removes one entry. The last entry cannot be removed (422): without it, the token would work on every site.',
+    success: ok('The business and its remaining domains.', business, { business: businessWith(SHOP) }),
+    refusals: {
+      unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),
+      last_domain: invalidField('access_id', LAST_RULE),
+    },
+  },
+};

@@ -1,0 +1,81 @@
+// Lists, registers and removes the domains on which a business token works.
+
+import { businessResponse } from '../business/shown-business.ts';
+import { businessWithEntries } from '../business/statements.ts';
+import { Conflict } from '../core/conflict.ts';
+import { parseId } from '../core/request.ts';
+import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, refusedSince } from '../db/refused-origins.ts';
+import { readVerdict } from '../db/statement.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { inputError, unknownEntry } from '../http/errors.ts';
+import { success } from '../http/response.ts';
+import { serve } from '../serve.ts';
+import type { RefusedOrigins } from './description.ts';
+import { access as operations } from './operations.ts';
+import { canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
+import { addSites, removeEntries, removeEntry } from './statements.ts';
+
+/** Lists the stored origins that would still be refused, most recent first. */
+function refusedOriginsResponse(
+  c: ContextOf<Guarded>,
+  row: { sites: Json<string[]>; refused: Json<RefusedOrigins['refused']> },
+) {
+  const sites = new Set(parseJson(row.sites));
+  // A business without sites accepts every origin.
+  const refused = parseJson(row.refused)
+    .filter(({ origin }) => sites.size > 0 && !covers(sites, origin))
+    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
+  return success<RefusedOrigins>(c, { refused });
+}
+
+export const access = serve(operations, {
+  async readAccess(c) {
+    const { row } = await c.get('ask')(businessWithEntries);
+    return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));
+  },
+
+  async addAccess(c) {
+    const canonical = canonicalSites(c.req.valid('json').sites);
+    const { origin, ownOrigin } = c.get('call');
+    const coversSender = origin === null || origin === ownOrigin || covers(new Set(canonical), origin);
+    const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
+    const before = parseJson(row.entries);
+    if (!coversSender && before.length === 0) {
+      throw new Conflict('sites', isRegistrable(origin) ? FIRST_RULE : UNREGISTRABLE_RULE);
+    }
+    const entries = [...before, ...applied];
+    const stored = new Set(entries.map(({ site }) => site));
+    if (!canonical.every((site) => stored.has(site))) {
+      throw new Conflict('sites', `must not give the business more than ${MAX_SITES} sites`);
+    }
+    return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
+  },
+
+  async removeAllAccess(c) {
+    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries());
+    return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
+  },
+
+  async readRefusedOrigins(c) {
+    const { row } = await c.get('ask')(refusedSince({ since: originsRetainedFrom(c.get('call').now) }));
+    return refusedOriginsResponse(c, row);
+  },
+
+  async forgetRefusedOrigins(c) {
+    await c.get('ask')(readVerdict, { forgotten: deleteRefusedOrigins });
+    return success<RefusedOrigins>(c, { refused: [] });
+  },
+
+  async removeAccess(c) {
+    const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
+    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
+    const entries = parseJson(row.entries);
+    if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
+    const [business] = decided;
+    if (business === undefined) throw inputError({ access_id: [`access_id ${LAST_RULE}`] }, 'last_domain');
+    const others = entries.filter(({ id }) => id !== access_id);
+    return businessResponse(c, row, business, others);
+  },
+});

@@ -1,0 +1,72 @@
+// Statements that change a business's sites.
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { MAX_SITES } from '../core/site.ts';
+import { $call } from '../db/call.ts';
+import { change, decidedId, isDecided } from '../db/change.ts';
+import { jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { NEW_ID, rowValues } from '../db/new-row.ts';
+import { access, businesses } from '../db/schema.ts';
+import { builder, type Placeholders } from '../db/text.ts';
+
+/** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
+const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
+const isStored = sql`exists (select 1 from ${access}
+  where ${access.business_id} = ${$call.business_id} and ${access.site} = value)`;
+
+/** The values of a new entry. Its site is the `value` of a json_each in the same query. */
+export const newSite = ({ now }: Placeholders<'now'>) =>
+  rowValues(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
+
+const addition = change('add_sites', ['sites', 'may_be_first'], {
+  decideIf($) {
+    const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
+    const stored = sql`(select count(*) from ${access} where ${access.business_id} = ${businesses.id})`;
+    return sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}
+      and (${$.may_be_first} or exists (${ownEntry}))`;
+  },
+  after: ($) =>
+    sql`(select json_object('sites', json_group_array(value)) from json_each(${$.sites}) where not ${isStored})`,
+  apply: {
+    applied: ($) =>
+      builder
+        .insert(access)
+        .select(
+          sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites})
+            where ${isDecided($)} and not ${isStored} order by key`,
+        )
+        .returning(),
+  },
+});
+
+/**
+ * Adds the canonical sites that are not stored yet, in the given order, or none if the business would exceed MAX_SITES. Returns the
+ * business and the new entries. Unless `mayBeFirst` is true, the business must already have a site.
+ */
+export const addSites = (canonical: string[], mayBeFirst: boolean) =>
+  addition({ sites: JSON.stringify(canonical), may_be_first: Number(mayBeFirst) });
+
+/** Selects the business's sites that match `condition`, as JSON for the list of changes. */
+const sitesAsJson = (condition?: SQL) =>
+  selectOne(
+    jsonObject({ sites: jsonList(access.site) }),
+    sql`from ${access} where ${and(eq(access.business_id, $call.business_id), condition)}`,
+  );
+
+const removal = change('remove_sites', ['access_id'], {
+  decideIf: ($) =>
+    sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
+  before: ($) => sitesAsJson(eq(access.id, $.access_id)),
+  apply: {
+    applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId($)))),
+  },
+});
+/** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
+export const removeEntry = (access_id: number | null) => removal({ access_id });
+
+const removalOfAll = change('remove_sites', [], {
+  decideIf: () => sql`exists (${ownEntry})`,
+  before: () => sitesAsJson(),
+  apply: { applied: ($) => builder.delete(access).where(eq(access.business_id, decidedId($))) },
+});
+/** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
+export const removeEntries = () => removalOfAll({});

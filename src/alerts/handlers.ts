@@ -1,0 +1,63 @@
+// Lists alerts.
+
+import { formatTimestamp, parseInstant } from '../core/time.ts';
+import { readFirstPage } from '../db/homes.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import { DEFAULT_PER_PAGE } from '../http/pages.ts';
+import { success } from '../http/response.ts';
+import { serve } from '../serve.ts';
+import { formatCursor, parseCursor } from './cursor.ts';
+import type { Alerts } from './description.ts';
+import { alerts as operations } from './operations.ts';
+import { allEventsBefore, eventsBefore } from './statements.ts';
+
+type AlertsQuery = { limit?: string | undefined; since?: string | undefined; cursor?: string | undefined };
+
+/**
+ * Returns the database that contains the page, by default `first`, and which alerts to read. One extra row shows whether there are more.
+ */
+function pageOfAlerts({ limit, since, cursor }: AlertsQuery, first: number) {
+  const { number, after } = (cursor === undefined ? null : parseCursor(cursor)) ?? { number: first, after: null };
+  const page = {
+    limit: Number(limit ?? DEFAULT_PER_PAGE) + 1,
+    since: since === undefined ? '' : formatTimestamp(new Date(parseInstant(since) ?? 0)),
+    before_at: after?.at ?? AFTER_EVERY_TIME,
+    before_id: after?.id ?? '',
+  };
+  return { number, page };
+}
+const AFTER_EVERY_TIME = '~';
+
+/** Returns a page from database `number`. After that database's last alert, the list continues in the next database of `numbers`. */
+function shownAlerts(
+  row: { alerts: Json<Alerts['alerts']> },
+  { limit }: { limit: number },
+  number: number,
+  numbers: readonly number[],
+): Alerts {
+  const found = parseJson(row.alerts);
+  const alerts = found.slice(0, limit - 1);
+  const last = alerts.at(-1);
+  if (found.length > alerts.length && last !== undefined)
+    return { alerts, next: formatCursor({ number, after: last }) };
+  const following = numbers.find((other) => other > number);
+  return { alerts, next: following === undefined ? null : formatCursor({ number: following, after: null }) };
+}
+
+export const alerts = serve(operations, {
+  async readAlerts(c) {
+    const database = c.get('database');
+    const { number, page } = pageOfAlerts(c.req.valid('query'), database);
+    const { row } = await c.get('ask')(eventsBefore(page));
+    return success<Alerts>(c, shownAlerts(row, page, number, [database]));
+  },
+
+  async readAllAlerts(c) {
+    const databases = c.get('databases');
+    const { numbers, askIn } = databases;
+    const { number, page } = pageOfAlerts(c.req.valid('query'), 0);
+    const read = allEventsBefore(page);
+    const row = number === 0 ? await readFirstPage(databases, read) : (await askIn(number)(read)).row;
+    return success<Alerts>(c, shownAlerts(row, page, number, numbers));
+  },
+});

@@ -1,0 +1,40 @@
+// Alerts: when a business reached a threshold of a limit.
+import * as z from 'zod/mini';
+import { userChangesQuery } from '../changes/operations.ts';
+import { by, NOBODY, READERS } from '../core/policy.ts';
+import { described, instant, type Query } from '../input.ts';
+import { define } from '../operation.ts';
+import { CURSOR, parseCursor } from './cursor.ts';
+import { CURSOR_RULE, cursorErrors } from './rules.ts';
+
+export const alertsQuery = {
+  name: 'this list',
+  schema: z.object({
+    limit: userChangesQuery.schema.shape.limit,
+    since: z.optional(instant),
+    cursor: z.optional(
+      described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {
+        pattern: CURSOR.source,
+      }),
+    ),
+  }),
+} satisfies Query;
+
+export const alerts = define({
+  readAlerts: {
+    ...by(READERS),
+    route: 'GET /business/:business_id/alerts',
+    name: 'read_alerts',
+    does: 'read alerts',
+    query: alertsQuery,
+    check: cursorErrors,
+  },
+  readAllAlerts: {
+    ...by(NOBODY),
+    route: 'GET /alerts',
+    name: 'read_all_alerts',
+    does: 'read the alerts of all businesses',
+    query: alertsQuery,
+    check: cursorErrors,
+  },
+});

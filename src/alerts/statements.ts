@@ -1,0 +1,158 @@
+// Stores and lists events. An event records that a business reached a threshold of a limit (docs/api.md, "Alerts"). The transaction that
+// reaches the threshold stores the event, so no event can be lost, and none is looked for later.
+import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { MAX_THRESHOLDS } from '../core/fields.ts';
+import { DEFAULT_ALERT_AT } from '../core/limits.ts';
+import { randomId } from '../core/random.ts';
+import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
+import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
+import { billingMonth, MAX_MONTH_DAYS } from '../db/billing.ts';
+import { $call } from '../db/call.ts';
+import { jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { boundedSumOfCounts } from '../db/limits.ts';
+import { rowValues } from '../db/new-row.ts';
+import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
+import { businesses, type Database, dailyUsage, events } from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
+import { builder, type Placeholders } from '../db/text.ts';
+
+const KEEP_EVENTS_DAYS = 90;
+/**
+ * The periods in which one request can reach a threshold: yesterday, today and tomorrow, and the months that contain these days. There are
+ * at most two of those, of which at most one begins today or later.
+ */
+const MAX_PERIODS = 5;
+/** The index of a period's id in the list of new ids. A window function that numbers the rows would read one row more. */
+const indexOfId = sql`3 * (period = 'month') + (starts_on >= ${$call.today}) + (starts_on > ${$call.today})`;
+const IDS = 6;
+/** The number of businesses that one check compares with their events. There are 72 checks a day. */
+const SLICE = 20;
+const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
+
+/** The first day whose events are retained. */
+export const eventsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_EVENTS_DAYS);
+
+/** New ids for the events that one request can store, as a JSON list. */
+export const newEventIds = (): string => JSON.stringify(Array.from({ length: IDS }, randomId));
+
+const isVerification = sql`(${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
+  and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)})`;
+
+/**
+ * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Reads the
+ * ascending list by index, starting with the last entry, because json_each would read a row for each percentage.
+ */
+const highestReached = sql.raw(
+  `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
+    .map((percent) => `when used * 100 >= "limit" * (${percent}) then ${percent}`)
+    .join(' ')} end`,
+);
+
+/**
+ * Selects at most `most` thresholds that the stored counts reach and that have no event: for each limit of the businesses that match
+ * `which`, in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no
+ * event if neither it nor a higher one has one for the same limit value and period.
+ */
+function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
+  const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, alert_at } = businesses;
+  const business = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
+      ${has_billing_changes} as has_billing_changes, coalesce(${alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)}) as alert_at
+    from ${businesses} where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0) and not ${isVerification}`;
+  const month = billingMonth(
+    { id: sql`business.id`, billing_day: sql`billing_day`, has_billing_changes: sql`has_billing_changes` },
+    sql`day`,
+  );
+  const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
+  const periods = sql`select distinct id, period, alert_at, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
+      ${ofPeriod(sql`day`, month.ends_on)} as ends_on, ${ofPeriod(sql`daily_limit`, sql`monthly_limit`)} as "limit"
+    from business cross join ${days} as days cross join (select 'day' as period union all select 'month')`;
+  // Because of its limit, SQLite computes each sum only once.
+  const used = sql`select *, (select ${boundedSumOfCounts} from ${dailyUsage} where ${dailyUsage.business_id} = periods.id
+      and ${dailyUsage.day} between starts_on and ends_on) as used
+    from periods where "limit" > 0 and ends_on >= date(${today}, '-1 day') limit ${sql.raw(`${most}`)}`;
+  const isStored = sql`exists (select 1 from ${events} where ${events.business_id} = reached.id and ${events.period} = reached.period
+    and ${events.starts_on} = reached.starts_on and ${events.limit} = reached."limit" and ${events.threshold} >= reached.threshold)`;
+  return {
+    with: sql`with business as (${business}), periods as (${periods}), used as (${used}),
+      reached as (select *, ${highestReached} as threshold from used)`,
+    from: sql`from reached where threshold is not null and not ${isStored}`,
+  };
+}
+
+/**
+ * Stores an event for each limit's highest threshold that the counts reach in the periods of `days`. Must be the last statement of every
+ * batch that can raise a count, or change a limit or the thresholds. `business_id` must be null unless the batch did.
+ */
+export function storeReached(business_id: SQL, days: SQL, event_ids: Placeholder) {
+  const missing = missingEvents(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
+  const row = rowValues(events, {
+    id: sql`${event_ids} ->> (${indexOfId})`,
+    business_id: sql`id`,
+    period: sql`period`,
+    starts_on: sql`starts_on`,
+    ends_on: sql`ends_on`,
+    limit: sql`"limit"`,
+    threshold: sql`threshold`,
+    used: sql`used`,
+    at: $call.now,
+    due_at: $call.now,
+    attempts: 0,
+  });
+  return builder.insert(events).select(sql`${missing.with} select ${row} ${missing.from}`);
+}
+
+/** A subquery of today. */
+export const ofToday = sql`(select ${$call.today} as day)`;
+/** A subquery of those days in a JSON list that the current billing months can contain. `day` is the day of an entry. */
+export const recentDays = (list: Placeholder, day: SQL) =>
+  sql`(select ${day} as day from json_each(${list}) where ${day} > date(${$call.today}, ${sql.raw(`'-${MAX_MONTH_DAYS + 1} days'`)}))`;
+
+type Missing = { business_id: number; period: 'day' | 'month'; limit: number; threshold: number; used: number };
+/**
+ * Returns the thresholds that the stored counts of today and this month reach and that have no event, for a slice of the businesses, which
+ * changes every minute.
+ */
+export async function missingEventsOfSlice(db: Database, now: Date): Promise<Missing[]> {
+  const { id } = businesses;
+  const [first, last] = [sql`(select min(${id}) from ${businesses})`, sql`(select max(${id}) from ${businesses})`];
+  // Multiples of the golden ratio spread the slices evenly.
+  const share = (Math.floor(now.getTime() / MINUTE_MS) * GOLDEN_RATIO) % 1;
+  const slice = sql`select ${id} from ${businesses} where ${id} >= ${first} + (${last} - ${first}) * ${share}
+    order by ${id} limit ${SLICE}`;
+  const day = sql`${dayOf(now)}`;
+  const missing = missingEvents(sql`${id} in (${slice})`, sql`(select ${day} as day)`, day, 2 * SLICE);
+  return db.all(sql`${missing.with} select id as business_id, period, "limit", threshold, used ${missing.from}`);
+}
+
+/** An event is open until it is sent or given up. */
+type State = 'open' | 'sent' | 'given_up';
+const state = sql<State>`case when ${events.due_at} is not null then 'open'
+  when ${events.sent_at} is not null then 'sent' else 'given_up' end`;
+
+/** Orders and bounds a page: newest first, after the event with the time `at` and the id `id`. */
+const PAGE = ['limit', 'since', 'before_at', 'before_id'] as const;
+
+/** Reads the verdict and a page of the business's events. */
+export const eventsBefore = statement(PAGE, (permission, $) =>
+  pageOfEvents(permission, $, sql`${events.business_id} = ${permittedId(permission)}`),
+);
+/** Reads the verdict and a page of all businesses' events. The policy must permit only the operator to read it. */
+export const allEventsBefore = statement(PAGE, (permission, $) =>
+  pageOfEvents(permission, $, sql`${isPermitted(permission)}`),
+);
+
+function pageOfEvents(permission: Permission, $: Placeholders<(typeof PAGE)[number]>, condition: SQL) {
+  const { at, id } = events;
+  const isNext = sql`(${at}, ${id}) < (${$.before_at}, ${$.before_id})`;
+  const page = builder
+    .select({ ...getTableColumns(events), state: state.as('state') })
+    .from(events)
+    .where(and(condition, isNext, gte(at, $.since)))
+    .orderBy(desc(at), desc(id))
+    .limit($.limit)
+    .as('page');
+  const { business_id, period, starts_on, ends_on, limit, threshold, used, sent_at } = page;
+  const fields = { business_id, period, starts_on, ends_on, limit, threshold, used, at: page.at, sent_at };
+  const alert = jsonObject({ id: page.id, ...fields, state: sql<State>`${page.state}` });
+  return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
+}

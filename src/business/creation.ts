@@ -1,0 +1,185 @@
+// Creates a business in its owner's database.
+import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
+import { newSite } from '../access/statements.ts';
+import { Conflict, usedKeyRule } from '../core/conflict.ts';
+import { newCredential, sha256Hex } from '../core/credential.ts';
+import { IDS_PER_DATABASE } from '../core/database.ts';
+import type { Limits } from '../core/limits.ts';
+import type { Optional } from '../core/optional.ts';
+import { randomId } from '../core/random.ts';
+import type { Ask, BoundDatabases } from '../db/batch.ts';
+import { isBeforeDeadline } from '../db/call.ts';
+import { recordChange } from '../db/change.ts';
+import { claimHome } from '../db/homes.ts';
+import { raiseIds, sequence } from '../db/ids.ts';
+import { parseJson } from '../db/json.ts';
+import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
+import { ifPermitted, isPermitted } from '../db/permission.ts';
+import { access, type BusinessRow, businesses, retiredTokens } from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
+import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { businessAndEntries } from './statements.ts';
+
+/** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
+export type NewBusiness = Pick<
+  BusinessRow,
+  'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'
+> &
+  Optional<
+    Limits & {
+      alert_at: number[];
+      token: string;
+      sites: string[];
+      /** The number of the database for a new owner. */
+      database: number;
+    }
+  >;
+
+/** A retry with the same `idempotencyKey` returns the same business. `id` sets the id of the new business. */
+type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
+
+/** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
+const IDENTITY = ['key', 'token', 'decision'] as const;
+type Identity = Placeholders<(typeof IDENTITY)[number]>;
+/** The idempotency key as stored. Null if the request contains no key: in SQL, null never equals anything. */
+const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
+/** Matches the business that this request created. The mark identifies the request, and the token allows an index lookup. */
+const isCreated = ({ token, decision }: Identity) =>
+  and(eq(businesses.token, token), eq(businesses.decision, decision));
+
+/** The highest business id so far. Null in a new database. */
+const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
+const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
+
+const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
+  const row: NewRow<typeof businesses> = {
+    ...rowIn(businesses, $.fields),
+    id: $.id,
+    created_at: $.now,
+    updated_at: $.now,
+    decision: $.decision,
+    creation_key: creationKeyOf($),
+    creation_request: sql`unhex(${$.request})`,
+    billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
+    has_billing_changes: 0,
+  };
+  const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
+  const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
+  const isPossible = sql`${$.is_free} and (${$.id} is null or ${$.id} > ${lastId})`;
+  return builder
+    .insert(businesses)
+    .select(
+      sql`select ${rowValues(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
+        and not ${isKnown} and not ${isRetired}`,
+    )
+    .onConflictDoNothing({ target: businesses.token })
+    .returning({ id: businesses.id });
+});
+const recordCreation = statement([...IDENTITY, 'after'], (permission, $) =>
+  recordChange(
+    permission,
+    { subject: sql`'business'`, subject_id: sql`${businesses.id}` },
+    'create_business',
+    { before: NULL, after: sql`${$.after}` },
+    sql`from ${businesses} cross join ${permission} where ${isCreated($)}`,
+  ),
+);
+const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
+  builder
+    .insert(access)
+    .select(
+      sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
+    ),
+);
+/** Retires an imported token at creation, because a rotation can remove it later. A retired token can never be imported again. */
+const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
+  builder
+    .insert(retiredTokens)
+    .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
+);
+/** Reads the business that this request created, or the one created earlier with the same idempotency key. */
+const created = statement(IDENTITY, (permission, $) =>
+  builder
+    .select({
+      ...businessAndEntries,
+      request: sql<string | null>`nullif(lower(hex(${businesses.creation_request})), '')`.as('request'),
+    })
+    .from(businesses)
+    .where(or(isCreated($), eq(businesses.creation_key, ifPermitted(permission, creationKeyOf($))))),
+);
+
+/**
+ * Creates an active business in its owner's database. Assigns a database to a new owner first. If this throws a Conflict, no business was
+ * created, but the user may now have a home and a claim to the token.
+ */
+export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
+  const { user_id, token, database } = fields;
+  const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
+  if (home !== null && database !== undefined && home !== database)
+    throw new Conflict('database', `must be ${home}, the database of user ${user_id}`);
+  // With an idempotency key, an earlier attempt may have used the token, even if its claim was rebuilt after a restore.
+  if (home === null || (!isFree && request.idempotencyKey === undefined))
+    throw new Conflict('token', UNUSED_TOKEN_RULE);
+  return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
+}
+const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
+
+/** Creates a business in database `number`, which must be the owner's home. An imported token must already be claimed by the owner. */
+export async function createBusinessIn(
+  ask: Ask,
+  number: number,
+  { token: imported, sites = [], ...fields }: NewBusiness,
+  { idempotencyKey, id, isFree = true }: CreationRequest & { isFree?: boolean } = {},
+) {
+  const { database: _, ...columns } = fields;
+  const maxId = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
+  if (id !== undefined && id > maxId) throw new Conflict('id', `must be at most ${maxId}, to leave room for later ids`);
+  const token = imported ?? newCredential('bua_pk_', number);
+  const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
+  const hash = imported === undefined ? null : await sha256Hex(imported);
+  const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
+  const { key, request } = await digestsOf(asked, idempotencyKey);
+  const own = { token, decision: randomId(), key };
+  const { row, created: found } = await ask(readLastId, {
+    ...raiseIds(number),
+    decided: insertBusiness({
+      ...own,
+      fields: JSON.stringify({ overage: 0, ...columns, token, status: 'active' }),
+      id: id ?? null,
+      hash,
+      is_free: Number(isFree),
+      request,
+    }),
+    recorded: recordCreation({ ...own, after: JSON.stringify(stored) }),
+    sites: insertSites({ ...own, sites: JSON.stringify(sites) }),
+    retired: retireToken({ ...own, hash }),
+    created: created(own),
+  });
+  const [business] = found;
+  if (business === undefined) {
+    const last = row.last_id ?? number * IDS_PER_DATABASE;
+    if (id !== undefined && id <= last)
+      throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
+    throw new Conflict('token', UNUSED_TOKEN_RULE);
+  }
+  if (business.request === null) return business;
+  const { id: known, user_id } = parseJson(business.business);
+  // Don't return the business, with its token, to a former owner.
+  if (user_id !== fields.user_id) throw new Conflict('Idempotency-Key', GIVEN_AWAY_RULE);
+  if (business.request !== request) throw new Conflict('Idempotency-Key', usedKeyRule(known));
+  return business;
+}
+const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
+
+/** Returns the hash of an Idempotency-Key, scoped to the user, and the hash of its request. Both are null if there is no key. */
+async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
+  if (idempotencyKey === undefined) return { key: null, request: null };
+  const [key, request] = await Promise.all([
+    shortHashOf(`${asked.user_id} ${idempotencyKey}`),
+    shortHashOf(JSON.stringify(Object.entries(asked).sort())),
+  ]);
+  return { key, request };
+}
+
+/** Returns the first 16 bytes of a text's SHA-256, in hex. */
+const shortHashOf = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32);

@@ -1,0 +1,69 @@
+// Deletes a business. One batch deletes its row and all rows that can affect a request. The purge deletes its use ids and changes later,
+// because there can be millions of them. Without the business's row, no request can reach them.
+import { eq, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import type { Ask } from '../db/batch.ts';
+import { $call } from '../db/call.ts';
+import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
+import { jsonObject, selectOne } from '../db/json.ts';
+import { rowValues } from '../db/new-row.ts';
+import { permittedId } from '../db/permission.ts';
+import {
+  access,
+  apiKeys,
+  businesses,
+  codes,
+  dailyUsage,
+  deletions,
+  formerTokens,
+  refusedOrigins,
+} from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
+import { builder } from '../db/text.ts';
+
+const readDeleted = statement([], (permission) => {
+  const id = permittedId(permission);
+  const name = sql<string>`(select ${businesses.name} from ${businesses} where ${eq(businesses.id, id)})`;
+  return withVerdict(permission, { name: name.as('name') });
+})({});
+
+/** The tables that contain a business's rows, except those with `on delete cascade`. */
+const OWN_ROWS = {
+  keys: apiKeys,
+  codes,
+  entries: access,
+  counts: dailyUsage,
+  former: formerTokens,
+  refused: refusedOrigins,
+};
+type OwnTable = (typeof OWN_ROWS)[keyof typeof OWN_ROWS];
+const deleteFrom = (table: OwnTable) => ($: Decision) =>
+  builder.delete(table).where(eq(table.business_id, decidedId($)));
+
+const deletion = change('delete_business', ['name'], {
+  decideIf: ($) => sql`${eq(businesses.name, $.name)}`,
+  before() {
+    const { id, user_id, name, main_domain } = businesses;
+    const ofBusiness = sql`from ${businesses} where ${eq(id, $call.business_id)}`;
+    return selectOne(jsonObject({ user_id, name, main_domain }), ofBusiness);
+  },
+  apply: {
+    begun: ($) =>
+      builder
+        .insert(deletions)
+        .select(
+          sql`select ${rowValues(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`,
+        ),
+    ...Object.fromEntries(Object.entries(OWN_ROWS).map(([rows, table]) => [rows, deleteFrom(table)])),
+    applied: ($) => builder.delete(businesses).where(isDecided($)),
+  },
+});
+
+/**
+ * Deletes a business and its tokens. Throws a Conflict if the business's name is not `name`. Retains the change that records the deletion,
+ * and the hashes of the imported tokens, so these tokens cannot be imported again.
+ */
+export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
+  const { row, decided } = await ask(readDeleted, deletion({ name }));
+  if (decided.length === 0) throw new Conflict('name', `must be the name of the business: ${row.name}`);
+}

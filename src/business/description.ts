@@ -1,0 +1,211 @@
+// Descriptions of the operations on businesses.
+import * as z from 'zod/mini';
+import { usedKeyRule } from '../core/conflict.ts';
+import { MAX_THRESHOLDS } from '../core/fields.ts';
+import { MAX_COUNT } from '../core/limits.ts';
+import { fields, SHOP, thirtyDays, times, written } from '../openapi/examples.ts';
+import type { DescriptionsOf } from '../openapi/paths.ts';
+import { invalidField } from '../openapi/refusals.ts';
+import { ok } from '../openapi/responses.ts';
+import { count, day, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
+import { usageEntry } from '../usage/description.ts';
+import type { business as operations } from './operations.ts';
+
+const access = object('Access', 'A registered domain.', {
+  id: id('the entry'),
+  business_id: id('the business it belongs to'),
+  site: text('The domain: an origin as browsers send it, or a wildcard.'),
+  created_at: time('it was added'),
+  updated_at: time('it was last changed'),
+});
+
+const billingDay = (of: string) => z.int().check(z.minimum(1), z.maximum(28), z.describe(of));
+const limits = z
+  .nullable(
+    object('Limits', 'The maximum uses per day and per month, in UTC, and the uses so far.', {
+      daily: z.nullable(count('Per day. Null if there is no limit.')),
+      monthly: z.nullable(count('Per month. Null if there is no limit.')),
+      billing_day: billingDay('The day on which a month begins.'),
+      next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null if no change is pending.')),
+      from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
+      overage: z.nullable(
+        count(
+          'Maximum number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null means unlimited.',
+        ),
+      ),
+      alert_at: z
+        .array(percent)
+        .check(
+          z.minLength(1),
+          z.maxLength(MAX_THRESHOLDS),
+          z.describe('Alert thresholds, in percent of each limit, ascending.'),
+        ),
+      today: z.nullable(count('Uses today. Null if there is no daily limit.')),
+      month: z.nullable(count(`Uses this billing month, at most ${MAX_COUNT}. Null if there is no monthly limit.`)),
+      remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
+      day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
+      month_ends: z.nullable(time('the month ends (null if there is no monthly limit)')),
+    }),
+  )
+  .check(z.describe('Null if the business has no limit.'));
+
+export type Limits = z.infer<typeof limits>;
+const businessFields = {
+  id: id('the business'),
+  user_id: id('the user who owns it'),
+  name: text('Name of the business.'),
+  main_domain: text('Main domain of the business.'),
+  site: text('URL of the site of the business.'),
+  country_id: z.int().check(z.describe('Identifier of a country.')),
+  business_size: text('Size class of the business.'),
+  token: text('Token of the business. It is public: web pages contain it.'),
+  // Not an enum, because rows from other sources can contain other text.
+  status: text('Usually `active`, `suspended` or `closed`. The token works only while the status is `active`.'),
+  created_at: time('it was created'),
+  updated_at: time('the business or its list of domains was last changed'),
+};
+
+export const business = object('Business', 'A business and its registered domains.', {
+  ...businessFields,
+  access_list: list('Its registered domains, ordered by id.', access),
+});
+
+export type Business = z.infer<typeof business>;
+const formerToken = object('FormerToken', 'A token that was replaced and still works.', {
+  last_four: text('Its last four characters.'),
+  expires_at: time('it stops working'),
+});
+
+const details = 'A business, its registered domains, its limits and its former tokens.';
+export const businessDetails = object('BusinessDetails', details, {
+  ...businessFields,
+  access_list: list('Its registered domains, ordered by id.', access),
+  limits,
+  former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),
+});
+
+export type BusinessDetails = z.infer<typeof businessDetails>;
+const listedBusiness = object('ListedBusiness', 'A business and its uses in the last 30 days.', {
+  ...businessFields,
+  used: list('One entry for each of the last 30 days, ascending.', usageEntry),
+  limits,
+  refused_origins: count(
+    'Number of origins that were refused in the last 90 days and after the last change to the business.',
+  ),
+});
+
+export type ListedBusiness = z.infer<typeof listedBusiness>;
+export const businesses = object('Businesses', 'The businesses of an API key.', {
+  businesses: list(
+    'The businesses whose usage the caller may read from this origin, ordered by id. Can be empty even if `next` is set.',
+    listedBusiness,
+  ),
+  next,
+  read_only: z.boolean().check(z.describe('Whether the API key can only read.')),
+});
+
+export type Businesses = z.infer<typeof businesses>;
+export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
+  deleted: z.object({ id: id('the business'), name: text('The name of the business.') }),
+});
+
+export type DeletedBusiness = z.infer<typeof deletedBusiness>;
+
+export const businessWith = (...sites: string[]): Business => ({
+  ...fields,
+  access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
+});
+
+export const detailsOf = (...sites: string[]): BusinessDetails => ({
+  ...businessWith(...sites),
+  limits: {
+    daily: 1000,
+    monthly: null,
+    billing_day: 1,
+    next_billing_day: null,
+    from: null,
+    overage: 0,
+    alert_at: [80, 100],
+    today: 4,
+    month: null,
+    remaining: 996,
+    day_ends: '2026-03-04T00:00:00.000000Z',
+    month_ends: null,
+  },
+  former_tokens: [],
+});
+
+export const descriptions: DescriptionsOf<typeof operations> = {
+  listBusinesses: {
+    tag: 'businesses',
+    summary: 'List your businesses',
+    description: `Lists the businesses whose usage the API key can read from the calling origin, ordered by id. A page examines \`limit\`
+businesses, so it can contain fewer even if \`next\` is set.`,
+    parameters: { user_id: ["Only this user's businesses. Available only to the operator.", 7] },
+    success: ok('One page of businesses.', businesses, {
+      businesses: {
+        businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
+        next: null,
+        read_only: false,
+      },
+    }),
+    invalid: { invalid_limit: { limit: '0' } },
+  },
+  createBusiness: {
+    tag: 'businesses',
+    summary: 'Create a business',
+    description: `Creates an active business for a user, and assigns a new user to a database. With an \`Idempotency-Key\`, the same request
+returns the same business for as long as the business exists. The same key with a different body is refused (422), and the message names
+the existing business.`,
+    parameters: { 'Idempotency-Key': ['Makes a retry safe. Keys are scoped to the user.', 'signup-7'] },
+    body: {
+      description: 'The business. Without `token`, the service generates one.',
+      component: ['NewBusiness', 'A business to create.'],
+      examples: { business: { ...written, sites: [SHOP], monthly_limit: 10_000 } },
+    },
+    success: ok('The business and its domains.', business, { business: businessWith(SHOP) }),
+    invalid: { invalid_body: [] },
+    refusals: {
+      token_taken: invalidField('token', 'must not be a current or former token of any business'),
+      id_taken: invalidField('id', 'must be greater than 41, the last id of its database'),
+      key_used: invalidField('Idempotency-Key', usedKeyRule(3)),
+    },
+  },
+  readBusiness: {
+    tag: 'access',
+    summary: 'Read a business',
+    description: `Returns the business with its registered domains, its limits, and the last four characters and expiry of each former token that
+still works. A read-only API key receives only the last four characters of the current token.`,
+    success: ok('The business with its domains, limits and former tokens.', businessDetails, {
+      business: {
+        ...detailsOf(SHOP),
+        former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
+      },
+    }),
+  },
+  updateBusiness: {
+    tag: 'access',
+    summary: 'Change a business',
+    description: `Changes the given fields. A limit of null removes the limit. A business can be transferred only to a user in the same database, or
+to a user without a database. A transfer revokes the API keys, sessions and console links that are only for this business.`,
+    body: {
+      description: 'The fields to change.',
+      component: ['BusinessUpdate', 'The fields to change.'],
+      examples: { suspend: { status: 'suspended' }, limit: { daily_limit: 1000 } },
+    },
+    success: ok('The changed business.', businessDetails, {
+      suspend: { ...detailsOf(), status: 'suspended' },
+      limit: detailsOf(),
+    }),
+    invalid: { invalid_body: {}, invalid_status: { status: 'Active' } },
+  },
+  deleteBusiness: {
+    tag: 'access',
+    summary: 'Delete a business',
+    description: `Deletes a business immediately and permanently. Every later request treats it as unknown. \`name\` must be the name of the business.
+One change remains, which records the deletion. The id is never reused.`,
+    parameters: { name: ['The name of the business.', 'Acme'] },
+    success: ok('The deleted business.', deletedBusiness, { business: { deleted: { id: 1, name: 'Acme' } } }),
+    invalid: { no_name: {} },
+  },
+};

@@ -1,0 +1,166 @@
+// Businesses.
+import * as z from 'zod/mini';
+import { SITES_RULE, site } from '../access/operations.ts';
+import { sitesErrors } from '../access/rules.ts';
+import { isImportable } from '../core/credential.ts';
+import { BINDINGS } from '../core/database.ts';
+import {
+  ALERT_AT_RULE,
+  BILLING_DAY_RULE,
+  isAscending,
+  isUrl,
+  MAX_BILLING_DAY,
+  MAX_LIMIT,
+  MAX_LINE_LENGTH,
+  MAX_PERCENT,
+  MAX_THRESHOLDS,
+  MAX_URL_LENGTH,
+  PERCENT_RULE,
+  STATUS_RULE,
+  STATUSES,
+  TOKEN_RULE,
+  URL_RULE,
+} from '../core/fields.ts';
+import { by, NOBODY, READERS } from '../core/policy.ts';
+import { MAX_SITES_PER_CALL } from '../core/site.ts';
+import {
+  boundedList,
+  CONTROL,
+  described,
+  HTTP,
+  idParameter,
+  line,
+  pageQuery,
+  positiveInteger,
+  type Query,
+  strict,
+  wholeNumber,
+} from '../input.ts';
+import { define } from '../operation.ts';
+
+export const businessesQuery = {
+  name: 'this list',
+  schema: z.extend(pageQuery('after', 50).schema, {
+    user_id: idParameter('must be the id of a user, such as 7, and must appear only once'),
+  }),
+  operatorOnly: ['user_id'],
+} satisfies Query;
+
+const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
+const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for unlimited overage`;
+export const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
+const url = described(z.string(URL_RULE).check(z.refine(isUrl, URL_RULE)), {
+  minLength: 1,
+  maxLength: MAX_URL_LENGTH,
+  pattern: `^${HTTP}://[^\\s${CONTROL}]+$`,
+});
+
+const fields = {
+  user_id: positiveInteger,
+  name: line,
+  main_domain: line,
+  site: url,
+  country_id: positiveInteger,
+  business_size: line,
+};
+
+const percent = wholeNumber(1, MAX_PERCENT, PERCENT_RULE);
+const limits = {
+  daily_limit: limit,
+  monthly_limit: limit,
+  billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
+  overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
+  alert_at: z.optional(
+    described(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE)), {
+      uniqueItems: true,
+    }),
+  ),
+};
+
+const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
+const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
+const NEW_BUSINESS =
+  '{"user_id":7,"name":"Acme","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small"}';
+
+export const newBusinessBody = strict(
+  {
+    ...fields,
+    token: z.optional(
+      described(z.string(TOKEN_RULE).check(z.refine(isImportable, TOKEN_RULE)), {
+        pattern: '^[A-Za-z0-9._~+/=-]{24,255}$',
+        not: { pattern: '^[Bb][Uu][Aa]_' },
+      }),
+    ),
+    sites: z.optional(boundedList(site, MAX_SITES_PER_CALL, SITES_RULE)),
+    ...limits,
+    database: z.optional(database),
+    id: z.optional(positiveInteger),
+  },
+  `must be a JSON object, such as ${NEW_BUSINESS}`,
+);
+
+const NO_FIELD_RULE = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
+export const businessUpdateBody = described(
+  z.pipe(
+    z.unknown().check(z.refine((body) => body !== null && Object.keys(Object(body)).length > 0, NO_FIELD_RULE)),
+    strict(
+      {
+        ...z.partial(z.object(fields)).shape,
+        status: z.optional(z.enum(STATUSES, STATUS_RULE)),
+        ...limits,
+      },
+      NO_FIELD_RULE,
+    ),
+  ),
+  { minProperties: 1 },
+);
+
+const NAME_RULE = 'must be the name of the business, and must appear only once';
+export const deletionQuery = {
+  name: 'this operation',
+  schema: z.object({
+    name: described(
+      z.string(NAME_RULE).check(z.maxLength(MAX_LINE_LENGTH, { error: NAME_RULE, abort: true }), z.normalize('NFC')),
+      { minLength: 1 },
+    ),
+  }),
+} satisfies Query;
+
+export const business = define({
+  listBusinesses: {
+    ...by(READERS),
+    route: 'GET /business',
+    name: 'list_businesses',
+    does: 'list businesses',
+    query: businessesQuery,
+  },
+  createBusiness: {
+    ...by(NOBODY),
+    route: 'POST /business',
+    name: 'create_business',
+    does: 'create businesses',
+    retry: 'with_key',
+    body: newBusinessBody,
+    check: sitesErrors,
+  },
+  readBusiness: {
+    ...by(READERS),
+    route: 'GET /business/:business_id',
+    name: 'read_business',
+    does: 'read businesses',
+  },
+  updateBusiness: {
+    ...by(NOBODY),
+    route: 'PATCH /business/:business_id',
+    name: 'update_business',
+    does: 'change businesses',
+    body: businessUpdateBody,
+  },
+  deleteBusiness: {
+    ...by(NOBODY),
+    route: 'DELETE /business/:business_id',
+    name: 'delete_business',
+    does: 'delete businesses',
+    query: deletionQuery,
+  },
+});

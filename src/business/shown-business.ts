@@ -1,0 +1,91 @@
+// Formats businesses for responses.
+import {
+  type Billing,
+  endOfDay,
+  type LimitUsage,
+  MAX_COUNT,
+  remainingOf,
+  type StoredThresholds,
+  thresholdsOf,
+} from '../core/limits.ts';
+import type { Role } from '../core/policy.ts';
+import { dayOf, fillRange, formatTimestamp, rangeOf } from '../core/time.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import type { Verdict } from '../db/permission.ts';
+import type { BusinessRow, Entry } from '../db/schema.ts';
+import type { ContextOf, Env, Guarded } from '../env.ts';
+import { success } from '../http/response.ts';
+import type { Business, BusinessDetails, Limits, ListedBusiness } from './description.ts';
+import type { ExaminedBusiness } from './statements.ts';
+
+/** The roles that see a whole token, which can record uses. */
+const SEES_TOKEN: Record<Role, boolean> = { full: true, read: false, record: false };
+/** The operator has no role here, and sees it, too. */
+const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
+  role === null || SEES_TOKEN[role] ? token : `bua_pk_…${token.slice(-4)}`;
+
+const shownBusiness = (verdict: Pick<Verdict, 'role'>, business: BusinessRow, entries: Entry[]): Business => ({
+  ...business,
+  token: shownToken(business.token, verdict),
+  access_list: entries.toSorted((a, b) => a.id - b.id),
+});
+
+export const businessResponse = (
+  c: ContextOf<Env>,
+  verdict: Pick<Verdict, 'role'>,
+  business: BusinessRow,
+  entries: Entry[],
+) => success<Business>(c, shownBusiness(verdict, business, entries));
+
+function shownLimits(usage: LimitUsage & StoredThresholds & Billing, today: string): Limits {
+  const remaining = remainingOf(usage, today);
+  if (remaining === null) return null;
+  const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = usage;
+  return {
+    daily,
+    monthly,
+    billing_day: usage.billing_day,
+    next_billing_day: usage.next_billing_day,
+    from: usage.from,
+    overage,
+    alert_at: [...thresholdsOf(usage)],
+    today: daily === null ? null : usage.today,
+    month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
+    remaining,
+    day_ends: daily === null ? null : formatTimestamp(endOfDay(today)),
+    month_ends: month_ends_on === null ? null : formatTimestamp(endOfDay(month_ends_on)),
+  };
+}
+
+export const detailsResponse = (
+  c: ContextOf<Guarded>,
+  row: RowOfBusiness,
+  business: BusinessRow,
+  former_tokens: BusinessDetails['former_tokens'],
+) =>
+  success<BusinessDetails>(c, {
+    ...shownBusiness(row, business, parseJson(row.entries)),
+    limits: shownLimits(row, dayOf(c.get('call').now)),
+    former_tokens,
+  });
+type RowOfBusiness = Verdict & LimitUsage & StoredThresholds & Billing & { entries: Json<Entry[]> };
+
+/** Formats a business for a list, with its uses in the last 30 days. */
+export function listedBusiness(
+  { business, counts, refused, ...limits }: ExaminedBusiness,
+  verdict: Verdict,
+  today: string,
+): ListedBusiness {
+  const { month_starts_on, month_ends_on } = limits;
+  const inMonth = Object.entries(counts).filter(
+    ([day]) => month_starts_on !== null && day >= month_starts_on && month_ends_on !== null && day <= month_ends_on,
+  );
+  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
+  return {
+    ...business,
+    token: shownToken(business.token, verdict),
+    used: fillRange(rangeOf({}, today), counts),
+    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
+    refused_origins: refused,
+  };
+}

@@ -1,0 +1,130 @@
+// Statements that read businesses.
+import { and, between, eq, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
+import type { Refusal } from '../core/policy.ts';
+import { billingDayOf, billingMonth } from '../db/billing.ts';
+import { $call, type CallShape, type CallValue } from '../db/call.ts';
+import { asJson, type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { billingOf, limitUsageOf } from '../db/limits.ts';
+import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from '../db/permission.ts';
+import { refusedCountOf } from '../db/refused-origins.ts';
+import {
+  access,
+  type BusinessRow,
+  billingColumns,
+  businessColumns,
+  businesses,
+  dailyUsage,
+  limitColumns,
+} from '../db/schema.ts';
+import { type EntryOf, statement, withVerdict } from '../db/statement.ts';
+import { builder, type Placeholders } from '../db/text.ts';
+import { formerTokensOf } from '../tokens/statements.ts';
+
+/** The fields of a business and its entries. The entries are in no particular order. */
+export const businessAndEntries = {
+  business: jsonObject(businessColumns).as('business'),
+  entries: selectOne(
+    jsonList(jsonObject(getTableColumns(access))),
+    sql`from ${access} where ${access.business_id} = ${businesses.id}`,
+  ).as('entries'),
+};
+
+/**
+ * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
+ * permitted. The change itself returns the rows that it wrote.
+ */
+export const businessWithEntries = statement([], (permission) =>
+  builder
+    .select({ ...verdictOf(permission), ...businessAndEntries })
+    .from(permission)
+    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
+)({});
+
+/** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
+export const businessInFull = statement([], (permission, _, shape) =>
+  builder
+    .select({
+      ...verdictOf(permission),
+      ...businessAndEntries,
+      ...limitUsageOf(permission, shape),
+      alert_at: permission.alert_at,
+      ...billingOf(permission),
+      former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
+    })
+    .from(permission)
+    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
+)({});
+
+/**
+ * Reads the verdict and a page of the key's businesses, or of all businesses if the caller is the operator. The page contains at most
+ * `limit` businesses in id order, starting after the id `after`. `denied` is the reason why the caller's origin may not read the business,
+ * or null. Unless it is null, the entry contains no counts and no refused origins. `counts` starts on the day `from`, or on the first day
+ * of the billing month if the business has a monthly limit and that day is earlier. `refused` is the number of refused origins
+ * (`refusedCountOf`).
+ */
+export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
+  pageOfBusinesses(
+    shape.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
+    permission,
+    $,
+    shape,
+  ),
+);
+/** Like `businessesAfter`, but for one user's businesses, which only the operator can request. */
+export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
+  pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
+);
+
+function pageOfBusinesses(
+  ownerIs: SQL | undefined,
+  permission: Permission,
+  $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
+  shape: CallShape,
+) {
+  // A key for one business restricts the range to that business's id.
+  const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
+  const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
+  // `ownerIs` alone is not enough: an invalid key still belongs to a user.
+  const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
+  const page = builder
+    .select({
+      id: businesses.id,
+      updated_at: businesses.updated_at,
+      ...limitColumns,
+      ...billingColumns,
+      business: jsonObject(businessColumns).as('business'),
+      // Not named `refusal`: Drizzle writes an alias without its table, so SQLite would resolve it to the permission's column.
+      denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
+    })
+    .from(businesses)
+    .where(isOwn)
+    .orderBy(businesses.id)
+    .limit($.limit)
+    .as('page');
+  const { id, updated_at, daily_limit, monthly_limit, overage, alert_at, denied } = page;
+  const shownId = sql`case when ${denied} is null then ${id} end`;
+  const { billing_day, has_billing_changes } = page;
+  const billed = { id: shownId, billing_day, has_billing_changes };
+  const month = billingMonth(billed, $call.today);
+  const ifMonthly = (day: SQL) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
+  const from = sql`min(${$.from}, coalesce(${ifMonthly(month.starts_on)}, ${$.from}))`;
+  const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
+    from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, from))})`;
+  const entry = jsonObject({
+    id: sql<number>`${id}`,
+    denied: sql<Refusal | null>`${denied}`,
+    business: asJson<BusinessRow>(sql`${page.business}`),
+    daily_limit: sql<number | null>`${daily_limit}`,
+    monthly_limit: sql<number | null>`${monthly_limit}`,
+    ...billingDayOf(billed),
+    month_starts_on: ifMonthly(month.starts_on),
+    month_ends_on: ifMonthly(month.ends_on),
+    overage: sql<number | null>`${overage}`,
+    alert_at: sql<string | null>`${alert_at}`,
+    counts: asJson<Record<string, number>>(counts),
+    refused: refusedCountOf(shownId, updated_at, $.since),
+  });
+  return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
+}
+/** An entry of a page of businesses. */
+export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

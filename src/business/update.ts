@@ -1,0 +1,113 @@
+// Changes a business's fields, for the operator.
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { newEventIds, ofToday, storeReached } from '../alerts/statements.ts';
+import { Conflict } from '../core/conflict.ts';
+import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
+import type { Optional } from '../core/optional.ts';
+import type { Ask, BoundDatabases } from '../db/batch.ts';
+import { changeBillingDay, hasBillingChanges, latestBillingDay } from '../db/billing.ts';
+import { $call } from '../db/call.ts';
+import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
+import { claimHome } from '../db/homes.ts';
+import { asJson } from '../db/json.ts';
+import { apiKeys, type BusinessRow, businesses, codes } from '../db/schema.ts';
+import { builder, type Placeholders } from '../db/text.ts';
+import { ending } from '../sessions/statements.ts';
+import { businessInFull } from './statements.ts';
+
+/** The fields to change. Null removes a limit. */
+export type BusinessUpdate = Optional<
+  Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> &
+    Limits &
+    Pick<Billing, 'billing_day'> & { alert_at: number[] }
+>;
+
+const COLUMNS = [
+  'user_id',
+  'name',
+  'main_domain',
+  'site',
+  'country_id',
+  'business_size',
+  'status',
+  'daily_limit',
+  'monthly_limit',
+  'overage',
+  'alert_at',
+] as const satisfies (keyof BusinessUpdate)[];
+const FIELDS = [...COLUMNS, 'billing_day'] as const satisfies (keyof BusinessUpdate)[];
+
+/** A field's stored value, in the format of its value in `fields`. */
+function storedIn(name: (typeof FIELDS)[number]) {
+  if (name === 'billing_day') return latestBillingDay;
+  if (name !== 'alert_at') return businesses[name];
+  return asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`);
+}
+/** The stored value of the field that json_each names in `key`. */
+const currentValue = sql`case key ${sql.join(
+  FIELDS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
+  sql` `,
+)} end`;
+
+/** The id of the business if the change transfers it to another user. Otherwise null. */
+const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
+  where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
+/** Selects the fields whose values differ from the stored values. */
+const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
+  where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
+
+const update = change('update_business', ['fields', 'event_ids'], {
+  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})`,
+  before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
+  after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
+  apply: {
+    /**
+     * Revokes the keys and sessions restricted to a transferred business, because otherwise they would work again if the business were
+     * transferred back.
+     */
+    ended: ($) =>
+      builder
+        .update(apiKeys)
+        .set(ending($.now))
+        .where(and(eq(apiKeys.business_id, transferredId($)), isNull(apiKeys.revoked_at))),
+    ...changeBillingDay,
+    dropped: ($) => builder.delete(codes).where(eq(codes.business_id, transferredId($))),
+    set($) {
+      const set = COLUMNS.map((name): [string, SQL] => {
+        const path = sql.raw(`'$.${name}'`);
+        // json_type returns the text 'null' for a JSON null, and NULL for a missing field. A JSON null removes a limit.
+        return [
+          name,
+          sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
+        ];
+      });
+      return builder
+        .update(businesses)
+        .set({ ...Object.fromEntries(set), has_billing_changes: hasBillingChanges($) })
+        .where(isDecided($));
+    },
+    reached: ($) => storeReached(decidedId($), ofToday, $.event_ids),
+  },
+});
+
+/** Changes the fields whose values differ, and returns the updated business. */
+export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
+  const steps = update({ fields: JSON.stringify(fields), event_ids: newEventIds() });
+  const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
+  const [business] = updated;
+  if (business === undefined) throw new Error('the business disappeared within a transaction');
+  return business;
+}
+
+/**
+ * Ensures that a user's home is database `number`, because all of a user's data is in one database. Assigns a new user to that database.
+ * Throws a Conflict if the user's home is another database.
+ */
+export async function claimHomeIn(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
+  const { home } = await claimHome(databases, user_id, { wanted: number });
+  if (home !== number)
+    throw new Conflict(
+      'user_id',
+      `must be a user of database ${number}, which contains the business: user ${user_id} is in database ${home}`,
+    );
+}

@@ -1,0 +1,48 @@
+// Who changed what.
+import * as z from 'zod/mini';
+import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
+import { by, NOBODY, READERS } from '../core/policy.ts';
+import { choices, day, pageQuery, type Query } from '../input.ts';
+import { define } from '../operation.ts';
+import { orderErrors } from './rules.ts';
+
+const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
+const SEARCH_RULE = `must have 1 to ${MAX_SEARCH_LENGTH} characters`;
+export const userChangesQuery = pageQuery('before', 100);
+export const changesQuery = {
+  name: 'this list',
+  schema: z.extend(userChangesQuery.schema, {
+    action: z.optional(z.enum(ACTIONS, ACTION_RULE)),
+    search: z.optional(
+      z
+        .string(SEARCH_RULE)
+        .check(
+          z.minLength(1, SEARCH_RULE),
+          z.maxLength(MAX_SEARCH_LENGTH, { error: SEARCH_RULE, abort: true }),
+          z.normalize('NFC'),
+        ),
+    ),
+    from: day,
+    to: day,
+  }),
+} satisfies Query;
+
+export const changes = define({
+  readChanges: {
+    ...by(READERS),
+    route: 'GET /business/:business_id/changes',
+    name: 'read_changes',
+    does: 'read changes',
+    isDear: true,
+    query: changesQuery,
+    check: orderErrors,
+  },
+  readUserChanges: {
+    ...by(NOBODY),
+    route: 'GET /user/:user_id/changes',
+    name: 'read_user_changes',
+    does: 'read the changes of users',
+    isDear: true,
+    query: userChangesQuery,
+  },
+});

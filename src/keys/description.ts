@@ -1,0 +1,93 @@
+// Descriptions of the operations on API keys.
+import * as z from 'zod/mini';
+import { ROLES } from '../core/policy.ts';
+import { times } from '../openapi/examples.ts';
+import type { DescriptionsOf } from '../openapi/paths.ts';
+import { invalidField, UNKNOWN_USER, unknown } from '../openapi/refusals.ts';
+import { ok } from '../openapi/responses.ts';
+import { day, id, list, object, text, time } from '../openapi/schemas.ts';
+import type { keys as operations } from './operations.ts';
+
+const keyFields = {
+  id: id('the key'),
+  user_id: id('the user who owns it'),
+  name: text('Name of the key.'),
+  last_four: text('Its last four characters.'),
+  created_at: time('it was created'),
+  expires_on: z.nullable(day('Last day on which the key works, UTC. Null if it does not expire.')),
+  revoked_at: z.nullable(time('it was revoked')),
+  business_id: z.nullable(id('the only business that the key gives access to')),
+  last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
+  read_only: z.boolean().check(z.describe('Whether the role is `read`.')),
+  role: z
+    .enum(ROLES)
+    .check(z.describe('`full`: full access. `read`: read-only. `record`: can only read usage and record uses.')),
+};
+
+const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
+export type Key = z.infer<typeof apiKey>;
+export const keys = object('Keys', 'The API keys of a user.', {
+  keys: list('Ordered by id, including revoked and expired keys.', apiKey),
+});
+
+export type Keys = z.infer<typeof keys>;
+export const newKey = object('NewKey', 'A created API key.', {
+  api_key: text('The key itself. It is shown only here.'),
+  ...keyFields,
+});
+
+export type NewKey = z.infer<typeof newKey>;
+export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
+export type RevokedKey = z.infer<typeof revokedKey>;
+
+export const exampleKey: Key = {
+  id: 12,
+  user_id: 7,
+  name: 'Billing server',
+  last_four: 'abcd',
+  created_at: times.created_at,
+  expires_on: null,
+  revoked_at: null,
+  business_id: null,
+  last_used_on: null,
+  read_only: false,
+  role: 'record',
+};
+
+export const descriptions: DescriptionsOf<typeof operations> = {
+  listKeys: {
+    tag: 'businesses',
+    summary: "List a user's API keys",
+    description: 'Lists all keys, including revoked and expired ones. The keys themselves are never shown again.',
+    success: ok('The keys.', keys, { keys: { keys: [exampleKey] } }),
+    refusals: { unknown_user: UNKNOWN_USER },
+  },
+  createKey: {
+    tag: 'businesses',
+    summary: 'Create an API key for a user',
+    description:
+      'Without a body, creates a key with full access to all businesses of the user. `business_id` limits the key to that business.',
+    body: {
+      description: "Empty, or the key's name, role, business and expiry.",
+      component: ['KeyToCreate', 'The API key to create.'],
+      examples: { record_key: { name: 'Billing server', role: 'record' } },
+    },
+    success: ok('The key, which is shown only once.', newKey, {
+      record_key: { api_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSabcd', ...exampleKey },
+    }),
+    invalid: { invalid_role: { role: 'owner' } },
+    refusals: {
+      unknown_user: UNKNOWN_USER,
+      invalid_business: invalidField('business_id', 'must be a business of user 7'),
+    },
+  },
+  revokeKey: {
+    tag: 'businesses',
+    summary: 'Revoke an API key',
+    description: 'The key stops working with the next request.',
+    success: ok('The revoked key.', revokedKey, {
+      key: { key: { ...exampleKey, revoked_at: times.updated_at } },
+    }),
+    refusals: { unknown_user: UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') },
+  },
+};

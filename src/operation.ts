@@ -1,0 +1,104 @@
+// Defines operations. A definition says who may call an operation and what it accepts. The guard, the permission's SQL, the routes, the
+// OpenAPI description, the commands and the tests of every operation are derived from it. Loads neither the router nor the database,
+// because commands load definitions, too.
+import type * as z from 'zod/mini';
+import type { FieldErrors } from './core/conflict.ts';
+import type { ParsedJson } from './core/json.ts';
+import type { Rule } from './core/policy.ts';
+import type { Query } from './input.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** The path of all operations. */
+export const API = '/api/v1';
+/** The names of parameters in paths. The guard has the owner of a `business_id` checked, so no other name may stand for a business. */
+const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
+
+export type Body = z.ZodMiniType<object | undefined>;
+type OwnRule = Omit<Rule, 'isOfUsage'>;
+/** What a body records, by the name of its rule. `json` is not validated yet. */
+export type Recorded<Name extends string = string> = { rule: Name; json: ParsedJson };
+
+/** `now`, and the numbers of the databases that the call can query. */
+export type Asked = { now: Date; numbers: readonly number[] };
+/**
+ * Rules for which a schema is not enough, for example because they depend on the time. `given` contains the input that is not wrong, and
+ * `errors` the errors of the rest.
+ */
+export type Check<Given = never> = (
+  given: Given,
+  asked: Asked,
+  errors: FieldErrors,
+) => FieldErrors | Promise<FieldErrors>;
+
+type Input = { query?: Query; check?: Check };
+/** An operation with one rule, or one whose body determines which of several rules applies. */
+export type Definition = { route: `${Method} /${string}` } & Input &
+  (
+    | (OwnRule & {
+        body?: Body;
+        /** The schema of a body with a code, which the caller can send in place of a credential. */
+        code?: z.ZodMiniType<{ code: string }>;
+      })
+    | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Recorded }
+  );
+export type Definitions = { readonly [id: string]: Definition };
+
+export type Operation = Input & {
+  /** The `operationId` in the OpenAPI description. */
+  id: string;
+  method: Method;
+  /** The pattern below /api/v1. */
+  path: string;
+  namesBusiness: boolean;
+  /** Several if the body determines the rule. */
+  rules: readonly [Rule & { body?: Body }, ...(Rule & { body?: Body })[]];
+  ruleOf?: (body: string) => Recorded;
+  body?: Body;
+  code?: z.ZodMiniType<{ code: string }>;
+};
+
+/** The schema types of a definition. Query and Body stand for none. */
+export type QueryOf<D> = D extends { query: infer Q extends Query } ? Q : Query;
+export type BodyOf<D> = D extends { rules: infer Rs }
+  ? Rs[keyof Rs] extends { body: infer B extends Body }
+    ? B
+    : Body
+  : D extends { body: infer B extends Body }
+    ? B
+    : Body;
+
+/** Input of which any value can be missing, because it is wrong. An entry of a list can be missing, too. */
+type Partly<T> = T extends (infer Entry)[]
+  ? (Partly<Entry> | undefined)[]
+  : T extends object
+    ? { [Name in keyof T]?: Partly<T[Name]> | undefined }
+    : T;
+type GivenTo<D> = Partly<
+  (Query extends QueryOf<D> ? object : z.output<QueryOf<D>['schema']>) &
+    (Body extends BodyOf<D> ? object : NonNullable<z.output<BodyOf<D>>>)
+>;
+
+type Defined<Ds> = { readonly [Id in keyof Ds]: Operation & { readonly definition: Ds[Id] } };
+
+/** Defines operations by id. Throws if a path has an unknown parameter. */
+export function define<const Ds extends Definitions>(
+  definitions: Ds & { readonly [Id in keyof Ds]: { check?: Check<GivenTo<Ds[Id]>> } },
+): Defined<Ds> {
+  const operations = Object.entries<Definition>(definitions).map(([id, definition]) => {
+    const { route, query, check } = definition;
+    const [method, path = ''] = route.split(' ') as [Method, string];
+    const names: string[] = path.match(/(?<=:)\w+/g) ?? [];
+    const unknown = names.find((name) => !PARAMETERS.includes(name));
+    if (unknown !== undefined) throw new Error(`${path} has an unknown parameter: ${unknown}`);
+    const isOfUsage = path.startsWith('/business/usage/');
+    const own =
+      'rules' in definition
+        ? Object.entries(definition.rules).map(([name, rule]) => ({ ...rule, name, isOfUsage }))
+        : [{ ...definition, isOfUsage }];
+    const more =
+      'rules' in definition ? { ruleOf: definition.ruleOf } : { body: definition.body, code: definition.code };
+    const common = { id, method, path, query, check, namesBusiness: names.includes('business_id') };
+    return [id, { ...common, ...more, rules: own, definition }];
+  });
+  return Object.fromEntries(operations);
+}

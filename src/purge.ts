@@ -1,0 +1,192 @@
+// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
+// businesses. Runs on a schedule, never during a request.
+import { and, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
+import { eventsRetainedFrom, missingEventsOfSlice } from './alerts/statements.ts';
+import { changesRetainedFrom } from './changes/statements.ts';
+import { BINDINGS, type Binding } from './core/database.ts';
+import { addDays, DAY_MS, formatTimestamp } from './core/time.ts';
+import type { Cost } from './db/batch.ts';
+import { forgetDeletedBusinesses, forgetIds } from './db/ledger.ts';
+import { metered } from './db/meter.ts';
+import { rowValues } from './db/new-row.ts';
+import { MAX_ORIGINS, originsRetainedFrom } from './db/refused-origins.ts';
+import {
+  apiKeys,
+  changes,
+  codes,
+  type Database,
+  deletions,
+  events,
+  formerTokens,
+  ledger,
+  refusedOrigins,
+  runs,
+} from './db/schema.ts';
+import { stackOf } from './db/stack.ts';
+import { withTimeout } from './db/timeout.ts';
+
+/** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
+const ROWS_PER_STATEMENT = 8000;
+const KEEP_SESSIONS_DAYS = 7;
+/** Most purges of changes check only those that became overdue within this many days. */
+const CHANGES_OVERDUE_DAYS = 30;
+/** The timeout for one database. The next run starts two minutes after this one. */
+const TIMEOUT_MS = 30_000;
+const MINUTES_PER_RUN = 2;
+
+type Report = (line: object) => void;
+
+/** Purges all databases. If a database fails, logs the error and continues with the others. */
+export async function purgeAll(
+  bindings: { [binding in Binding]?: D1Database },
+  { scheduled, log, cost }: { scheduled: Date; log: { error: (line: object) => void }; cost: Cost },
+): Promise<{ failed: Binding[]; ids: number }> {
+  const failed: Binding[] = [];
+  let ids = 0;
+  const windows = windowsFor(BINDINGS.filter((database) => bindings[database] !== undefined).length);
+  const purges = BINDINGS.map(async (database) => {
+    const d1 = bindings[database];
+    if (d1 === undefined) return;
+    try {
+      const report: Report = (line) => log.error({ ...line, database });
+      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report, windows), TIMEOUT_MS);
+    } catch (error) {
+      failed.push(database);
+      log.error({ operation: 'purge', database, error: stackOf(error) });
+    }
+  });
+  await Promise.all(purges);
+  return { failed, ids };
+}
+
+/**
+ * The windows of the ledger that a run examines in each of `count` databases. A turn takes at most two statements, and a window three. The
+ * free plan allows 50 statements in an invocation, which suffice for nine databases. More need a paid plan, which allows 1,000.
+ */
+export const windowsFor = (count: number) => Math.floor(((count <= 9 ? 48 : 998) / count - 2) / 3);
+
+/** Deletes the next kind of data in TURNS, and ids that may be forgotten. Returns the number of deleted ids. */
+export async function purge(db: Database, now: Date, report: Report = () => {}, windows = 1): Promise<number> {
+  const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
+  await TURNS[turn % TURNS.length]?.(db, now, turn, report);
+  return forgetIds(db, now, windows);
+}
+
+const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
+
+async function purgeFormerTokens(db: Database, now: Date): Promise<void> {
+  const { token, expires_at } = formerTokens;
+  const expired = db
+    .select({ token })
+    .from(formerTokens)
+    .where(lte(expires_at, formatTimestamp(now)));
+  await db.delete(formerTokens).where(inArray(token, expired.limit(ROWS_PER_STATEMENT)));
+}
+
+/** Retains ended sessions for KEEP_SESSIONS_DAYS, so the log can distinguish them from unknown sessions. */
+async function purgeSessions(db: Database, now: Date): Promise<void> {
+  const keptFrom = formatTimestamp(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
+  const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
+  await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(ROWS_PER_STATEMENT)));
+}
+
+async function purgeCodes(db: Database, now: Date): Promise<void> {
+  const expired = db
+    .select({ hash: codes.hash })
+    .from(codes)
+    .where(lte(codes.expires_at, formatTimestamp(now)));
+  await db.delete(codes).where(inArray(codes.hash, expired.limit(ROWS_PER_STATEMENT)));
+}
+
+/**
+ * Always retains the last change of each business and user, because the next id is derived from it. The day's first turn checks all
+ * changes.
+ */
+async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
+  const keptFrom = changesRetainedFrom(now);
+  const isFirstTurn = turn === TURNS.indexOf(purgeChanges);
+  const from = isFirstTurn ? undefined : gte(changes.at, addDays(keptFrom, -CHANGES_OVERDUE_DAYS));
+  const hasLater = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}
+    and later.subject_id = ${changes.subject_id} and later.id > ${changes.id})`;
+  const columns = { subject: changes.subject, subject_id: changes.subject_id, id: changes.id };
+  const overdue = db
+    .select(columns)
+    .from(changes)
+    .where(and(lt(changes.at, keptFrom), from, hasLater));
+  const ofDeleted = db
+    .select(columns)
+    .from(changes)
+    .where(and(eq(changes.subject, 'business'), inArray(changes.subject_id, deleted(db)), hasLater));
+  const due = unionAll(overdue, ofDeleted).limit(ROWS_PER_STATEMENT);
+  await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
+}
+
+/**
+ * Deletes ids of deleted businesses, and the rows of completed deletions. A deletion is complete when no id and at most one change is left.
+ */
+async function endDeletions(db: Database): Promise<void> {
+  await forgetDeletedBusinesses(db);
+  const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
+  const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
+  const secondChange = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
+  await db.delete(deletions).where(sql`not exists (${anyId}) and not exists (${secondChange})`);
+}
+
+async function purgeEvents(db: Database, now: Date): Promise<void> {
+  const old = db
+    .select({ id: events.id })
+    .from(events)
+    .where(lt(events.at, eventsRetainedFrom(now)));
+  await db.delete(events).where(inArray(events.id, old.limit(ROWS_PER_STATEMENT)));
+}
+
+/** Reports thresholds without an event. There should be none, so this only checks, and repairs nothing. */
+async function checkEvents(db: Database, now: Date, _turn: number, report: Report): Promise<void> {
+  for (const missing of await missingEventsOfSlice(db, now))
+    report({ operation: 'check_alerts', ...missing, error: 'no alert was stored for this threshold' });
+}
+
+/**
+ * Walks through the table, because `last_seen` has no index. Examines whole businesses, with at most ROWS_PER_STATEMENT origins, continues
+ * after them in its next turn, and begins again at the end. `runs` contains the businesses that it examines.
+ */
+async function purgeRefusedOrigins(db: Database, now: Date): Promise<void> {
+  const { business_id, last_seen } = refusedOrigins;
+  const name = 'refused_origins';
+  const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} where ${eq(runs.name, name)})`;
+  const after_id = sql`coalesce(${stored(runs.last_id)}, 0)`;
+  const last_id = sql`(select ${business_id} from ${refusedOrigins} where ${gt(business_id, after_id)} order by ${business_id}
+    limit 1 offset ${ROWS_PER_STATEMENT - MAX_ORIGINS})`;
+  const next = rowValues(runs, { name, ended_at: formatTimestamp(now), after_id, last_id });
+  const isExamined = and(
+    gt(business_id, stored(runs.after_id)),
+    lte(business_id, sql`coalesce(${stored(runs.last_id)}, ${Number.MAX_SAFE_INTEGER})`),
+  );
+  const excluded = (column: string) => sql.raw(`excluded.${column}`);
+  await db.batch([
+    db
+      .insert(runs)
+      .select(sql`select ${next} where true`)
+      .onConflictDoUpdate({
+        target: runs.name,
+        set: { ended_at: excluded('ended_at'), after_id: excluded('after_id'), last_id: excluded('last_id') },
+      }),
+    db.delete(refusedOrigins).where(and(isExamined, lt(last_seen, originsRetainedFrom(now)))),
+  ]);
+}
+
+/** Each run executes the next of these functions. */
+const TURNS = [
+  purgeFormerTokens,
+  purgeChanges,
+  endDeletions,
+  purgeSessions,
+  purgeChanges,
+  purgeCodes,
+  purgeEvents,
+  purgeChanges,
+  checkEvents,
+  purgeRefusedOrigins,
+];

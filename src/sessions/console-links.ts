@@ -1,0 +1,78 @@
+// Creates users' console links, for the operator. The code in a link starts a session (sessions.ts). Only the code's hash is stored.
+import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { newCode, sha256Hex } from '../core/credential.ts';
+import type { Optional } from '../core/optional.ts';
+import type { LinkRole } from '../core/policy.ts';
+import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
+import type { BoundDatabases } from '../db/batch.ts';
+import { isBeforeDeadline } from '../db/call.ts';
+import { findHome } from '../db/homes.ts';
+import { raiseIds } from '../db/ids.ts';
+import { rowIn, rowValues } from '../db/new-row.ts';
+import { isPermitted } from '../db/permission.ts';
+import { apiKeys, businesses, codes } from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
+import { builder, type Placeholders } from '../db/text.ts';
+import { isOfBusiness, notOwned } from '../keys/statements.ts';
+import { CODE_MINUTES, DEFAULT_LINK_MINUTES } from './rules.ts';
+
+/**
+ * `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. `as` names the
+ * person in the session's changes.
+ */
+export type ConsoleLink = { user_id: number } & Optional<{
+  business_id: number;
+  role: LinkRole;
+  minutes: number;
+  return_url: string | null;
+  as: string;
+}>;
+
+/** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
+function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
+  const user_id = sql`${link} ->> 'user_id'`;
+  const isUnrestricted = and(isNull(apiKeys.ends_at), isNull(apiKeys.business_id));
+  const works = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
+  return sql`(exists (select 1 from ${businesses} where ${eq(businesses.user_id, user_id)})
+    or exists (select 1 from ${apiKeys} where ${and(eq(apiKeys.user_id, user_id), isUnrestricted, works)}))`;
+}
+
+const readUser = statement(['link'], (permission, $) => {
+  const isKnown = sql<number>`(${isPermitted(permission)} and ${canOpenConsole($)})`;
+  return withVerdict(permission, { is_known: isKnown.as('is_known') });
+});
+
+const insertCode = statement(['link'], (permission, $) =>
+  builder
+    .insert(codes)
+    .select(
+      sql`select ${rowValues(codes, rowIn(codes, $.link))} from ${permission}
+        where ${and(isPermitted(permission), isBeforeDeadline, canOpenConsole($), isOfBusiness($.link))}`,
+    )
+    .returning({ expires_at: codes.expires_at }),
+);
+
+/**
+ * Creates the code of a console link for a user. Returns null if the console has nothing to show the user. Throws a Conflict if the
+ * business does not belong to the user. Raises the next ids, because the session can be the database's first row in api_keys.
+ */
+export async function createConsoleLink(
+  databases: BoundDatabases,
+  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null, as }: ConsoleLink,
+  now: Date,
+): Promise<{ code: string; expires_at: string } | null> {
+  const home = await findHome(databases, user_id);
+  if (home === null) return null;
+  const code = newCode(home);
+  const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
+  const hash = await sha256Hex(code);
+  const columns = { hash, user_id, business_id, role, minutes, expires_at, return_url, actor_name: as };
+  const link = JSON.stringify(columns);
+  const { row, created } = await databases.askIn(home)(readUser({ link }), {
+    ...raiseIds(home),
+    created: insertCode({ link }),
+  });
+  if (!row.is_known) return null;
+  if (created[0] === undefined) throw notOwned(user_id);
+  return { code, expires_at };
+}

@@ -1,0 +1,88 @@
+// Descriptions of the operations on console sessions.
+import * as z from 'zod/mini';
+
+import type { DescriptionsOf } from '../openapi/paths.ts';
+import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
+import { ok } from '../openapi/responses.ts';
+import { component, object, text, time } from '../openapi/schemas.ts';
+import type { sessions as operations } from './operations.ts';
+import { codeBody } from './operations.ts';
+import { MAX_SESSIONS, SESSION_HOURS } from './rules.ts';
+
+export const session = object('Session', 'A console session.', {
+  session_key: text('The session key, which is shown only once. Send it like an API key.'),
+  expires_at: time('the session ends'),
+  read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
+  return_url: z
+    .nullable(z.string())
+    .check(z.describe('The URL of the back link in the console, as set in the console link. Null if none was set.')),
+});
+
+export type Session = z.infer<typeof session>;
+export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
+export type EndedSession = z.infer<typeof endedSession>;
+export const consoleLink = object('ConsoleLink', 'A link that opens the console once.', {
+  url: text('The URL to send the owner to. The first person to open it starts the session.'),
+  expires_at: time('the link stops working'),
+});
+
+export type ConsoleLink = z.infer<typeof consoleLink>;
+
+const code = component('Code', 'The code of a console link, which works once.', codeBody);
+
+export const descriptions: DescriptionsOf<typeof operations> = {
+  createConsoleLink: {
+    tag: 'businesses',
+    summary: 'Create a console link',
+    description:
+      'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
+    body: {
+      description:
+        "Empty for a session with full access for 60 minutes, or the session's business, role, duration, return URL and person.",
+      component: ['ConsoleLinkToCreate', 'The console link to create.'],
+      examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings', as: 'Anna' } },
+    },
+    success: ok('The link, which is shown only once.', consoleLink, {
+      read: {
+        url: 'https://service.example/owner#code=0123456789ABCDEFGHIJKLMNOPQRSTUVWX',
+        expires_at: '2026-03-03T12:02:00.000000Z',
+      },
+    }),
+    invalid: { invalid_minutes: { minutes: 0 }, invalid_return_url: { return_url: 'product.example' } },
+    refusals: {
+      unknown_user: unknown(
+        'User id',
+        '`user_id` is not an id, or the user has neither a business nor an API key that works',
+      ),
+      invalid_business: invalidField('business_id', 'must be a business of user 7'),
+    },
+  },
+  startSession: {
+    tag: 'session',
+    summary: 'Start a console session',
+    description: `Starts a session for the console. A session key has the format of an API key and the same rights or fewer, and expires
+automatically. Send an API key with an empty body for a session of ${SESSION_HOURS} hours. Or send the code of a console link without a
+credential, for a session as long as the link specifies. A code works once. A user can have ${MAX_SESSIONS} sessions.
+Starting another ends the oldest one that was started in the same way: with the same API key, or with a console link.`,
+    body: {
+      description: 'Empty with an API key. Without a credential, the code of a console link.',
+      schema: code,
+      examples: { code: { code: '0123456789ABCDEFGHIJKLMNOPQRSTUVWX' } },
+    },
+    success: ok('The session and its key.', session, {
+      code: {
+        session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
+        expires_at: '2026-03-03T13:00:00.000000Z',
+        read_only: false,
+        return_url: 'https://product.example/settings',
+      },
+    }),
+    refusals: { ...NO_BODY },
+  },
+  endSession: {
+    tag: 'session',
+    summary: 'End the session',
+    description: 'Ends the session whose key is sent. API keys and tokens are refused.',
+    success: ok('The session ended.', endedSession, { ended: { ended: true } }),
+  },
+};

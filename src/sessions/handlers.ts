@@ -1,0 +1,45 @@
+// Creates console links, and starts and ends console sessions.
+import { newCredential, sha256Hex } from '../core/credential.ts';
+import { formatTimestamp, HOUR_MS } from '../core/time.ts';
+import { readVerdict } from '../db/statement.ts';
+import { unknownEntry } from '../http/errors.ts';
+import { success } from '../http/response.ts';
+import { userOf } from '../http/user.ts';
+import { serve } from '../serve.ts';
+import { createConsoleLink } from './console-links.ts';
+import type { ConsoleLink, EndedSession, Session } from './description.ts';
+import { sessions as operations } from './operations.ts';
+import { consoleUrl, SESSION_HOURS } from './rules.ts';
+import { endSession, redeemCode, startSession } from './statements.ts';
+
+export const sessions = serve(operations, {
+  async createConsoleLink(c) {
+    const user_id = userOf(c);
+    const { now, ownOrigin } = c.get('call');
+    const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
+    if (link === null) throw unknownEntry('User id');
+    return success<ConsoleLink>(c, { url: consoleUrl(ownOrigin, link.code), expires_at: link.expires_at });
+  },
+
+  async startSession(c) {
+    const { credential, now } = c.get('call');
+    const session_key = newCredential('bua_sk_', c.get('database'));
+    const hash = await sha256Hex(session_key);
+    const ask = c.get('ask');
+    const ends_at = formatTimestamp(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
+    const { started, spent } =
+      credential.kind === 'code'
+        ? await ask(readVerdict, redeemCode(hash, session_key.slice(-4)))
+        : { ...(await ask(readVerdict, startSession(hash, ends_at))), spent: [] };
+    const [row] = started;
+    if (!row?.ends_at) throw new Error('a permitted session start created no session');
+    const return_url = spent[0]?.return_url ?? null;
+    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.role === 'read', return_url });
+  },
+
+  async endSession(c) {
+    const { ended } = await c.get('ask')(readVerdict, { ended: endSession });
+    if (ended.length === 0) throw new Error('a permitted session end changed nothing');
+    return success<EndedSession>(c, { ended: true });
+  },
+});

@@ -1,0 +1,24 @@
+// Limits on console sessions and links, and the URLs to which the console may link back (docs/api.md, "Start a session").
+import { addressRule, isSafeAddress } from '../core/address.ts';
+
+/** The duration of a session that an API key starts. */
+export const SESSION_HOURS = 12;
+/** The maximum number of active sessions per user. When another one starts, sessions/statements.ts chooses the one that ends. */
+export const MAX_SESSIONS = 20;
+/** The maximum number of stored sessions per user, including ended ones. */
+export const MAX_STORED_SESSIONS = 50;
+
+/** Puts the code in the fragment, which browsers never send to a server. */
+export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;
+
+/** How long a console link's code is valid. */
+export const CODE_MINUTES = 2;
+/** The default duration of a session that a console link starts. */
+export const DEFAULT_LINK_MINUTES = 60;
+/** The longest session that a link can start. */
+export const MAX_LINK_MINUTES = 1440;
+
+export const MAX_RETURN_URL_LENGTH = 2000;
+export const RETURN_URL_RULE = addressRule(MAX_RETURN_URL_LENGTH);
+/** Returns whether the console may link back to this URL. */
+export const isReturnUrl = (text: string): boolean => isSafeAddress(text, MAX_RETURN_URL_LENGTH);

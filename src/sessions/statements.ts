@@ -1,0 +1,137 @@
+// Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
+import { and, eq, gt, inArray, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { isBeforeDeadline } from '../db/call.ts';
+import { NEW_ID, rowValues } from '../db/new-row.ts';
+import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
+import { apiKeys, codes } from '../db/schema.ts';
+import { statement } from '../db/statement.ts';
+import { builder } from '../db/text.ts';
+import { MAX_SESSIONS, MAX_STORED_SESSIONS } from './rules.ts';
+
+const NAME = 'console';
+
+/** Matches the user's sessions. */
+const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
+
+/** The column values that end a session. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
+export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
+
+/** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */
+export const endSessionsOf = statement(['key_id'], (permission, $) => {
+  const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
+    where ${and(eq(apiKeys.id, ifPermitted(permission, $.key_id)), isNotNull(apiKeys.revoked_at))})`;
+  return builder
+    .update(apiKeys)
+    .set(ending($.now))
+    .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
+});
+
+/** Selects a column of the session with this hash. Null if there is no such session: in SQL, null never equals anything. */
+const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
+  sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
+
+/**
+ * Ends the user's sessions beyond MAX_SESSIONS. Sessions started like the new one (by the same key, or by a console link for the same
+ * business) end first, oldest first. A restricted key therefore ends its own sessions before any others.
+ */
+const endExcess = statement(['hash'], (_, $) => {
+  const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
+    and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $.hash)})`;
+  const isActive = gt(apiKeys.ends_at, $.now);
+  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $.hash)), isActive)}
+    order by ${apiKeys.hash} <> ${$.hash}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
+  return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
+});
+
+/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. That suffices, because each start adds one. */
+const dropExcess = statement(['hash'], (_, $) => {
+  const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
+    order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
+  return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
+});
+
+const permittedKeyId = (permission: Permission) =>
+  sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
+
+const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
+  const { user_id, last_four, expires_on, business_id, role, id } = apiKeys;
+  // A key works through the day on which it expires.
+  const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
+  return builder
+    .insert(apiKeys)
+    .select(
+      sql`select ${rowValues(apiKeys, {
+        id: NEW_ID,
+        user_id,
+        name: NAME,
+        hash: $.hash,
+        last_four,
+        created_at: $.now,
+        last_used_on: $.today,
+        ends_at,
+        session_of: id,
+        business_id,
+        role,
+      })} from ${apiKeys} where ${eq(id, permittedKeyId(permission))} and ${isBeforeDeadline}`,
+    )
+    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
+});
+
+/** Starts a session for the calling API key. The session ends at `ends_at`, or when the key expires if that is earlier. */
+export const startSession = (hash: string, ends_at: string) => ({
+  started: insertSession({ hash, ends_at }),
+  ended: endExcess({ hash }),
+  dropped: dropExcess({ hash }),
+});
+
+const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
+  const { user_id, business_id, minutes, role, actor_name } = codes;
+  const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${minutes} || ' minutes')`;
+  return builder
+    .insert(apiKeys)
+    .select(
+      sql`select ${rowValues(apiKeys, {
+        id: NEW_ID,
+        user_id,
+        name: NAME,
+        hash: $.hash,
+        last_four: $.last_four,
+        created_at: $.now,
+        last_used_on: $.today,
+        ends_at,
+        business_id,
+        role,
+        actor_name,
+      })} from ${permission} cross join ${codes}
+        where ${and(eq(codes.hash, $.lookup_value), isPermitted(permission), isBeforeDeadline)}`,
+    )
+    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
+});
+const spendCode = statement(['hash'], (_, $) => {
+  const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;
+  return builder
+    .delete(codes)
+    .where(and(eq(codes.hash, $.lookup_value), isStarted))
+    .returning({ return_url: codes.return_url });
+});
+
+/**
+ * Starts the session of a console link and deletes the link's code, so only one of two concurrent calls receives a session. The later steps
+ * depend on the insert.
+ */
+export const redeemCode = (hash: string, last_four: string) => ({
+  started: insertFromCode({ hash, last_four }),
+  spent: spendCode({ hash }),
+  ended: endExcess({ hash }),
+  dropped: dropExcess({ hash }),
+});
+
+/** Ends the session that makes the call. */
+export const endSession = statement([], (permission, $) =>
+  builder
+    .update(apiKeys)
+    .set(ending($.now))
+    .where(and(eq(apiKeys.id, permittedKeyId(permission)), isBeforeDeadline))
+    .returning({ id: apiKeys.id }),
+)({});

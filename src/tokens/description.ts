@@ -1,0 +1,32 @@
+// Descriptions of the operations on tokens.
+
+import { business, businessDetails, businessWith, detailsOf } from '../business/description.ts';
+import { NO_QUERY } from '../input.ts';
+import { SHOP } from '../openapi/examples.ts';
+import type { DescriptionsOf } from '../openapi/paths.ts';
+import { unknownParameter } from '../openapi/refusals.ts';
+import { ok } from '../openapi/responses.ts';
+import type { tokens as operations } from './operations.ts';
+
+export const descriptions: DescriptionsOf<typeof operations> = {
+  rotateToken: {
+    tag: 'access',
+    summary: 'Replace the business token',
+    description: `Issues a new token for the business. Without a body, the old token and all earlier ones stop working immediately. With
+\`keep_old\`, the old token keeps working for that long, so you have time to update all pages. A business can have at most 5 former tokens.`,
+    body: {
+      description: 'If empty, the old token stops working immediately.',
+      component: ['Rotation', 'How long the old token keeps working.'],
+      examples: { keep_old: { keep_old: '24h' } },
+    },
+    success: ok('The business with its new token.', business, { keep_old: businessWith() }),
+    invalid: { invalid_body: { keep: '24h' } },
+    refusals: { ...unknownParameter(NO_QUERY, 'keep_old') },
+  },
+  stopFormerTokens: {
+    tag: 'access',
+    summary: 'Stop former tokens',
+    description: 'Stops all former tokens immediately. The current token keeps working.',
+    success: ok('The business without former tokens.', businessDetails, { business: detailsOf(SHOP) }),
+  },
+};

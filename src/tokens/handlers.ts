@@ -1,0 +1,30 @@
+// Replaces the token of a business, and stops former tokens.
+import { businessResponse, detailsResponse } from '../business/shown-business.ts';
+import { businessInFull, businessWithEntries } from '../business/statements.ts';
+import { newCredential } from '../core/credential.ts';
+import { databaseOfId } from '../core/database.ts';
+import { parseDuration } from '../core/duration.ts';
+import { formatTimestamp } from '../core/time.ts';
+import { parseJson } from '../db/json.ts';
+import { serve } from '../serve.ts';
+import { tokens as operations } from './operations.ts';
+import { rotateToken, stopFormerTokens } from './statements.ts';
+
+export const tokens = serve(operations, {
+  async rotateToken(c) {
+    const { keep_old } = c.req.valid('json');
+    const { business_id, now } = c.get('call');
+    const keepUntil =
+      keep_old === undefined ? null : formatTimestamp(new Date(now.getTime() + parseDuration(keep_old)));
+    const token = newCredential('bua_pk_', databaseOfId(business_id));
+    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil));
+    const [business] = decided;
+    if (business === undefined) throw new Error('a permitted rotation changed nothing');
+    return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
+  },
+
+  async stopFormerTokens(c) {
+    const { row, decided } = await c.get('ask')(businessInFull, stopFormerTokens());
+    return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
+  },
+});

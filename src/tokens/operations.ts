@@ -1,0 +1,30 @@
+// The token of a business, and former tokens that still work.
+import * as z from 'zod/mini';
+import { DURATION, DURATION_RULE } from '../core/duration.ts';
+import { by, FULL } from '../core/policy.ts';
+import { strict } from '../input.ts';
+import { define } from '../operation.ts';
+
+const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
+const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
+export const rotationBody = strict(
+  { keep_old: z.optional(z.string(KEEP_RULE).check(z.regex(DURATION, KEEP_RULE))) },
+  ROTATION_RULE,
+);
+
+export const tokens = define({
+  rotateToken: {
+    ...by(FULL),
+    route: 'POST /business/:business_id/token',
+    name: 'rotate_token',
+    does: 'rotate tokens',
+    retry: 'never',
+    body: z.optional(rotationBody),
+  },
+  stopFormerTokens: {
+    ...by(FULL),
+    route: 'DELETE /business/:business_id/token/former',
+    name: 'stop_former_tokens',
+    does: 'stop former tokens',
+  },
+});

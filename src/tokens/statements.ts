@@ -1,0 +1,83 @@
+// Statements that change a business's token and read its former tokens.
+import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { $call } from '../db/call.ts';
+import { change, decidedId, isDecided, lastFour } from '../db/change.ts';
+import { asJson, jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { rowValues } from '../db/new-row.ts';
+import { businesses, formerTokens } from '../db/schema.ts';
+import { builder } from '../db/text.ts';
+
+const MAX_FORMER_TOKENS = 5;
+
+/** Selects a business's former tokens that still work. */
+const formerToken = (business_id: SQL | Column) =>
+  sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
+
+/** A business's former tokens that still work, for responses, in the order in which they were replaced. */
+export function formerTokensOf(business_id: SQL | Column) {
+  const { token, expires_at, place } = formerTokens;
+  const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
+  return selectOne(jsonList(shown, place), formerToken(business_id));
+}
+
+const oldToken = selectOne(
+  jsonObject({ token: lastFour(sql`${businesses.token}`) }),
+  sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
+);
+/** The business's next `place` in former_tokens. */
+const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
+  where ${formerTokens.business_id} = ${businesses.id})`;
+
+const rotation = change('rotate_token', ['token', 'keep_until'], {
+  decideIf: () => sql`true`,
+  before: () => oldToken,
+  after($) {
+    const former = jsonObject({ former_works_until: sql`${$.keep_until}` });
+    return sql`json_patch(${jsonObject({ token: lastFour(sql`${$.token}`) })}, ${former})`; // json_patch drops a null
+  },
+  apply: {
+    kept: ($) =>
+      builder.insert(formerTokens).select(
+        sql`select ${rowValues(formerTokens, {
+          token: businesses.token,
+          business_id: businesses.id,
+          expires_at: $.keep_until,
+          place: nextPlace,
+        })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
+      ),
+    applied: ($) =>
+      builder
+        .update(businesses)
+        .set({ token: sql`${$.token}` })
+        .where(isDecided($)),
+    /**
+     * Deletes expired former tokens, and the oldest ones if there are more than MAX_FORMER_TOKENS. If `keep_until` is null, deletes all
+     * former tokens.
+     */
+    dropped($) {
+      const ofBusiness = eq(formerTokens.business_id, decidedId($));
+      const stillWorks = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;
+      const latest = builder
+        .select({ token: formerTokens.token })
+        .from(formerTokens)
+        .where(and(ofBusiness, stillWorks))
+        .orderBy(desc(formerTokens.place))
+        .limit(MAX_FORMER_TOKENS);
+      return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${latest}`));
+    },
+  },
+});
+
+/**
+ * Replaces the business's token. The old token works until `keep_until`. If that is null, the old token and all earlier tokens stop working
+ * immediately. The deciding step returns the business's old values, except for `updated_at`.
+ */
+export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
+
+const stop = change('stop_former_tokens', [], {
+  decideIf: () => sql`exists (select 1 ${formerToken(businesses.id)})`,
+  before: ($) => jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
+  apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
+});
+/** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
+export const stopFormerTokens = () => stop({});

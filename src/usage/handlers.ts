@@ -1,0 +1,170 @@
+// Reports usage, and records, lowers and imports uses.
+import type * as z from 'zod/mini';
+import { Conflict } from '../core/conflict.ts';
+import { digestOf } from '../core/credential.ts';
+import {
+  addUses,
+  type LimitUsage,
+  type ListedUse,
+  MAX_COUNT,
+  type PeriodBeyond,
+  refusalOfList,
+  refusingLimit,
+  remainingOf,
+  secondsUntilAllowed,
+} from '../core/limits.ts';
+import { dayOf, fillRange, rangeOf } from '../core/time.ts';
+import { dayOfUse } from '../core/use.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import { readVerdict } from '../db/statement.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { prefersCsv } from '../http/accept.ts';
+import { csvResponse, VARY } from '../http/csv.ts';
+import { inputError, limitOfList, limitReached } from '../http/errors.ts';
+import { idOf } from '../http/input.ts';
+import { success } from '../http/response.ts';
+import { serve } from '../serve.ts';
+import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageReport } from './description.ts';
+import { importHistory } from './history.ts';
+import { type LoweredUse, lowerUses } from './lowering.ts';
+import type { loweringBody, usesBody } from './operations.ts';
+import { usage as operations } from './operations.ts';
+import { historyErrors } from './rules.ts';
+import {
+  countManyOnce,
+  countOnce,
+  countUse,
+  type IdentifiedUse,
+  isBeyondCount,
+  readKnownUse,
+  readLimitUsage,
+  usageInRange,
+} from './statements.ts';
+import { totals } from './totals.ts';
+
+/** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
+type Outcome = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
+type DayCount = { date: string; count: number };
+
+/** Counts a use. Retry-safe with an Idempotency-Key. */
+async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
+  const ask = c.get('ask');
+  const id = idOf(c);
+  if (id === undefined) {
+    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, countUse(quantity)));
+    return { before: row, counted: counted[0] };
+  }
+  const digest = await digestOf(c.get('call').credential.kind, id);
+  const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
+  return { before: row, counted: counted[0] };
+}
+
+/** Converts the overflow of a daily count to a Conflict. */
+async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
+  return batch.catch((error: unknown) => {
+    throw isBeyondCount(error) ? beyondCount() : error;
+  });
+}
+const beyondCount = () => new Conflict('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
+
+/** Returns the day of a use and its current count. Throws if the use would have exceeded a limit. */
+function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
+  const known = before.date ? { date: before.date, count: before.count ?? 0, duplicate: true as const } : undefined;
+  const use = counted ?? known;
+  if (use === undefined) {
+    const refusing = refusingLimit(before, quantity, dayOf(now));
+    throw refusing === null
+      ? new Error('a permitted use was not counted')
+      : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
+  }
+  const remaining = remainingOf(counted === undefined ? before : addUses(before, quantity), dayOf(now));
+  return remaining === null ? use : { ...use, remaining };
+}
+
+/** Returns the error for a list that would exceed a limit. */
+function listRefused(
+  uses: (ListedUse & { index: number })[],
+  { beyond, indexes }: { beyond: Json<PeriodBeyond[]>; indexes: Json<number[]> },
+  now: Date,
+) {
+  const newIndexes = new Set(parseJson(indexes));
+  const newUses = uses.filter((_, index) => newIndexes.has(index));
+  const { use, refusing, wait } = refusalOfList(newUses, parseJson(beyond), now);
+  const { period, starts_on, ends_on } = refusing;
+  const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
+  const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
+  return limitOfList(use.index, refusing, wait, isNow ? undefined : when);
+}
+
+/** Dedupes a list of uses by id, keeping each id's first occurrence. */
+async function identifiedUses(
+  c: ContextOf<Guarded>,
+  { uses }: z.output<typeof usesBody>,
+): Promise<(IdentifiedUse & ListedUse & { index: number })[]> {
+  const { credential, now } = c.get('call');
+  const first = new Map<string, ListedUse & { index: number }>();
+  for (const [index, { id, at, quantity = 1 }] of uses.entries()) {
+    const day = at === undefined ? dayOf(now) : dayOfUse(at);
+    if (!first.has(id)) first.set(id, { index, day, quantity, isDated: at !== undefined });
+  }
+  return Promise.all(Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use })));
+}
+
+async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof loweringBody>): Promise<LoweredUse[]> {
+  const { kind } = c.get('call').credential;
+  return Promise.all(uses.map(async ({ id, quantity }) => ({ digest: await digestOf(kind, id), quantity })));
+}
+
+export const usage = serve(operations, {
+  async readUsage(c) {
+    const range = rangeOf(c.req.valid('query'), dayOf(c.get('call').now));
+    const { row } = await c.get('ask')(usageInRange(range));
+    const used = fillRange(range, parseJson(row.counts));
+    if (prefersCsv(c.req.header('Accept'))) {
+      const name = `usage-${c.get('call').business_id}-${range.from}-${range.to}`;
+      return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
+    }
+    return success<UsageReport>(c, { used }, VARY);
+  },
+
+  async recordUse(c) {
+    const body = c.req.valid('json');
+    if ('uses' in body) {
+      const uses = await identifiedUses(c, body);
+      const { remembered, refused } = await orRefuseOverflow(c.get('ask')(readVerdict, countManyOnce(uses)));
+      if (refused[0] !== undefined) throw listRefused(uses, refused[0], c.get('call').now);
+      return success<RecordedUses>(c, {
+        recorded: remembered.length,
+        duplicates: body.uses.length - remembered.length,
+      });
+    }
+    const { quantity = 1 } = body;
+    return success<RecordedUse>(c, requireRecorded(await recordUse(c, quantity), quantity, c.get('call').now));
+  },
+
+  async lowerUses(c) {
+    const uses = await loweredUses(c, c.req.valid('json'));
+    const { read, steps } = lowerUses(uses);
+    const { row, lowered } = await c.get('ask')(read, steps);
+    const { recorded, imported } = parseJson(row.found);
+    return success<LoweredUses>(c, {
+      lowered: lowered.length,
+      unchanged: recorded - imported - lowered.length,
+      imported,
+      unknown: uses.length - recorded,
+    });
+  },
+
+  async importHistory(c) {
+    const { days, replace = false } = c.req.valid('json');
+    const errorsWith = (taken: Record<string, number>) => historyErrors(days, dayOf(c.get('call').now), taken);
+    const isPossible = Object.keys(errorsWith({})).length === 0;
+    const { read, steps, total } = importHistory(days, replace);
+    const { row } = await c.get('ask')(read, isPossible ? steps : undefined);
+    const errors = errorsWith(parseJson(row.taken));
+    if (Object.keys(errors).length > 0) throw inputError(errors);
+    return success<ImportedHistory>(c, total);
+  },
+
+  readAllUsage: (c) => totals(c, c.req.valid('query')),
+});

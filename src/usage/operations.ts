@@ -1,0 +1,146 @@
+// Uses: the report of a business, recording, lowering and importing uses, and the usage of all businesses.
+import * as z from 'zod/mini';
+import { businessesQuery } from '../business/operations.ts';
+import { MAX_COUNT } from '../core/limits.ts';
+import { by, EVERY_KEY, EVERY_OPERATOR, NOBODY, RECORDERS } from '../core/policy.ts';
+import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { MAX_QUANTITY, MAX_USES_PER_CALL, parseRecording, USE_ID } from '../core/use.ts';
+import {
+  boundedList,
+  DAY_RULE,
+  day,
+  dayOr,
+  ID_RULE,
+  instant,
+  pageQuery,
+  type Query,
+  strict,
+  wholeNumber,
+} from '../input.ts';
+import { define } from '../operation.ts';
+import { daysErrors, loweringErrors, rangeErrors, totalsErrors, usesErrors } from './rules.ts';
+
+export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
+
+/** The maximum number of businesses on a page of totals. */
+export const MAX_TOTALS_PER_PAGE = 1000;
+export const totalsQuery = {
+  name: 'this list',
+  schema: z.extend(rangeQuery.schema, {
+    ended: day,
+    user_id: businessesQuery.schema.shape.user_id,
+    ...pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape,
+  }),
+} satisfies Query;
+
+const HISTORY_RULE = 'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}';
+const DAYS_RULE = `must be a list of 1 to ${MAX_RANGE_DAYS} days, such as [{"date":"2026-01-31","count":120}]`;
+const COUNT_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
+const SUM_RULE = `must have at most ${MAX_COUNT} uses in total`;
+const historyDay = strict(
+  {
+    date: dayOr(DAY_RULE),
+    count: wholeNumber(0, MAX_COUNT, COUNT_RULE),
+  },
+  'must be an object such as {"date":"2026-01-31","count":120}',
+);
+
+export const historyBody = strict(
+  {
+    days: boundedList(historyDay, MAX_RANGE_DAYS, DAYS_RULE).check(
+      z.refine((days) => days.reduce((sum, { count }) => sum + count, 0) <= MAX_COUNT, SUM_RULE),
+    ),
+    replace: z.optional(z.boolean('must be true or false')),
+  },
+  HISTORY_RULE,
+);
+
+const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const MEMBER_RULE = 'is not a member of this object, which accepts quantity or uses';
+
+/** The body of one use without a quantity. Errors also name the members of the bodies that record something else. */
+export const useBody: z.ZodMiniType<{ quantity?: never }> = z.strictObject(
+  {},
+  { error: ({ code }) => (code === 'unrecognized_keys' ? MEMBER_RULE : BODY_RULE) },
+);
+
+const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
+const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
+export const quantityBody = strict({ quantity }, BODY_RULE);
+const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
+const use = strict(
+  {
+    id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
+    at: z.optional(instant),
+    quantity: z.optional(quantity),
+  },
+  'must be an object such as {"id":"order-1"}',
+);
+
+const LOWERED_RULE = `must be a whole number from 0 to ${MAX_QUANTITY}`;
+const LOWER_BODY_RULE = 'must be a JSON object such as {"uses":[{"id":"order-1","quantity":0}]}';
+const loweredUse = strict(
+  {
+    id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
+    quantity: wholeNumber(0, MAX_QUANTITY, LOWERED_RULE),
+  },
+  'must be an object such as {"id":"order-1","quantity":0}',
+);
+
+const LOWERED_USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","quantity":0}]`;
+export const loweringBody = strict(
+  { uses: boundedList(loweredUse, MAX_USES_PER_CALL, LOWERED_USES_RULE) },
+  LOWER_BODY_RULE,
+);
+
+export const usesBody = strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE);
+
+const RECORD = { ...by(RECORDERS, EVERY_OPERATOR), whileInactive: false } as const;
+
+export const usage = define({
+  readUsage: {
+    ...by(EVERY_KEY, EVERY_OPERATOR),
+    route: 'GET /business/usage/:business_id',
+    name: 'read_usage',
+    does: 'read usage',
+    token: true,
+    query: rangeQuery,
+    check: rangeErrors,
+  },
+  recordUse: {
+    route: 'POST /business/usage/:business_id',
+    rules: {
+      record_use: { ...RECORD, does: 'record a use', token: true, retry: 'with_key', body: useBody },
+      record_quantity: { ...RECORD, does: 'record quantities', retry: 'with_key', body: quantityBody },
+      record_uses: { ...RECORD, does: 'record lists of uses', isDear: true, body: usesBody },
+    },
+    ruleOf: parseRecording,
+    check: usesErrors,
+  },
+  lowerUses: {
+    ...by(NOBODY, EVERY_OPERATOR),
+    route: 'PATCH /business/usage/:business_id',
+    name: 'lower_uses',
+    does: 'lower uses',
+    isDear: true,
+    body: loweringBody,
+    check: loweringErrors,
+  },
+  importHistory: {
+    ...by(NOBODY),
+    route: 'PUT /business/:business_id/history',
+    name: 'import_history',
+    does: 'import histories',
+    isDear: true,
+    body: historyBody,
+    check: daysErrors,
+  },
+  readAllUsage: {
+    ...by(NOBODY, EVERY_OPERATOR),
+    route: 'GET /usage',
+    name: 'read_all_usage',
+    does: 'read the usage of all businesses',
+    query: totalsQuery,
+    check: totalsErrors,
+  },
+});
