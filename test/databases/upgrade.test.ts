@@ -4,7 +4,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
-import { purge } from '../../src/db/purge.ts';
+import { purge } from '../../src/purge.ts';
 import { call, env, later, resetDatabases } from '../support.ts';
 import answers from './1.0.0.ndjson?raw';
 import dump from './1.0.0.sql?raw';
