@@ -216,7 +216,8 @@ test('invoices and late uses add up to the counts of the service, and a rerun ch
   const rows = (month: string) =>
     sql(`select ${line} from invoices where starts_on = '${month}' order by 1`).map((row) => row.line);
 
-  await Promise.all([count(30, first, 12_000), count(31, first, 999)]);
+  const earlier = count(30, monthAgo(6), 5_000); // ended before the first night, so it is never billed
+  await Promise.all([earlier, count(30, first, 12_000), count(31, first, 999)]);
   await Promise.all([count(30, second, 8_000), count(31, second, 500), count(32, second, 1_000)]);
   expect(await night(second)).toEqual([0, '']);
   const billed = ['30 month: 12000 11000 22000', '31 month: 999 0 0'];
@@ -235,8 +236,7 @@ test('invoices and late uses add up to the counts of the service, and a rerun ch
   const late = ['30 late: 445 445 890', '31 late: 2 1 2', '32 late: 1500 500 1000'];
   expect(rows(first)).toEqual([...billed, ...late].sort());
 
-  // A count that falls becomes a credit.
-  await count(30, second, 900);
+  await count(30, second, 900); // a count that falls becomes a credit
   expect(await night(dayAfter(third, 40))).toEqual([0, '']);
   expect(rows(second)).toEqual(['30 late: -7100 -7000 -14000', ...next]);
   const months = sql('select business_id, starts_on, ends_on, sum(count) as count from invoices group by 1, 2');
