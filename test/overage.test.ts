@@ -23,12 +23,7 @@ const report = (business: Business, uses: Use[], options: CallOptions = {}) =>
   use(business, { body: { uses }, ...options });
 const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
 const idsOf = (...names: (string | number)[]) => names.map((name) => ({ id: `order-${name}` }));
-/** The refusal of a list. `index` is the position of the first use that does not fit. */
-const beyond = (message: string, index: number) => {
-  const field = `uses.${index}`;
-  const errors = { [field]: [`${field} is the first use that exceeds the limit`] };
-  return { status: 429, body: { status: false, message, errors } };
-};
+const beyond = (message: string) => ({ status: 429, body: { status: false, message } });
 const FULL = { status: 429, body: { status: false, message: 'This business has used its 1 use for today.' } };
 const HALF_A_DAY = '43200';
 
@@ -100,12 +95,12 @@ describe('overage', () => {
 });
 
 describe('a list that a key sends', () => {
-  test('is counted up to the limit plus the overage, or refused as a whole, naming the first use that does not fit', async () => {
+  test('is counted up to the limit plus the overage, or refused as a whole, with what is left', async () => {
     const business = await newLimitedBusiness({ daily_limit: 3, overage: 1 });
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const before = await dumpAll();
     const answer = await report(business, idsOf(2, 3, 4, 4, 5, 6));
-    expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses for today (3 plus an overage of 1) are left.', 4));
+    expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses for today (3 plus an overage of 1) are left.'));
     expect(answer.headers.get('Retry-After')).toBe(HALF_A_DAY);
     expect(await dumpAll()).toBe(before);
     expect((await report(business, idsOf(2, 3, 4))).body.data).toEqual({ recorded: 2, duplicates: 1 });
@@ -117,7 +112,7 @@ describe('a list that a key sends', () => {
     await report(business, idsOf(1, 2));
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
     const message = 'This business has used its 2 uses for this month.';
-    expect(answerOf(await report(business, idsOf(1, 2, 3)))).toEqual(beyond(message, 2));
+    expect(answerOf(await report(business, idsOf(1, 2, 3)))).toEqual(beyond(message));
   });
 
   test('counts each use with its quantity on the day of its `at`', async () => {
@@ -130,10 +125,11 @@ describe('a list that a key sends', () => {
     ];
     expect((await report(business, late)).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const answer = await report(business, [{ id: 'c', at }]);
-    expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses for 2026-03-10.', 0));
+    expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses for 2026-03-10.'));
     expect(answer.headers.get('Retry-After')).toBeNull(); // the day is over
     const both = await report(business, [{ id: 'd' }, { id: 'c', at }]);
-    expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses for today.', 0));
+    // Of several limits, the earliest period is named.
+    expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses for 2026-03-10.'));
     expect(both.headers.get('Retry-After')).toBeNull();
   });
 
@@ -150,15 +146,15 @@ describe('a list that a key sends', () => {
       const answer = await report(business, [{ id: 'x' }, { id: day.slice(1), at: `${day}T12:00:00Z`, quantity: 2 }], {
         at,
       });
-      expect(answerOf(answer)).toEqual(beyond(`Only 1 of 5 uses for the month from ${from} to ${to} is left.`, 1));
+      expect(answerOf(answer)).toEqual(beyond(`Only 1 of 5 uses for the month from ${from} to ${to} is left.`));
       expect(answer.headers.get('Retry-After')).toBeNull();
     }
     const now = await report(business, [{ id: 'y', quantity: 2 }], { at });
-    expect(answerOf(now)).toEqual(beyond('Only 1 of 5 uses for this month is left.', 0));
+    expect(answerOf(now)).toEqual(beyond('Only 1 of 5 uses for this month is left.'));
     expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
   });
 
-  test('gets no Retry-After if the first use that does not fit has an `at`, because its day cannot change', async () => {
+  test('gets no Retry-After if a use in the period that is full has an `at`, because its day cannot change', async () => {
     const business = await newLimitedBusiness({ daily_limit: 1 });
     await use(business);
     const uses = [{ id: 'a', at: `${TODAY}T11:00:00Z` }];
@@ -169,7 +165,7 @@ describe('a list that a key sends', () => {
   test('gets no Retry-After if it contains more uses than a whole period allows', async () => {
     const business = await newLimitedBusiness({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));
-    expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.', 3));
+    expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.'));
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 

@@ -30,7 +30,7 @@ import { NOW, newBusiness, TODAY } from './support.ts';
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
 const digest = '00'.repeat(16);
-const list = [{ digest: 'ff'.repeat(16), day: TODAY, quantity: 1 }];
+const list = [{ digest: 'ff'.repeat(16), day: TODAY, quantity: 1, isDated: false }];
 const sites = ['https://a.example', 'https://b.example'];
 const BUSINESS = {
   ...({ id: true, user_id: true, name: true, main_domain: true, site: true, country_id: true } as const),

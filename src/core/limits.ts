@@ -64,44 +64,28 @@ export function secondsUntilAllowed(
   return secondsUntilEndOf(ends_on, now);
 }
 
-/** A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. */
-export type PeriodBeyond = RefusingPeriod & { adds: number };
+/**
+ * A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. `has_dated` is 1 if the caller sent a
+ * timestamp for one of them. Such a use counts on the day of its timestamp, no matter how late it is sent.
+ */
+export type PeriodBeyond = RefusingPeriod & { adds: number; has_dated: 0 | 1 };
 
 /**
- * A use in a list. `isDated` means that the caller sent a timestamp. Such a use counts on the day of its timestamp, no matter how late it
- * is sent.
+ * Returns the limit that refuses a list, and the number of seconds until the list fits. Of several limits, monthly ones come first, then
+ * earlier periods. `wait` is null if the list will never fit, because a period is not the current one, the list alone exceeds a period's
+ * limit, or a use in a period has a timestamp.
  */
-export type ListedUse = { day: string; quantity: number; isDated: boolean };
-
-/**
- * Returns the reason to refuse a list: the first use that does not fit, the limit that it would exceed, and the number of seconds until the
- * list fits. `wait` is null if the list will never fit, because a period is not the current one, the list alone exceeds a period's limit,
- * or a use in a period is dated. `uses` contains the new uses in order.
- */
-export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
-  const left = periods.map((period) => ({ period, left: period.left }));
-  for (const use of uses) {
-    for (const rest of left.filter(({ period }) => period.starts_on <= use.day && use.day <= period.ends_on)) {
-      rest.left -= use.quantity;
-      if (rest.left < 0) return { use, refusing: rest.period, wait: waitFor(uses, periods, now) };
-    }
-  }
-  throw new Error('a list within the limits was not counted');
-}
-function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number | null {
+export function refusalOfList(periods: PeriodBeyond[], now: Date): { refusing: PeriodBeyond; wait: number | null } {
+  const keyOf = ({ period, starts_on }: PeriodBeyond) => `${period === 'month' ? 0 : 1} ${starts_on}`;
+  const [refusing, ...others] = periods.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  if (refusing === undefined) throw new Error('a list within the limits was not counted');
   const today = dayOf(now);
   const fitsLater = periods.every(
-    ({ starts_on, ends_on, adds, limit, overage }) =>
-      starts_on <= today &&
-      today <= ends_on &&
-      adds <= limit + overage &&
-      !uses.some(({ day, isDated }) => isDated && starts_on <= day && day <= ends_on),
+    ({ starts_on, ends_on, adds, limit, overage, has_dated }) =>
+      starts_on <= today && today <= ends_on && adds <= limit + overage && has_dated === 0,
   );
-  const last = periods
-    .map(({ ends_on }) => ends_on)
-    .toSorted()
-    .at(-1);
-  return fitsLater && last !== undefined ? secondsUntilEndOf(last, now) : null;
+  const last = others.reduce((latest, { ends_on }) => (ends_on > latest ? ends_on : latest), refusing.ends_on);
+  return { refusing, wait: fitsLater ? secondsUntilEndOf(last, now) : null };
 }
 const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOfDay(day).getTime() - now.getTime()) / 1000);
 

@@ -92,10 +92,7 @@ export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_do
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,
-  {
-    when = period === 'day' ? 'today' : 'this month',
-    errors,
-  }: { when?: string | undefined; errors?: FieldErrors } = {},
+  when = period === 'day' ? 'today' : 'this month',
 ): ServiceError {
   const all = limit + overage;
   const parts = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
@@ -103,15 +100,8 @@ export function limitReached(
   const used = all === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
   const message = left <= 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
   const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
-  return new ServiceError('limit_reached', 429, { status: false, message, ...(errors && { errors }) }, headers);
+  return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }
-
-/** A list of uses exceeds a limit. `index` identifies the first use that exceeds it. */
-export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
-  limitReached(refusing, wait, {
-    when,
-    errors: { [`uses.${index}`]: [`uses.${index} is the first use that exceeds the limit`] },
-  });
 
 /** An unknown id in the path, other than a business id. */
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>

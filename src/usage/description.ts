@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';
-import { limitOfList, limitReached } from '../http/errors.ts';
+import { limitReached } from '../http/errors.ts';
 import { times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
@@ -149,7 +149,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
     }),
     refusals: {
       limit_reached: limitReached({ limit: 1000, period: 'day', overage: 0, left: 0 }, 43_200),
-      limit_of_list: limitOfList(0, { limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
+      overage_used: limitReached({ limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
       limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200),
       invalid_id: invalidInput(usesBody, { uses: [{ id: 'order 1' }] }),
       invalid_body: invalidInput(useBody, { use: 'order-1' }),

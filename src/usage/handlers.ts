@@ -5,7 +5,6 @@ import { digestOf } from '../core/credential.ts';
 import {
   addUses,
   type LimitUsage,
-  type ListedUse,
   MAX_COUNT,
   type PeriodBeyond,
   refusalOfList,
@@ -20,7 +19,7 @@ import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
-import { inputError, limitOfList, limitReached } from '../http/errors.ts';
+import { inputError, limitReached } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
@@ -82,30 +81,21 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
 }
 
 /** Returns the error for a list that would exceed a limit. */
-function listRefused(
-  uses: (ListedUse & { index: number })[],
-  { beyond, indexes }: { beyond: Json<PeriodBeyond[]>; indexes: Json<number[]> },
-  now: Date,
-) {
-  const newIndexes = new Set(parseJson(indexes));
-  const newUses = uses.filter((_, index) => newIndexes.has(index));
-  const { use, refusing, wait } = refusalOfList(newUses, parseJson(beyond), now);
+function listRefused(beyond: PeriodBeyond[], now: Date) {
+  const { refusing, wait } = refusalOfList(beyond, now);
   const { period, starts_on, ends_on } = refusing;
   const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
   const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
-  return limitOfList(use.index, refusing, wait, isNow ? undefined : when);
+  return limitReached(refusing, wait, isNow ? undefined : when);
 }
 
 /** Dedupes a list of uses by id, keeping each id's first occurrence. */
-async function identifiedUses(
-  c: ContextOf<Guarded>,
-  { uses }: z.output<typeof usesBody>,
-): Promise<(IdentifiedUse & ListedUse & { index: number })[]> {
+async function identifiedUses(c: ContextOf<Guarded>, { uses }: z.output<typeof usesBody>): Promise<IdentifiedUse[]> {
   const { credential, now } = c.get('call');
-  const first = new Map<string, ListedUse & { index: number }>();
-  for (const [index, { id, at, quantity = 1 }] of uses.entries()) {
+  const first = new Map<string, Omit<IdentifiedUse, 'digest'>>();
+  for (const { id, at, quantity = 1 } of uses) {
     const day = at === undefined ? dayOf(now) : dayOfUse(at);
-    if (!first.has(id)) first.set(id, { index, day, quantity, isDated: at !== undefined });
+    if (!first.has(id)) first.set(id, { day, quantity, isDated: at !== undefined });
   }
   return Promise.all(Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use })));
 }
@@ -132,7 +122,7 @@ export const usage = serve(operations, {
     if ('uses' in body) {
       const uses = await identifiedUses(c, body);
       const { remembered, refused } = await orRefuseOverflow(c.get('ask')(readVerdict, countManyOnce(uses)));
-      if (refused[0] !== undefined) throw listRefused(uses, refused[0], c.get('call').now);
+      if (refused[0] !== undefined) throw listRefused(parseJson(refused[0].beyond), c.get('call').now);
       return success<RecordedUses>(c, {
         recorded: remembered.length,
         duplicates: body.uses.length - remembered.length,

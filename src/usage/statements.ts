@@ -187,12 +187,13 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     );
 });
 
-/** A use with an id: the hex digest of the id, the day that the use counts towards, and its quantity. */
-export type IdentifiedUse = { digest: string; day: string; quantity: number };
+/** A use with an id: the hex digest of the id, the day that the use counts towards, its quantity, and whether the caller sent a timestamp. */
+export type IdentifiedUse = { digest: string; day: string; quantity: number; isDated: boolean };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 const listedQuantity = sql.raw('value ->> 2');
+const listedIsDated = sql.raw('value ->> 3');
 
 /** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
 const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
@@ -217,13 +218,13 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
         ${has_billing_changes} as has_changes, ${overage} as overage),
-      days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added from bound cross join json_each(${uses})
+      days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added, max(${listedIsDated}) as dated from bound cross join json_each(${uses})
         where ${isNewFor($call.business_id, listedDigest)} group by 1),
       periods as materialized (
-        select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds
-          from bound cross join days where monthly is not null group by 2
-        union all select 'day', day, day, daily, overage, added from bound cross join days where daily is not null)
-    select period, starts_on, ends_on, "limit", overage, adds, "limit" + overage
+        select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds,
+          max(dated) as has_dated from bound cross join days where monthly is not null group by 2
+        union all select 'day', day, day, daily, overage, added, dated from bound cross join days where daily is not null)
+    select period, starts_on, ends_on, "limit", overage, adds, has_dated, "limit" + overage
       - (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofPeriod}) as "left"
     from periods where adds > "left")`;
 }
@@ -252,19 +253,15 @@ const countNewUses = countingOnce(
   },
 );
 
-/** If a limit prevented the previous steps from counting, reads the exceeded periods and the indexes of the new uses in the list. */
+/** If a limit prevented the previous steps from counting, reads the exceeded periods. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
-    'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
+    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
   return builder
-    .select({
-      beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
-      indexes: sql<Json<number[]>>`(select json_group_array(key) from json_each(${$.uses})
-        where ${isNewFor($.business_id, listedDigest)})`.as('indexes'),
-    })
+    .select({ beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond') })
     .from(sql`${exceeded} where beyond <> '[]'`);
 });
 
@@ -274,7 +271,7 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
  * one JSON value, because D1 binds at most 100 values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
-  const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
+  const uses = JSON.stringify(list.map(({ digest, day, quantity, isDated }) => [digest, day, quantity, isDated]));
   const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
   const reached = reachedByList({ days, event_ids: newEventIds() });
   return { ...countNewUses({ uses }), refused: selectBeyond({ uses }), reached };

@@ -50,20 +50,14 @@ const beyondCount = () => invalidField('quantity', `must not raise the count of 
 const overageOf = ({ caller }: Call, { overage }: Business) => (caller === 'token' ? 0 : overage);
 
 type Refusing = { period: Period['period']; limit: number; left: number };
-function limitReached(
-  { period, limit, left }: Refusing,
-  overage: number,
-  wait: number | null,
-  when: string,
-  errors?: Errors,
-) {
+function limitReached({ period, limit, left }: Refusing, overage: number, wait: number | null, when: string) {
   const all = limit + overage;
   const beyond = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
   const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${beyond}`;
   let message = `This business has used its ${uses}.`;
   if (left > 0) message = `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
   else if (all === 0) message = `This business has a limit of 0 uses a ${period}.`;
-  const body = { status: false, message, ...(errors && { errors }) };
+  const body = { status: false, message };
   return new Answer(429, 'limit_reached', body, { 'Retry-After': wait === null ? null : `${wait}` });
 }
 
@@ -119,17 +113,17 @@ export function recordOne(call: Call, quantity: number) {
 }
 
 type Listed = { id: string; at?: string; quantity?: number };
-type NewUse = { index: number; name: string; day: string; quantity: number; isDated: boolean };
+type NewUse = { name: string; day: string; quantity: number; isDated: boolean };
 
 export function recordMany(call: Call, listed: Listed[]) {
   const { now } = call;
   const business = businessOf(call);
   const today = dayOf(now);
   const uses: NewUse[] = [];
-  for (const [index, { id, at, quantity = 1 }] of listed.entries()) {
+  for (const { id, at, quantity = 1 } of listed) {
     const day = at === undefined ? today : dayOf(instantOf(at) ?? Number.NaN);
     const name = nameOf(call, id);
-    if (!uses.some((use) => use.name === name)) uses.push({ index, name, day, quantity, isDated: at !== undefined });
+    if (!uses.some((use) => use.name === name)) uses.push({ name, day, quantity, isDated: at !== undefined });
   }
   const ledger = ledgerOf(call, business);
   const fresh = uses.filter(({ name }) => ledger[name] === undefined);
@@ -163,7 +157,6 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
       const rest = period.limit + overage - period.used;
       if (adds > rest) beyond.push({ ...period, adds, rest });
     }
-  if (beyond.length === 0) return;
   const isCurrent = (period: Period) => isIn(today, period);
   const fitsLater = beyond.every(
     (period) =>
@@ -177,20 +170,13 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
       .toSorted()
       .at(-1) ?? today;
   const wait = fitsLater ? secondsUntilEndOf(end, now) : null;
-  const rests = beyond.map(({ rest }) => rest);
-  for (const { day, quantity, index } of fresh)
-    for (const [place, period] of beyond.entries()) {
-      if (!isIn(day, period)) continue;
-      rests[place] = Number(rests[place]) - quantity;
-      if (Number(rests[place]) >= 0) continue;
-      const { period: kind, starts_on, ends_on, rest: left } = period;
-      let when = kind === 'day' ? 'today' : 'this month';
-      if (!isCurrent(period)) when = kind === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
-      const field = `uses.${index}`;
-      throw limitReached({ ...period, left }, overage, wait, when, {
-        [field]: [`${field} is the first use that exceeds the limit`],
-      });
-    }
+  const order = ({ period, starts_on }: Period) => `${period === 'month' ? 0 : 1} ${starts_on}`;
+  const [first] = beyond.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  if (first === undefined) return;
+  let when = first.period === 'day' ? 'today' : 'this month';
+  if (!isCurrent(first))
+    when = first.period === 'day' ? first.starts_on : `the month from ${first.starts_on} to ${first.ends_on}`;
+  throw limitReached({ ...first, left: first.rest }, overage, wait, when);
 }
 
 export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {
