@@ -84,7 +84,6 @@ const RULES: Record<string, Rule> = {
   'create a console link': operates('create console links'),
   'revoke a key': operates('revoke API keys'),
   'read the changes of a user': operates('read the changes of users'),
-  'export a user': operates('export users'),
   'erase a user': operates('erase users'),
   'read the usage of all businesses': { ...operates('read the usage of all businesses'), roles: ['full', 'record'] },
   'read the alerts of all businesses': operates('read the alerts of all businesses'),

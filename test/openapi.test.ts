@@ -121,7 +121,6 @@ test('the OpenAPI description of each 404 names the ids that can cause it', () =
   expect(Object.fromEntries(descriptions)).toEqual({
     removeAccess: 'An id in the path is not valid: the business has no entry `access_id`.',
     listKeys: `${isNoId}.`,
-    exportUser: `${isNoId}.`,
     eraseUser: `${isNoId}.`,
     createKey: `${isNoId}.`,
     revokeKey: `${isNoId}, or the user has no API key \`key_id\`.`,

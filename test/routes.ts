@@ -269,7 +269,6 @@ const OF_NO_BUSINESS = [
     bad: { query: '?limit=101' },
     only: 'read the changes of users',
   },
-  { name: 'export a user', on: 'GET /user/:user_id/export', bad: { query: '?cursor=-1' }, only: 'export users' },
   {
     name: 'erase a user',
     on: 'DELETE /user/:user_id',

@@ -143,9 +143,6 @@ export function recordStatements({ d1 }: { d1: D1Database }) {
   return { sent, bindings: databases(() => withBatch(d1, (batch) => batch(), prepare)) };
 }
 
-/** Reads a body as bytes, because `text()` makes workerd warn that application/x-ndjson is not text. */
-const textOf = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
-
 /** Throws if the response does not match openapi.json. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
   const { pathname, search } = new URL(url);
@@ -163,7 +160,7 @@ export function newApp(at: Date = NOW) {
     const context = given ?? createExecutionContext();
     const answer = await app.fetch(request, bindings as Bindings, context);
     if (given === undefined) await waitOnExecutionContext(context);
-    expectAnswer(request, answer, await textOf(answer.clone()));
+    expectAnswer(request, answer, await answer.clone().text());
     return answer;
   }
   return { app: { ...app, fetch }, lines, errors };
@@ -229,7 +226,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   } as Bindings;
   const request = new Request(BASE + path, init);
   const response = await serve(request, bindings, context, { at: options.at ?? NOW, lines, errors });
-  const text = await textOf(response);
+  const text = await response.text();
   const costThen = { ...cost };
   await waitOnExecutionContext(context);
   expectAnswer(request, response, text);

@@ -1,4 +1,4 @@
-// The export and erasure of a user. The table in docs/operating.md, "Personal data", specifies both for each column.
+// The erasure of a user. The table in docs/operating.md, "Personal data", lists what is stored.
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
@@ -22,19 +22,17 @@ const LATER = later(HOUR_MS);
 
 /** The table in the documentation, with one entry per database column. */
 const [, table = ''] = /\n(\| `businesses` \| `id`, .*?)\n\n/s.exec(operating) ?? [];
-const DECISIONS = table.split('\n').flatMap((line) => {
-  const [name = '', columns = '', , , exported = ''] = line.slice('| '.length, -' |'.length).split(' | ');
+const LISTED = table.split('\n').flatMap((line) => {
+  const [name = '', columns = ''] = line.slice('| '.length).split(' | ');
   const codesIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
-  return codesIn(columns).map((column) => ({ table: codesIn(name)[0] ?? '', column, exported: codesIn(exported) }));
+  return codesIn(columns).map((column) => `${codesIn(name)[0]}.${column}`);
 });
 const COLUMNS = `select tables.name || '.' || columns.name as name from sqlite_master as tables, pragma_table_xinfo(tables.name) as columns
   where tables.type = 'table' and tables.name not like 'sqlite_%' and tables.name not like 'd1_%' and tables.name not like '_cf_%'`;
 
 test('the table of personal data in docs/operating.md lists every column of every table exactly once', async () => {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
-  expect(DECISIONS.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(
-    results.map(({ name }) => name).sort(),
-  );
+  expect(LISTED.sort()).toEqual(results.map(({ name }) => name).sort());
 });
 
 const operate = async (method: string, path: string, body?: object, at = NOW, bindings?: object) =>
@@ -46,22 +44,6 @@ async function done(...request: Parameters<typeof operate>) {
 }
 const erase = (user_id: number, at = LATER, bindings?: object) =>
   operate('DELETE', `/user/${user_id}`, undefined, at, bindings);
-
-type Line = { type: string; [field: string]: unknown };
-/** Reads all pages of an export. Returns the lines, the pages and the cost of each page. */
-async function exported(user_id: number, at = NOW) {
-  const pages: Line[][] = [];
-  const costs: { path: string; round_trips: number; rows_read: number; rows_written: number }[] = [];
-  for (let path: string | undefined = `/user/${user_id}/export`; path !== undefined; ) {
-    const { status, headers, text, cost } = await operate('GET', path, undefined, at);
-    expect([status, headers.get('Content-Type')]).toEqual([200, 'application/x-ndjson']);
-    expect(text).toMatch(/^(\{.*\}\n)*$/);
-    pages.push(Array.from(text.matchAll(/.+/g), ([line]) => JSON.parse(line)));
-    costs.push({ path, ...cost });
-    path = /^<https:\/\/service\.example\/api\/v1(.*)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1];
-  }
-  return { lines: pages.flat(), pages, costs };
-}
 
 const { user_id: _, ...OTHERS } = NEW_BUSINESS;
 
@@ -88,7 +70,7 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await done('DELETE', `/user/${user_id}/keys/${revoked.id}`);
   const body = { sites: ['https://b.example'] };
   await call('POST', `/api/v1/business/${given.id}/access`, { as: narrow.api_key, body });
-  const session = await call('POST', '/api/v1/session', { as: key.api_key });
+  await call('POST', '/api/v1/session', { as: key.api_key });
   const named = { as: `${word} Anna` };
   const opened = await done('POST', `/user/${user_id}/console-link`, named);
   const { session_key } = (await call('POST', '/api/v1/session', { body: { code: opened.url.split('=')[1] } })).body
@@ -99,7 +81,7 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
       body: { sites: ['https://c.example'] },
     });
   const link = { minutes: 5, return_url: `https://shop.${host}/settings`, ...named };
-  const { url } = await done('POST', `/user/${user_id}/console-link`, link);
+  await done('POST', `/user/${user_id}/console-link`, link);
   await done('POST', `/business/${id}/token`, { keep_old: '2d' });
   const { token } = await done('POST', `/business/${id}/token`, { keep_old: '1d' });
   for (const business of [id, received.id, theirs.id, gone.id])
@@ -112,17 +94,8 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await done('PATCH', `/business/${received.id}`, { user_id });
   await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
   await done('DELETE', `/business/${gone.id}?name=${word}%20lost`);
-  const secrets = [
-    imported,
-    token,
-    key.api_key,
-    narrow.api_key,
-    session.body.data.session_key,
-    session_key,
-    url.split('=')[1],
-  ];
   const ids = { id, given: given.id, received: received.id, gone: gone.id, theirs: theirs.id };
-  return { ...ids, user_id, word, other, home, imported, secrets };
+  return { ...ids, user_id, word, other, home, imported };
 }
 type User = Awaited<ReturnType<typeof newUser>>;
 const deleteBusinesses = async ({ id, received, word }: User) => {
@@ -148,173 +121,6 @@ async function found(pattern: RegExp): Promise<string[]> {
   return all.flat();
 }
 const columnsOf = (rows: string[]) => [...new Set(rows.map((row) => row.split(' ')[1]))].sort();
-
-describe('an export', () => {
-  test('contains each of the user’s rows with the documented columns, and nothing else', async () => {
-    const user = await newUser(770_077_007, 2);
-    const { user_id, id, received, given, gone, home, other } = user;
-    const { lines, pages } = await exported(user_id);
-    expect(pages).toHaveLength(1);
-
-    const businesses = `(${id}, ${received})`;
-    const last_four = ({ token }: Line) => `…${`${token}`.slice(-4)}`;
-    const business = (row: Line) => ({
-      ...row,
-      token: last_four(row),
-      alert_at: JSON.parse(`${row.alert_at ?? '[80,100]'}`),
-    });
-    const key = ({ ends_at, session_of, actor_name, ...row }: Line) => ({
-      ...row,
-      ...(ends_at !== null && { ends_at, session_of, actor_name }),
-      read_only: row.role === 'read',
-    });
-    const shown = (text: unknown) => {
-      const side = JSON.parse(`${text}`);
-      return side?.user_id !== undefined && side.user_id !== user_id ? null : side;
-    };
-    const change = ({ subject, subject_id, before, after, ...row }: Line) => ({
-      ...row,
-      business_id: subject === 'business' ? subject_id : null,
-      before: shown(before),
-      after: shown(after),
-    });
-    const named = `subject = 'business' and subject_id in (${given}, ${gone}) and (before ->> 'user_id' = ${user_id} or after ->> 'user_id' = ${user_id})`;
-    /** For each table, the condition that selects the user's rows, their line types, and the conversion of a row to a line. */
-    const TABLES: Record<string, [where: string, types: string[], lineOf?: (row: Line) => object]> = {
-      businesses: [`user_id = ${user_id}`, ['business'], business],
-      access: [`business_id in ${businesses}`, ['site']],
-      daily_usage: [`business_id in ${businesses}`, ['count'], ({ day, ...row }) => ({ ...row, date: day })],
-      billing_changes: [`business_id in ${businesses}`, ['billing_change']],
-      imported_days: [`business_id in ${businesses}`, ['imported_day'], ({ day, ...row }) => ({ ...row, date: day })],
-      refused_origins: [`business_id in ${businesses}`, ['refused_origin']],
-      events: [`business_id in ${businesses}`, ['alert']],
-      changes: [
-        `subject = 'business' and subject_id in ${businesses} or subject = 'user' and subject_id = ${user_id} or ${named}`,
-        ['change'],
-        change,
-      ],
-      api_keys: [`user_id = ${user_id}`, ['key', 'session'], key],
-      codes: [`user_id = ${user_id}`, ['code'], ({ role, ...row }) => ({ ...row, read_only: role === 'read' })],
-    };
-    for (const [table, [where, types, lineOf = (row: Line) => row]] of Object.entries(TABLES)) {
-      const columns = DECISIONS.filter((decision) => decision.table === table && decision.exported.length > 0);
-      expect([...new Set(columns.flatMap(({ exported }) => exported))]).toEqual(types);
-      const shown = columns.map(({ column }) => `"${column}"`).join(', ');
-      const { results } = await home.d1.prepare(`select ${shown} from ${table} where ${where}`).all<Line>();
-      expect(results.length, table).toBeGreaterThan(0);
-      const without = ({ type: _, former_tokens: __, ...line }: Line) => line;
-      const exportedRows = lines.filter(({ type }) => types.includes(type)).map(without);
-      expect(new Set(exportedRows)).toEqual(new Set(results.map(lineOf)));
-      expect(exportedRows).toHaveLength(results.length);
-    }
-    const former = await home.d1
-      .prepare(`select token, expires_at from former_tokens where business_id = ${id} order by place`)
-      .all<Line>();
-    expect(former.results).toHaveLength(2);
-    expect(lines.find((line) => line.type === 'business' && line.id === id)?.former_tokens).toEqual(
-      former.results.map(({ token, expires_at }) => ({ last_four: `${token}`.slice(-4), expires_at })),
-    );
-    const stored = await env.DB.prepare(`select * from homes where user_id = ${user_id}`).first();
-    expect(lines[0]).toEqual({ type: 'user', ...stored, imported_tokens: 1 });
-    expect(lines.at(-1)).toEqual({ type: 'end' });
-    const types = [...new Set(DECISIONS.flatMap(({ exported }) => exported))];
-    expect([...new Set(lines.map(({ type }) => type))].sort()).toEqual([...types, 'end'].sort());
-
-    const text = JSON.stringify(lines);
-    const hashes = await home.d1
-      .prepare(`select hash from api_keys union all select hash from codes`)
-      .all<{ hash: string }>();
-    for (const secret of [...user.secrets, ...hashes.results.map(({ hash }) => hash)])
-      expect(text).not.toContain(secret);
-    expect(text).toContain('Zyxomma laptop');
-    expect((await exported(other)).lines.map((line) => JSON.stringify(line)).join()).not.toContain('Zyxomma');
-  });
-});
-
-describe('the pages of an export', () => {
-  const N = 1150;
-  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
-  const stamp = `'${formatTimestamp(NOW)}'`;
-  /**
-   * Creates more than a page of rows of each type. If a section of the export covers several businesses, creates the rows for two
-   * businesses.
-   */
-  async function newMany(user_id: number) {
-    const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
-    const last = await done('POST', '/business', { ...OTHERS, user_id });
-    const { d1 } = homes[1] as Home;
-    const ofBoth = `from n, (select ${id} as b union all select ${last.id}) where true`;
-    await d1.batch(
-      [
-        `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
-          ${numbers} select ${user_id}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('paged-%030d', i), 'active', ${stamp}, ${stamp} from n`,
-        ...[
-          `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
-        ],
-        ...[
-          `insert into daily_usage (business_id, day, count) ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
-        ],
-        ...[
-          `insert into billing_changes ${numbers} select b, date('2026-03-14', i || ' days'), '2026-03-14', 14 ${ofBoth}`,
-        ],
-        ...[`insert into imported_days ${numbers} select b, date('2026-03-14', -i || ' days') ${ofBoth}`],
-        `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
-        `insert into events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)
-          ${numbers} select printf('%036d', i * 10 + b % 10), b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
-        ...[
-          `${INSERT_CHANGES} ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
-        ],
-        ...[
-          `${INSERT_CHANGES} ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
-        ],
-        ...[
-          `${INSERT_CHANGES} ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
-        ],
-        ...[
-          `${INSERT_CHANGES} ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
-        ],
-        `insert into api_keys (user_id, name, hash, last_four, role, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', 'full', ${stamp} from n`,
-      ].map((statement) => d1.prepare(statement)),
-    );
-  }
-
-  test('contain every row once, cost two round trips each, and do not read the rows of earlier pages', async () => {
-    await newMany(770_080_000);
-    const { lines, pages, costs } = await exported(770_080_000);
-    const texts = lines.map((line) => JSON.stringify(line));
-    expect(new Set(texts).size).toBe(texts.length);
-    const byType = Object.entries(Object.groupBy(lines, ({ type }) => type));
-    expect(Object.fromEntries(byType.map(([type, of = []]) => [type, of.length]))).toEqual({
-      ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
-      ...{ billing_change: 2 * N, imported_day: 2 * N },
-      change: 2 + 2 * 149 + 149 + 149 + 149, // the first 2 are the creations of the two businesses
-    });
-    expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
-    // A page that begins a section also reads the sections that follow.
-    for (const [index, { path, ...cost }] of costs.entries()) {
-      expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
-      const rows = pages[index]?.length ?? 0;
-      // A page of alerts reads all alerts of a business.
-      const most = 2 * rows + 2 * (N + 2) + 10 + (/cursor=alerts/.test(path) ? 2 * N : 0);
-      expect(cost.rows_read).toBeLessThanOrEqual(/cursor=.*\./.test(path) ? most : most + 12_000 + 14 * (N + 2));
-    }
-  });
-
-  const MALFORMED = [
-    '',
-    'x',
-    'businesses.',
-    'sites.x.y',
-    'alerts.x.y',
-    'keys.1',
-    'counts.99999999999999999.',
-    'businesses..',
-  ];
-  test.each(MALFORMED)('are refused if the cursor is %j', async (cursor) => {
-    const rule = 'cursor must be the cursor in the Link header of the previous page, and must appear only once';
-    expect(answerOf(await operate('GET', `/user/7/export?cursor=${cursor}`))).toEqual(invalid('cursor', rule));
-  });
-});
 
 /** Purges the remaining rows of deleted businesses, except for one change each. */
 async function purgeAll(): Promise<void> {
@@ -342,10 +148,6 @@ describe('an erasure', () => {
     const answer = await erase(user.user_id);
     expect(answer).toMatchObject({ status: 200, body: { status: true, data: { erased: { user_id: user.user_id } } } });
     expect(await found(names)).toEqual([]);
-    expect((await exported(user.user_id)).lines).toEqual([
-      { type: 'user', user_id: user.user_id, database: null, place: null, claimed_at: null, imported_tokens: 0 },
-      { type: 'end' },
-    ]);
   });
 
   test('does not delete other users’ rows or the record of a business’s deletion', async () => {
@@ -357,7 +159,7 @@ describe('an erasure', () => {
     await deleteBusinesses(user);
     const listed = async () => (await done('GET', `/business?user_id=${other}`)).businesses;
     const businesses = await listed();
-    const changesOf = async (id: number) => (await done('GET', `/business/${id}/changes?limit=100`)).changes as Line[];
+    const changesOf = async (id: number) => (await done('GET', `/business/${id}/changes?limit=100`)).changes;
     const changes = await changesOf(given);
     expect((await erase(user.user_id)).status).toBe(200);
     expect(await listed()).toEqual(businesses);
@@ -480,6 +282,8 @@ describe('an erasure', () => {
       ]);
     }
     await done('POST', `/user/${user.user_id}/keys`);
-    expect((await done('GET', `/user/${user.user_id}/changes`)).changes.map(({ id }: Line) => id)).toEqual([1]);
+    expect((await done('GET', `/user/${user.user_id}/changes`)).changes.map(({ id }: { id: number }) => id)).toEqual([
+      1,
+    ]);
   });
 });

@@ -34,7 +34,7 @@ const keyName = (id: SQL, user_id: SQLWrapper) =>
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
 /** The person who made a change, if the console link was the user's own. A new owner must not see whom the former owner's links named. */
-export const shownName = (
+const shownName = (
   { actor_name, actor_user_id }: Record<'actor_name' | 'actor_user_id', SQLWrapper>,
   user_id: SQLWrapper,
 ) => sql<string | null>`case when ${actor_user_id} = ${user_id} then ${actor_name} end`;
@@ -47,7 +47,7 @@ const actingKey = (actor: SQLWrapper) =>
  * `before` or `after` as shown to a user. Null if it names another user as the owner, so a transfer shows neither owner the values of the
  * other. If it describes one of the user's own keys, it contains the key's current name. The name of another user's key is omitted.
  */
-export const shownTo = (
+const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,

@@ -3,9 +3,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
-import type { Data } from './commands.ts';
 
 export type Service = { api: string; host: string; key: string };
+/** A response's `data`. */
+// biome-ignore lint/suspicious/noExplicitAny: each command reads the fields that its operation returns
+export type Data = any;
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
 /** Thrown if the response was lost or incomplete, or had a 5xx status. In these cases, the change may have been made. */
@@ -117,27 +119,6 @@ export async function send(service: Service, request: Request): Promise<Data> {
   return sendOnce(service, request).catch((error: Error) => {
     throw new UnknownOutcome(error.message);
   });
-}
-
-/** Returns a page of lines and the next cursor, which is read from the `Link` header. The cursor is null on the last page. */
-async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
-  const { response, text } = await fetchResponse(service, request);
-  if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')
-    throw refusalIn(service, response, jsonIn(text));
-  const url = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1];
-  return { text, next: url === undefined ? null : new URL(url).searchParams.get('cursor') };
-}
-
-/** Yields the pages of an export as they arrive. */
-export async function* pagesOf(service: Service, request: Request): AsyncGenerator<string> {
-  let page = await pageOf(service, request);
-  while (page.next !== null) {
-    yield page.text;
-    page = await pageOf(service, { ...request, query: { cursor: page.next } }).catch(({ message }: Error) => {
-      throw new Error(`${message}\nThe export is incomplete.`);
-    });
-  }
-  yield page.text;
 }
 
 /** Reads and merges all pages of a list. `cursor` is the name of the cursor parameter. */

@@ -11,15 +11,13 @@ import { newKeyBody } from '../keys/operations.ts';
 import { consoleLinkBody } from '../sessions/operations.ts';
 import { rotationBody } from '../tokens/operations.ts';
 import { historyBody, loweringBody, rangeQuery, totalsQuery } from '../usage/operations.ts';
-import { exportQuery } from '../users/operations.ts';
+import type { Data, Service } from './client.ts';
 import { readDays } from './days.ts';
+import { exportUser } from './export.ts';
 import { createOperatorKey } from './operator-keys.ts';
 import { readLowered } from './uses.ts';
 
 export type Given = Record<string, unknown>;
-/** A response's `data`. */
-// biome-ignore lint/suspicious/noExplicitAny: each command reads the fields that its operation returns
-export type Data = any;
 
 export type Command = {
   /** The help text: one sentence. */
@@ -38,8 +36,8 @@ export type Command = {
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
-  /** The response consists of lines, which are printed unchanged, page by page. */
-  hasLines?: true;
+  /** Yields the output line by line, in place of the response to one request. */
+  lines?: (service: Service, given: Given) => AsyncGenerator<string>;
   /** Converts the response's `data` to the output. Default: `data` unchanged. */
   shown?: (data: Data, given: Given) => unknown;
 };
@@ -196,10 +194,10 @@ export const COMMANDS: Record<string, Command> = {
     input: consoleLinkBody,
   },
   'user export ID': {
-    request: 'GET /user/{ID}/export',
-    does: 'Prints the data stored about a user, one JSON object per line.',
-    input: exportQuery.schema,
-    hasLines: true,
+    does: 'Prints what the lists contain about a user, one JSON object per line.',
+    input: z.pick(newBusinessBody, { user_id: true }),
+    as: { ID: 'user_id' },
+    lines: (service, { user_id }) => exportUser(service, Number(user_id)),
   },
   'user erase ID': {
     request: 'DELETE /user/{ID}',

@@ -1,5 +1,5 @@
-// Runs a command: validates the input with the service's schema, sends the request, and returns a value or pages of lines.
-import { pagesOf, readAllPages, send, serviceIn, UnknownOutcome } from './client.ts';
+// Runs a command: validates the input with the service's schema, sends the request, and returns a value or lines.
+import { readAllPages, send, serviceIn, UnknownOutcome } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
 /** `say` prints a message for the user. */
@@ -8,7 +8,7 @@ export async function run(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
 ) {
-  const { request, input, prepare, shown = (data) => data } = command;
+  const { request, input, prepare, lines, shown = (data) => data } = command;
   const shape = input ? shapeOf(input) : {};
   const wrong = fields.flatMap(({ name, label, schema }) =>
     name in shape ? [] : mistakesIn(schema, given[name]).map(({ rule }) => `${label} ${rule}`),
@@ -24,10 +24,10 @@ export async function run(
     else wrong.push(label ? `${label}${entry} ${rule}` : `Usage: ${call}`);
   }
   if (wrong.length > 0) throw new (inWords ? Error : UsageError)(wrong.join('\n'));
+  if (lines) return lines(connected(), given);
   if (request === undefined) return shown({}, given);
 
-  const service = serviceIn(env);
-  say(service.host);
+  const service = connected();
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => `${given[name]}`);
   const [method = '', path = ''] = filled(request).split(' ');
   const asked = {
@@ -36,7 +36,6 @@ export async function run(
     ...(method === 'GET' || method === 'DELETE' ? { query: sent } : { body: sent }),
     ...(command.takesKey && { idempotencyKey: crypto.randomUUID() }),
   };
-  if (command.hasLines) return pagesOf(service, asked);
   const cursor = CURSORS.find((name) => name in shape);
   try {
     const data = cursor === undefined ? await send(service, asked) : await readAllPages(service, asked, cursor);
@@ -47,6 +46,11 @@ export async function run(
     throw new Error(inWords?.(message) ?? message);
   }
 
+  function connected() {
+    const service = serviceIn(env);
+    say(service.host);
+    return service;
+  }
   function unknownOutcome(): string {
     const { shownBy = request?.includes('{ID}') ? 'business show {ID}' : undefined } = command;
     return `The outcome is unknown.${shownBy ? ` To see it: npm run -s admin -- ${filled(shownBy)}` : ''}`;

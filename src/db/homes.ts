@@ -18,14 +18,14 @@ import { withTimeout } from './timeout.ts';
 type Claim = Placeholders<'user_id' | 'hash'>;
 const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 
-const NO_HOME = { database: null, place: null, claimed_at: null };
-type Home = Pick<typeof homes.$inferSelect, 'database' | 'place' | 'claimed_at'> | typeof NO_HOME;
+const NO_HOME = { database: null, claimed_at: null };
+type Home = Pick<typeof homes.$inferSelect, 'database' | 'claimed_at'> | typeof NO_HOME;
 
 /** The user's home, as a field that DB returns with the verdict. */
-export function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
-  const { database, place, claimed_at } = homes;
+function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
+  const { database, claimed_at } = homes;
   const isOwn = and(isPermitted(permission), ofUser(user_id));
-  const home = jsonObject({ database, place, claimed_at });
+  const home = jsonObject({ database, claimed_at });
   return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
 }
 /** Parses a home. All fields are null if the user has none. Throws NotBound if the home's database is not bound. */

@@ -40,7 +40,7 @@ export type NewKey = z.infer<typeof newKey>;
 export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
 export type RevokedKey = z.infer<typeof revokedKey>;
 
-export const exampleKey: Key = {
+const exampleKey: Key = {
   id: 12,
   user_id: 7,
   name: 'Billing server',

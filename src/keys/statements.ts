@@ -18,7 +18,7 @@ import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
 
 /** The columns of a key that responses show. Responses never show the hash. */
-export const keyColumns = {
+const keyColumns = {
   id: apiKeys.id,
   user_id: apiKeys.user_id,
   name: apiKeys.name,
@@ -34,7 +34,7 @@ type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
 
 /** A key as shown in responses. `read_only` predates roles. */
 export type Key = Row & { read_only: boolean };
-export const shownKey = (row: Row): Key => ({ ...row, read_only: row.role === 'read' });
+const shownKey = (row: Row): Key => ({ ...row, read_only: row.role === 'read' });
 
 /** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({

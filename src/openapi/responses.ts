@@ -98,27 +98,6 @@ export const linked = {
   ),
 };
 
-/** Describes a success response in JSON Lines, with examples. */
-export const jsonLines = (description: string, examples: Record<string, object[]>) => ({
-  description,
-  headers: z.object({ ...uncached, ...linked }),
-  content: {
-    'application/x-ndjson': {
-      schema: z
-        .string()
-        .check(z.describe('One JSON object per line, identified by its `type`. Later versions may add types.')),
-      examples: examplesOf(
-        Object.fromEntries(
-          Object.entries(examples).map(([name, lines]) => [
-            name,
-            lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-          ]),
-        ),
-      ),
-    },
-  },
-});
-
 /** The meaning of each status. A status with an id is a component, shared by all operations. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
   400: { id: 'BadRequest', description: 'The body ended early or is not UTF-8' },

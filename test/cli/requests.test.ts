@@ -1,9 +1,10 @@
 // The request that each command sends.
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { addDays, dayOf, daysIn, FIRST_DAY, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { SENT } from './sent.ts';
-import { type Answer, inProcess, json, printed, runAdmin, stub, success } from './stub.ts';
+import { type Answer, json, printed, runAdmin, stub, success } from './stub.ts';
 
 test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   const { env, sent } = await stub(success({ entries: [1] }));
@@ -81,41 +82,61 @@ describe('a list', () => {
 });
 
 describe('user export', () => {
-  const page =
-    (text: string, next?: string): Answer =>
-    (response) =>
-      response
-        .writeHead(200, { 'Content-Type': 'application/x-ndjson', ...(next && { Link: `<${next}>; rel="next"` }) })
-        .end(text);
-  const first = page(
-    '{"type":"user"}\n',
-    'https://evil.example/api/v1/user/8/export?cursor=sites.1.https%3A%2F%2Fa.example',
-  );
-
-  test('prints the lines of all pages, and sends the key only to the service', async () => {
-    const { env, sent, host } = await stub(first, page('', `http://x/?cursor=keys`), page('{"type":"end"}\n'));
-    const stdout = '{"type":"user"}\n{"type":"end"}\n';
-    expect(await inProcess(env, 'user', 'export', '7')).toEqual({ code: 0, stdout, stderr: `${host}\n` });
-    expect(sent.map(({ request }) => request)).toEqual([
-      'GET /user/7/export',
-      'GET /user/7/export?cursor=sites.1.https%3A%2F%2Fa.example',
-      'GET /user/7/export?cursor=keys',
+  test('reads every page of every list and all days, and omits a business that was transferred in the meantime', async () => {
+    const isFirst = (query: URLSearchParams) => !['before', 'after', 'cursor'].some((name) => query.has(name));
+    const holds2026 = (query: URLSearchParams) => `${query.get('from')}` < '2026' && `${query.get('to')}` > '2026';
+    const data = (path: string, query: URLSearchParams): object => {
+      const page = (name: string, first: object[]) => ({
+        [name]: isFirst(query) ? first : [{ id: 'last' }],
+        next: isFirst(query) ? 17 : null,
+      });
+      if (path === '/user/7/keys') return { keys: [] };
+      if (path === '/usage') {
+        const [business_id, count] = [isFirst(query) ? 1 : 2, holds2026(query) ? 5 : 0];
+        return { ...page('usage', []), usage: [{ business_id, count }] };
+      }
+      if (path.startsWith('/business/usage/'))
+        return { used: [0, 5].map((count) => ({ date: `2026-01-0${count}`, count })) };
+      if (path.endsWith('/refused')) return { refused: [] };
+      if (path.endsWith('/alerts')) return page('alerts', [{ id: 'first' }]);
+      if (path.endsWith('/changes')) return page('changes', [{ id: 'first' }]);
+      const id = Number(path.slice('/business/'.length));
+      return { id, user_id: id === 1 ? 7 : 8, token: 'token-1234', access_list: [{ site: 'https://a.example' }] };
+    };
+    const { env, sent } = await stub((response, count) => {
+      const { pathname, searchParams } = new URL(`http://x${response.req.url}`);
+      success(data(pathname.replace('/api/v1', ''), searchParams))(response, count);
+    });
+    const ofBusiness = { business_id: 1 };
+    const both = (line: object) => ['first', 'last'].map((id) => ({ ...line, id }));
+    const text = await printed(env, 'user', 'export', '7');
+    expect(text.match(/.+\n/g).map((line: string) => JSON.parse(line))).toEqual([
+      ...both({ type: 'change', business_id: null }),
+      { type: 'business', id: 1, user_id: 7, token: '…1234' },
+      { type: 'site', site: 'https://a.example' },
+      { type: 'count', ...ofBusiness, date: '2026-01-05', count: 5 },
+      ...both({ type: 'alert' }),
+      ...both({ type: 'change', ...ofBusiness }),
+      { type: 'end' },
     ]);
+
+    const following = sent.flatMap(({ request }) => /(\w+)\?(?:.*&)?(\w+=17)$/.exec(request)?.slice(1).join(' ') ?? []);
+    expect(new Set(following)).toEqual(new Set(['changes before=17', 'usage after=17', 'alerts cursor=17']));
+    const totals = sent.map(({ request }) => /^GET \/usage\?user_id=7&from=([^&]+)&to=([^&]+)$/.exec(request) ?? []);
+    const ranges = totals.flatMap(([, from, to]) => (from && to ? [{ from, to }] : []));
+    for (const [index, { from, to }] of ranges.entries()) {
+      expect(from).toBe(index === 0 ? FIRST_DAY : addDays(ranges[index - 1]?.to ?? '', 1));
+      expect(daysIn({ from, to })).toBe(MAX_RANGE_DAYS);
+    }
+    expect(ranges.at(-1)?.to.localeCompare(dayOf(new Date()))).toBeGreaterThanOrEqual(0);
   });
 
-  test('prints the pages before a failed one, reports that the export is incomplete, and exits with 1', {
+  test('prints the lines before a failure, reports that the export is incomplete, and exits with 1', {
     tags: 'slow',
   }, async () => {
-    const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
+    const { env, host } = await stub(success({ keys: [{ id: 5 }] }), json({ message: 'Service Unavailable' }, 503));
     const stderr = `${host}\nService Unavailable\nThe export is incomplete.\n`;
-    expect(await runAdmin(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
-  });
-
-  test('prints nothing if the response is not an export', async () => {
-    const unknown = await stub(json({ status: false, message: 'User id is not valid' }, 404));
-    await expect(printed(unknown.env, 'user', 'export', '7')).rejects.toThrow(/^User id is not valid$/);
-    const other = await stub((response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'));
-    await expect(printed(other.env, 'user', 'export', '7')).rejects.toThrow(/but does not look like this service\./);
+    expect(await runAdmin(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"key","id":5}\n', stderr });
   });
 });
 

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
+import type { Data } from '../../src/cli/client.ts';
 import { commandLineOf } from '../../src/cli/command-line.ts';
-import type { Data } from '../../src/cli/commands.ts';
 import { run } from '../../src/cli/run.ts';
 import { ROOT, runScript } from './support.ts';
 
@@ -41,7 +41,7 @@ export async function stub(...answers: Answer[]) {
   return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
 }
 
-/** Runs a command in this process and returns its result. Joins the pages of an export. */
+/** Runs a command in this process and returns its result. Joins the lines of an export. */
 export async function printed(env: Record<string, string>, ...argv: string[]): Promise<Data> {
   const result = await runHere(env, argv, () => {});
   return Symbol.asyncIterator in Object(result) ? text(result) : result;

@@ -11,7 +11,7 @@ export const read = (path: string) => readFileSync(path, 'utf8');
  * only has to succeed. Excludes blocks that install packages, which test/node/client.test.ts tests.
  */
 export const examplesIn = (path: string) =>
-  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|ndjson|csv)\n(.*?)^```\n)?/gms)].flatMap(
+  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: block = '', 2: output }) => {
       const line = read(path).slice(0, index).split('\n').length;
       const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
@@ -43,19 +43,14 @@ const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   used.some(({ count }) => count > 0) &&
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
-/** Parses JSON, CSV (to rows) or JSON lines (to an array). */
+/** Parses JSON or CSV (to rows). */
 export const parseOutput = (text: string): unknown =>
   /^(date|business_id),/.test(text)
     ? text
         .trim()
         .split(/\r?\n/)
         .map((line) => line.split(','))
-    : /^\{"type":/.test(text)
-      ? text
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line))
-      : JSON.parse(text);
+    : JSON.parse(text);
 
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
@@ -64,7 +59,7 @@ const isTimeOrNull = expect.toSatisfy((value) => value === null || isTime.asymme
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
-  ...{ bytes: isPositive, uses_yesterday: isPositive, place: isPositive, claimed_at: isTime },
+  ...{ bytes: isPositive, uses_yesterday: isPositive },
   ...{ day_ends: isTime, month_ends: isTime, former_works_until: isTime },
   ...{ alerts: isTimeOrNull, purge: isTimeOrNull },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),

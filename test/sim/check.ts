@@ -22,26 +22,14 @@ export function compare(model: Model, expected: Expected, actual: Actual): strin
   return differenceIn(state, expected.body, bodyOf(actual), 'body');
 }
 
-/** The lines of an export, without alerts, whose ids the model does not know. Codes have no order. */
-function bodyOf({ headers, text }: Actual): unknown {
-  const type = headers.get('Content-Type');
-  if (type === 'application/json' && text !== '') return JSON.parse(text);
-  if (type !== 'application/x-ndjson') return text;
-  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-  return { lines: lines.filter((line) => line.type !== 'alert') };
-}
+const bodyOf = ({ headers, text }: Actual): unknown =>
+  headers.get('Content-Type') === 'application/json' && text !== '' ? JSON.parse(text) : text;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const textOf = (value: unknown) => (isObject(value) ? JSON.stringify(Object.entries(value).sort()) : `${value}`);
 const byText = (a: unknown, b: unknown) => (textOf(a) < textOf(b) ? -1 : 1);
-const isCode = (line: unknown) => isObject(line) && line.type === 'code';
-/** Sorts what has no order: removed sites, and the codes in an export. */
-function inOrder(list: unknown[], path: string): unknown[] {
-  if (path.endsWith('.before.sites')) return list.toSorted(byText);
-  const first = list.findIndex(isCode);
-  if (first === -1) return list;
-  return list.toSpliced(first, list.filter(isCode).length, ...list.filter(isCode).toSorted(byText));
-}
+/** Sorts removed sites, which have no order. */
+const inOrder = (list: unknown[], path: string) => (path.endsWith('.before.sites') ? list.toSorted(byText) : list);
 
 /** Returns the first difference between two JSON values, or null. */
 function differenceIn(state: State, expected: unknown, actual: unknown, path: string): string | null {

@@ -537,13 +537,6 @@ const KINDS: Record<string, Kind> = {
   },
   all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
   databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
-  export_user: {
-    weight: 8,
-    who: OPERATORS,
-    make: (random) => ({
-      on: `GET /user/{user}/export${query(random, { cursor: random.pick(['changes_of_businesses', 'keys', 'counts.{own}.{day-2}', 'changes_of_businesses.{own}.3', 'sites']) })}`,
-    }),
-  },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
 };
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
@@ -774,7 +767,6 @@ const BAD_QUERIES: Record<string, string[]> = {
   ],
   list_businesses: ['limit=51', 'after=0', 'user_id=x', 'user=1'],
   totals: ['ended={day+0}', 'ended={day-1}&from={day-2}', 'limit=1001', 'user_id=0', 'from={day-1830}'],
-  export_user: ['cursor=x', 'page=2'],
   delete_business: ['', 'name=Nothing', 'name=Acme&name=Acme'],
   '': ['x=1'],
 };
@@ -798,7 +790,6 @@ const BAD_PATHS: [method: string, path: string][] = [
   ['POST', '/user/0/keys'],
   ['DELETE', '/user/{user}/keys/x'],
   ['DELETE', '/user/9'],
-  ['GET', '/user/9/export'],
   ['POST', '/database'],
 ];
 

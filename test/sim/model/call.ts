@@ -9,7 +9,7 @@ export type Plain = { method: string; path: string; headers: Record<string, stri
 export const ANY = { any: true } as const;
 export type Expected = {
   status: number;
-  /** A JSON value, a text (CSV), or the lines of an export. */
+  /** A JSON value or a text (CSV). */
   body: unknown;
   /** The Error-Code. Null for a success. */
   code: string | null;

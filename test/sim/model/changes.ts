@@ -45,7 +45,7 @@ const keyName = (state: State, id: unknown, user_id: number) =>
  * `before` or `after` for a user: with the current name of a key that is the user's own, without the name of any other, and null if it names
  * another user.
  */
-export function shownTo(state: State, user_id: number, change: Change, content: Json | null): Json | null {
+function shownTo(state: State, user_id: number, change: Change, content: Json | null): Json | null {
   if (content?.user_id !== undefined && content.user_id !== user_id) return null;
   if (content === null || change.subject === 'user' || !['create_key', 'revoke_key'].includes(change.action))
     return content;
@@ -55,7 +55,7 @@ export function shownTo(state: State, user_id: number, change: Change, content: 
 }
 
 /** The person who made a change. Another owner does not see the name. */
-export const shownName = ({ actor_name, actor_user_id }: Change, user_id: number | null): string | null =>
+const shownName = ({ actor_name, actor_user_id }: Change, user_id: number | null): string | null =>
   actor_user_id === user_id ? actor_name : null;
 
 const EXAMINED = 1000;

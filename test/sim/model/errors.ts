@@ -26,7 +26,6 @@ import {
 import type { Operation } from './may.ts';
 import { rejectsKey } from './may.ts';
 import { dayOf, midnight, plusDays } from './time.ts';
-import { isCursor } from './users.ts';
 
 type Check = (value: unknown, path: string) => Errors;
 /** The body of each operation that takes one, and whether it may be empty. */
@@ -134,10 +133,6 @@ function laterErrors(call: Call, errors: Errors): Errors {
     case 'change_access':
     case 'create_business':
       for (const [index, site] of listed('sites')) Object.assign(later, sharedSite(site, index));
-      break;
-    case 'export_user':
-      if (!isWrong('cursor') && !isCursor(call, query.get('cursor')))
-        add('cursor', 'must be the cursor in the Link header of the previous page, and must appear only once');
       break;
     case 'create_key':
       if (typeof body.expires_on === 'string' && !isWrong('expires_on') && body.expires_on < today)

@@ -350,15 +350,6 @@ export const PARAMETERS: Partial<Record<string, Parameters>> = {
     of: 'this operation',
     rules: { name: [() => true, 'must be the name of the business, and must appear only once'] },
   },
-  export_user: {
-    of: 'this operation',
-    rules: {
-      cursor: [
-        (text) => /^[a-z_]+(\.\d+\..*)?$/.test(text),
-        'must be the cursor in the Link header of the previous page, and must appear only once',
-      ],
-    },
-  },
 };
 
 /** Checks the parameters of a request. */

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 20;
 const MAX_STORED_SESSIONS = 50;
 
-export const shownKey = ({ secret: _, ends_at: __, session_of: ___, actor_name: ____, ...key }: Key) => ({
+const shownKey = ({ secret: _, ends_at: __, session_of: ___, actor_name: ____, ...key }: Key) => ({
   ...key,
   read_only: key.role === 'read',
 });

@@ -60,7 +60,6 @@ const RULES = {
   revoke_key: { who: 'operator', does: 'revoke API keys' },
   create_console_link: { who: 'operator', does: 'create console links', retry: 'never' },
   read_user_changes: { who: 'operator', does: 'read the changes of users' },
-  export_user: { who: 'operator', does: 'export users' },
   erase_user: { who: 'operator', does: 'erase users' },
   read_all_usage: { who: 'operator recorder', does: 'read the usage of all businesses' },
   read_all_alerts: { who: 'operator', does: 'read the alerts of all businesses' },

@@ -38,7 +38,7 @@ import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
 import { dayOf, stamp } from './time.ts';
 import { importHistory, lowerUses, readUsage, recordMany, recordOne } from './usage.ts';
-import { eraseUser, exportUser, listDatabases } from './users.ts';
+import { eraseUser, listDatabases } from './users.ts';
 
 const API = '/api/v1';
 /** Every path, with the operation of each method. A specific path stands before the general ones. */
@@ -58,7 +58,6 @@ const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
   ['/alerts', { GET: 'read_all_alerts' }],
   ['/database', { GET: 'read_databases' }],
   ['/user/:user_id', { DELETE: 'erase_user' }],
-  ['/user/:user_id/export', { GET: 'export_user' }],
   ['/user/:user_id/keys', { GET: 'list_keys', POST: 'create_key' }],
   ['/user/:user_id/keys/:key_id', { DELETE: 'revoke_key' }],
   ['/user/:user_id/console-link', { POST: 'create_console_link' }],
@@ -377,8 +376,6 @@ export class Model {
         return createLink(call, user(), sent);
       case 'read_user_changes':
         return readUserChanges(call, user());
-      case 'export_user':
-        return exportUser(call, user());
       case 'erase_user':
         return eraseUser(call, user());
       case 'read_all_usage':
