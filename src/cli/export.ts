@@ -35,19 +35,25 @@ async function* linesOf(service: Service, user_id: number): AsyncGenerator<Line>
 async function businessLines(service: Service, { id, user_id, ranges }: Used): Promise<Line[]> {
   const list = listsOf(service);
   const ofBusiness = { business_id: id };
-  const lines: Line[] = [];
+  const counts: Line[] = [];
   for (const range of ranges) {
     const { used } = await list(`/business/usage/${id}`, undefined, range);
-    lines.push(...used.filter(({ count }: { count: number }) => count > 0).map(lineOf('count', ofBusiness)));
+    counts.push(...used.filter(({ count }: { count: number }) => count > 0).map(lineOf('count', ofBusiness)));
   }
-  lines.push(...(await list(`/business/${id}/access/refused`)).refused.map(lineOf('refused_origin', ofBusiness)));
-  lines.push(...(await list(`/business/${id}/alerts`, 'cursor')).alerts.map(lineOf('alert')));
-  lines.push(...(await list(`/business/${id}/changes`, 'before')).changes.map(lineOf('change', ofBusiness)));
+  const { refused } = await list(`/business/${id}/access/refused`);
+  const { alerts } = await list(`/business/${id}/alerts`, 'cursor');
+  const { changes } = await list(`/business/${id}/changes`, 'before');
   // Read last: if the business still belongs to the user, so does everything read before.
   const { access_list, token, ...business } = await send(service, { method: 'GET', path: `/business/${id}` });
   if (business.user_id !== user_id) return [];
-  const shown = { ...business, token: `…${token.slice(-4)}` };
-  return [lineOf('business')(shown), ...access_list.map(lineOf('site')), ...lines];
+  return [
+    { type: 'business', ...business, token: `…${token.slice(-4)}` },
+    ...access_list.map(lineOf('site')),
+    ...counts,
+    ...refused.map(lineOf('refused_origin', ofBusiness)),
+    ...alerts.map(lineOf('alert')),
+    ...changes.map(lineOf('change', ofBusiness)),
+  ];
 }
 type Used = { id: number; user_id: number; ranges: Range[] };
 
