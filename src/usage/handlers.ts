@@ -14,7 +14,7 @@ import {
 } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf } from '../core/time.ts';
 import { dayOfUse } from '../core/use.ts';
-import { type Json, parseJson } from '../db/json.ts';
+import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
