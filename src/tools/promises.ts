@@ -9,7 +9,7 @@ import type { Call, Service } from './service.ts';
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
 /** A request without a credential. */
-export const PUBLIC = { key: null };
+const PUBLIC = { key: null };
 /** The time limit for data that is stored after the response. */
 const STORED_WITHIN_MS = 20_000;
 /**
