@@ -1,16 +1,19 @@
-// The operator's commands. Their arguments and options come from the request's path and schema, so a new field becomes an option
+// The operator's commands. Their arguments and options come from the path and the schema of an operation, so a new field becomes an option
 // automatically.
 import * as z from 'zod/mini';
-import { sitesBody } from '../access/operations.ts';
-import { alertsQuery } from '../alerts/operations.ts';
-import { businessesQuery, businessUpdateBody, deletionQuery, newBusinessBody } from '../business/operations.ts';
-import { changesQuery, userChangesQuery } from '../changes/operations.ts';
+import { access } from '../access/operations.ts';
+import { alerts } from '../alerts/operations.ts';
+import { business, businessUpdateBody, newBusinessBody } from '../business/operations.ts';
+import { changes } from '../changes/operations.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
-import { newKeyBody } from '../keys/operations.ts';
-import { consoleLinkBody } from '../sessions/operations.ts';
-import { rotationBody } from '../tokens/operations.ts';
-import { historyBody, loweringBody, rangeQuery, totalsQuery } from '../usage/operations.ts';
+import { databases } from '../databases/operations.ts';
+import { keys } from '../keys/operations.ts';
+import type { Method, Operation } from '../operation.ts';
+import { sessions } from '../sessions/operations.ts';
+import { tokens } from '../tokens/operations.ts';
+import { usage } from '../usage/operations.ts';
+import { users } from '../users/operations.ts';
 import type { Data, Service } from './client.ts';
 import { readDays } from './days.ts';
 import { exportUser } from './export.ts';
@@ -23,13 +26,13 @@ export type Command = {
   /** The help text: one sentence. */
   does: string;
   /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Absent for commands that work offline. */
-  request?: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  request?: `${Method} /${string}`;
   /** The query for GET and DELETE, otherwise the body. Each field is an argument or an option. */
-  input?: z.ZodMiniType;
+  input?: z.ZodMiniType | undefined;
   /** Maps an argument or option to its field if their names differ. */
   as?: Record<string, string>;
   /** The operation accepts an idempotency key, so the request is retry-safe. */
-  takesKey?: true;
+  takesKey?: boolean;
   /**
    * The command that shows whether a request took effect if its response was lost. Default: `business show` if the path contains `{ID}`.
    */
@@ -42,70 +45,76 @@ export type Command = {
   shown?: (data: Data, given: Given) => unknown;
 };
 
+/** The arguments and options that stand for parameters of paths. */
+const PARAMETERS = { business_id: 'ID', key_id: 'ID', access_id: 'ENTRY_ID', user_id: 'user_id' };
+
+/** Returns the part of a command that follows from its operation. `own` names the parameters of the path that this command calls otherwise. */
+function requestOf({ method, path, query, body, rules }: Operation, own: Partial<typeof PARAMETERS> = {}) {
+  const names: Record<string, string> = { ...PARAMETERS, ...own };
+  return {
+    request: `${method} ${path.replace(/:(\w+)/g, (_, name) => `{${names[name]}}`)}`,
+    input: body ?? query?.schema,
+    takesKey: rules.some(({ retry }) => retry === 'with_key'),
+  } as Pick<Command, 'request' | 'input' | 'takesKey'>;
+}
+
 /** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
 /** Keyed by words and arguments. Commands can share the same words if their arguments differ. */
 export const COMMANDS: Record<string, Command> = {
   'business create': {
-    request: 'POST /business',
+    ...requestOf(business.createBusiness),
     does: 'Creates a business with a new token, or with a token and an id from another system.',
-    input: newBusinessBody,
-    takesKey: true,
     shownBy: 'business list --user {user_id}',
   },
   'business list': {
-    request: 'GET /business',
+    ...requestOf(business.listBusinesses),
     does: 'Lists all businesses, or those of one user.',
-    input: businessesQuery.schema,
   },
   'business show ID': {
-    request: 'GET /business/{ID}',
+    ...requestOf(business.readBusiness),
     does: 'Shows a business, its domains, its limits and its former tokens.',
   },
   'business update ID': {
-    request: 'PATCH /business/{ID}',
+    ...requestOf(business.updateBusiness),
     does: 'Changes the given fields. Use none to remove a limit.',
-    input: businessUpdateBody,
   },
   'business status ID STATUS': {
-    request: 'PATCH /business/{ID}',
+    ...requestOf(business.updateBusiness),
     does: 'Sets the status. The token works only while it is active.',
     input: z.pick(businessUpdateBody.def.out, { status: true }),
     as: { STATUS: 'status' },
   },
   'business delete ID': {
-    request: 'DELETE /business/{ID}',
+    ...requestOf(business.deleteBusiness),
     does: 'Permanently deletes a business and everything that belongs to it. --confirm repeats its name.',
-    input: deletionQuery.schema,
     as: { '--confirm': 'name' },
   },
   'business rotate-token ID': {
-    request: 'POST /business/{ID}/token',
+    ...requestOf(tokens.rotateToken),
     does: 'Replaces the token. Without --keep-old, all old tokens stop working immediately. With it, the latest one keeps working for that long.',
-    input: rotationBody,
   },
   'business stop-former-tokens ID': {
-    request: 'DELETE /business/{ID}/token/former',
+    ...requestOf(tokens.stopFormerTokens),
     does: 'Stops former tokens that still work. The current token keeps working.',
   },
-  'access list ID': { request: 'GET /business/{ID}/access', does: 'Shows a business with its registered domains.' },
+  'access list ID': { ...requestOf(access.readAccess), does: 'Shows a business with its registered domains.' },
   'access add ID SITE…': {
-    request: 'POST /business/{ID}/access',
+    ...requestOf(access.addAccess),
     does: 'Registers domains. The token works everywhere until the first one is registered, and then only on registered domains.',
-    input: sitesBody,
     as: { 'SITE…': 'sites' },
   },
   'access remove ID ENTRY_ID': {
-    request: 'DELETE /business/{ID}/access/{ENTRY_ID}',
+    ...requestOf(access.removeAccess),
     does: 'Removes one registered domain, by the id of its entry.',
   },
   'access clear ID': {
-    request: 'DELETE /business/{ID}/access',
+    ...requestOf(access.removeAllAccess),
     does: 'Removes all registered domains. The token then works on every site.',
   },
   'access check ID ORIGIN': {
-    request: 'GET /business/{ID}/access',
+    ...requestOf(access.readAccess),
     does: 'Shows whether a page with this origin may use the token, and which entry allows it.',
     shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
       const sites = access_list.map(({ site }) => site);
@@ -117,81 +126,71 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   'access refused ID': {
-    request: 'GET /business/{ID}/access/refused',
+    ...requestOf(access.readRefusedOrigins),
     does: 'Lists the origins that were refused in the last 90 days and would still be refused.',
   },
   'access forget-refused ID': {
-    request: 'DELETE /business/{ID}/access/refused',
+    ...requestOf(access.forgetRefusedOrigins),
     does: 'Empties the list of refused origins.',
     shownBy: 'access refused {ID}',
   },
   'changes list ID': {
-    request: 'GET /business/{ID}/changes',
+    ...requestOf(changes.readChanges),
     does: 'Lists the changes to a business and who made them, newest first.',
-    input: changesQuery.schema,
   },
   'changes list': {
-    request: 'GET /user/{user_id}/changes',
+    ...requestOf(changes.readUserChanges),
     does: "Lists the changes to a user's keys for all businesses and who made them, newest first.",
-    input: userChangesQuery.schema,
   },
   'alerts list ID': {
-    request: 'GET /business/{ID}/alerts',
+    ...requestOf(alerts.readAlerts),
     does: 'Lists when a business reached a threshold of a limit, newest first.',
-    input: alertsQuery.schema,
   },
   'alerts list': {
-    request: 'GET /alerts',
+    ...requestOf(alerts.readAllAlerts),
     does: 'Lists the alerts of all businesses, newest first in each database.',
-    input: alertsQuery.schema,
   },
   'usage show ID': {
-    request: 'GET /business/usage/{ID}',
+    ...requestOf(usage.readUsage),
     does: 'Shows the uses of each day (UTC), by default for the last 30 days.',
-    input: rangeQuery.schema,
   },
   'usage totals': {
-    request: 'GET /usage',
+    ...requestOf(usage.readAllUsage),
     does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
-    input: totalsQuery.schema,
     // Fixes the end of the range, because all pages must cover the same days even if they are read past midnight.
     prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   },
   'usage lower ID USE=QUANTITY…': {
-    request: 'PATCH /business/usage/{ID}',
+    ...requestOf(usage.lowerUses),
     does: 'Lowers the quantities of uses, by id.',
-    input: loweringBody,
     as: { 'USE=QUANTITY…': 'uses' },
     prepare: readLowered,
     shownBy: 'changes list {ID}',
   },
   'usage import ID FILE': {
-    request: 'PUT /business/{ID}/history',
+    ...requestOf(usage.importHistory),
     does: 'Imports a CSV file of date,count lines for days before today: all lines or none. Semicolons or tabs can also separate the fields.',
-    input: historyBody,
     as: { FILE: 'days' },
     prepare: readDays,
     shownBy: 'changes list {ID}',
   },
   'key create': {
-    request: 'POST /user/{user_id}/keys',
+    ...requestOf(keys.createKey),
     does: 'Creates an API key and prints it. It is not shown again.',
-    input: newKeyBody,
     shownBy: 'key list --user {user_id}',
   },
   'key list': {
-    request: 'GET /user/{user_id}/keys',
+    ...requestOf(keys.listKeys),
     does: 'Lists the keys of a user, including revoked and expired ones.',
   },
   'key revoke ID': {
-    request: 'DELETE /user/{user_id}/keys/{ID}',
+    ...requestOf(keys.revokeKey),
     does: 'Revokes a key of a user, effective immediately.',
     shownBy: 'key list --user {user_id}',
   },
   'console-link create': {
-    request: 'POST /user/{user_id}/console-link',
+    ...requestOf(sessions.createConsoleLink),
     does: "Creates a link that opens a user's console. It works once, within two minutes.",
-    input: consoleLinkBody,
   },
   'user export ID': {
     does: 'Prints what the lists contain about a user, one JSON object per line.',
@@ -200,7 +199,7 @@ export const COMMANDS: Record<string, Command> = {
     lines: (service, { user_id }) => exportUser(service, Number(user_id)),
   },
   'user erase ID': {
-    request: 'DELETE /user/{ID}',
+    ...requestOf(users.eraseUser, { user_id: 'ID' }),
     does: 'Permanently deletes all data that names a user. The user must have no business.',
     shownBy: 'user export {ID}',
   },
@@ -214,7 +213,7 @@ export const COMMANDS: Record<string, Command> = {
       createOperatorKey(record ? 'record' : 'full', `OPERATOR_KEY_${slot as (typeof SLOTS)[number]}`),
   },
   'database list': {
-    request: 'GET /database',
+    ...requestOf(databases.readDatabases),
     does: "Lists the databases: letter in credentials, size, yesterday's uses (UTC) and backlog.",
   },
 };

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { addDays, dayOf, daysIn, FIRST_DAY, MAX_RANGE_DAYS } from '../../src/core/time.ts';
-import { openapi } from '../../src/openapi/document.ts';
 import { SENT } from './sent.ts';
 import { type Answer, json, printed, runAdmin, stub, success } from './stub.ts';
 
@@ -14,23 +13,6 @@ test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
 });
 
 describe('the table of commands', () => {
-  const requests = new Set(Object.values(COMMANDS).map(({ request = '' }) => request.replace(/\{\w+\}/g, '{}')));
-  const OPERATIONS = Object.entries(openapi().paths ?? {}).flatMap(([path, { parameters: _, ...methods }]) =>
-    Object.entries(methods as Record<string, { operationId: string; security: object[] }>)
-      .filter(([, { security }]) => security.some((credential) => 'operatorKey' in credential))
-      .map(([method, { operationId }]): [string, string] => {
-        return [operationId, `${method.toUpperCase()} ${path.replace('/api/v1', '').replace(/\{\w+\}/g, '{}')}`];
-      }),
-  );
-  /** Operations without a command. */
-  const EXCEPTIONS: Record<string, string> = {
-    recordUse: 'Servers and pages record uses with their own ids. Typing them by hand would count them twice.',
-  };
-
-  test.each(OPERATIONS)('covers %s or lists it as an exception', (operationId, request) => {
-    expect(operationId in EXCEPTIONS).toBe(!requests.has(request));
-  });
-
   test('contains no command without a test', () => {
     const tested = SENT.map(([argv]) => argv.slice(0, 2).join(' '));
     const named = Object.keys(COMMANDS).map((usage) => usage.split(' ').slice(0, 2).join(' '));
@@ -39,11 +21,6 @@ describe('the table of commands', () => {
       'user export',
       'operator-key create',
     ]);
-  });
-
-  test('contains only requests that the OpenAPI document describes', () => {
-    const described = OPERATIONS.map(([, request]) => request);
-    expect([...requests].filter((request) => request !== '' && !described.includes(request))).toEqual([]);
   });
 });
 
