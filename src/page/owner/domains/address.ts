@@ -23,9 +23,9 @@ export function originOfPage(text: string): string {
 }
 
 const IP_LITERAL = /^(\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
-/** Countries' second-level suffixes, such as co.uk, com.au and gob.mx. */
+/** Countries' second-level suffixes, such as co.uk, com.au and gob.mx. Some labels are suffixes in a few countries, and names in others. */
 const COUNTRY_SUFFIX =
-  /^(ac|co|com|edu|firm|gen|go|gob|gouv|gov|id|ltd|me|mil|ne|net|nhs|nic|nom|or|org|plc|sch|web)\.[a-z]{2}$/;
+  /^((ac|co|com|edu|gob|gouv|gov|mil|net|org)\.[a-z]{2}|(go|or)\.(ci|cr|id|it|jp|ke|kr|th|tz|ug)|id\.(au|ir|lv|vn)|(ltd|me|nhs|plc|sch)\.uk|me\.(ke|tz)|ne\.(jp|ke|kr|tz|ug)|nom\.(br|co|es|za)|web\.(id|nf|tr|ve|za))$/;
 
 /**
  * Returns which part is missing from a host that cannot belong to one owner, or null. Of the public suffixes, it knows only the
