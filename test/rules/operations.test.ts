@@ -10,7 +10,7 @@ import type { Operation } from '../../src/operation.ts';
 import { OPERATIONS } from '../../src/operations.ts';
 import { RULE_NAMES } from '../ask.ts';
 import { ROUTES } from '../routes.ts';
-import { OPERATIONS as SIMULATED } from '../sim/model/may.ts';
+import { type Caller, isRepeatable, mayWhileInactive, refusalOf, OPERATIONS as SIMULATED } from '../sim/model/may.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 const [api, errors, operating] = [read('docs/api.md'), read('src/http/errors.ts'), read('docs/operating.md')];
@@ -55,6 +55,32 @@ test('nothing is missing for any operation', async () => {
     ]),
   ];
   expect(missing).toEqual([]);
+});
+
+test.each(all.flatMap(({ rules, code }) => rules.map((rule) => ({ ...rule, code }))))(
+  'the definition of $name permits the callers that the oracle of the simulator lists, and says when a retry is safe',
+  ({ name, token, keys, session, operators, whileInactive, retry, code }) => {
+    const may: Record<Caller, boolean> = {
+      token,
+      ...{ full: keys.full && session !== 'only', read: keys.read && session !== 'only' },
+      record: keys.record && session !== 'only',
+      ...{ session: keys.full && session !== 'none', read_session: keys.read && session !== 'none' },
+      ...{ operator: operators.full, recorder: operators.record, code: code !== undefined },
+    };
+    const callers = Object.keys(may) as Caller[];
+    const asListed = (callers: Caller[]) =>
+      callers.map((caller) => [caller, refusalOf(caller, name as never) === null]);
+    expect(callers.map((caller) => [caller, may[caller]])).toEqual(asListed(callers));
+    expect(whileInactive).toBe(mayWhileInactive(name as never));
+    expect([retry !== 'never' && retry !== 'with_key', retry !== 'never']).toEqual(
+      [false, true].map((hasKey) => isRepeatable(name as never, hasKey)),
+    );
+  },
+);
+
+test('lists of uses, imports and pages of changes are dear', () => {
+  const dear = all.flatMap(({ rules }) => rules.filter(({ isDear }) => isDear).map(({ name }) => name));
+  expect(dear).toEqual(['record_uses', 'lower_uses', 'import_history', 'read_changes', 'read_user_changes']);
 });
 
 /** The cells of the table of credentials: token, API key and operator key. */
