@@ -1,11 +1,11 @@
 // Assembles the service from its middleware and routes.
 import type { ExecutionContext } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { access } from './access/handlers.ts';
-import { alerts } from './alerts/handlers.ts';
-import { business } from './business/handlers.ts';
-import { changes } from './changes/handlers.ts';
-import { databases } from './databases/handlers.ts';
+import { routes as access } from './access/handlers.ts';
+import { routes as alerts } from './alerts/handlers.ts';
+import { routes as business } from './business/handlers.ts';
+import { routes as changes } from './changes/handlers.ts';
+import { routes as databases } from './databases/handlers.ts';
 import { health } from './databases/health.ts';
 import type { Bindings, Clock, Log } from './env.ts';
 import { CONSOLE_PATH, consolePage } from './http/console-page.ts';
@@ -14,12 +14,12 @@ import { logged } from './http/log.ts';
 import { openapi } from './http/openapi.ts';
 import { preflightFor } from './http/response.ts';
 import { methodsOf, newRoutes, withMethodNotAllowed } from './http/router.ts';
-import { keys } from './keys/handlers.ts';
+import { routes as keys } from './keys/handlers.ts';
 import { API } from './operation.ts';
-import { sessions } from './sessions/handlers.ts';
-import { tokens } from './tokens/handlers.ts';
-import { usage } from './usage/handlers.ts';
-import { users } from './users/handlers.ts';
+import { routes as sessions } from './sessions/handlers.ts';
+import { routes as tokens } from './tokens/handlers.ts';
+import { routes as usage } from './usage/handlers.ts';
+import { routes as users } from './users/handlers.ts';
 
 /**
  * Creates the service. Logs a line for each API request except preflights. `databaseClock` is the clock by which the

@@ -66,7 +66,8 @@ export type Env = {
 };
 
 /**
- * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` is set only for operators.
+ * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` are those that the call can
+ * query: every one for an operator, otherwise only that one.
  */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; databases: BoundDatabases };

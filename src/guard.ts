@@ -33,7 +33,7 @@ import {
 } from './http/input.ts';
 import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
 import { NO_QUERY } from './input.ts';
-import type { Asked, Operation } from './operation.ts';
+import type { Circumstances, Operation } from './operation.ts';
 
 /** The total time that a request can wait for its database. */
 const DATABASE_TIMEOUT_MS = 10_000;
@@ -56,7 +56,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
     const validate = queryInput(query, async (inQuery) => {
       const errors = { ...idempotencyKeyErrors(c.req, rule), ...inQuery.errors, ...inBody.errors };
       const given = { ...inQuery.given, ...inBody.given } as never;
-      const all = { ...errors, ...(await check?.(given, askedOf(c), errors)) };
+      const all = { ...errors, ...(await check?.(given, circumstancesOf(c), errors)) };
       if (Object.keys(all).length > 0) throw await invalidInput(c, all);
     });
     await validate(c, next);
@@ -80,10 +80,10 @@ function appliedRule({ rules, ruleOf }: Operation, text: string): { rule: Rule; 
   return { rule, checkInBody: () => checkJson(recorded.json, body) };
 }
 
-/** What checks of input may depend on. The call of an operator that names no business can query every database. */
-const askedOf = (c: ContextOf<Guarded>): Asked => {
+/** What checks of input may depend on. A call that names a business queries only the database of that business. */
+const circumstancesOf = (c: ContextOf<Guarded>): Circumstances => {
   const { now, namesBusiness } = c.get('call');
-  return { now, numbers: (namesBusiness ? undefined : c.get('databases')?.numbers) ?? [c.get('database')] };
+  return { now, numbers: namesBusiness ? [c.get('database')] : c.get('databases').numbers };
 };
 
 /** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */
@@ -159,7 +159,7 @@ async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, busine
 }
 
 /**
- * Sets `call`, `database` and `ask` for the handlers, and `databases` for the operator. Returns a permission. Its `isGranted`
+ * Sets `call`, `database`, `ask` and `databases` for the handlers. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
 async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: number | null) {
@@ -191,10 +191,9 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: num
   c.set('call', call);
   c.set('database', databaseNumber);
   c.set('ask', ask);
-  if (kind === 'operator') {
-    const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
-    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, namesBusiness: false }) });
-  }
+  const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
+  const everywhere = { numbers, askIn: (number: number) => askIn(number, { ...call, namesBusiness: false }) };
+  c.set('databases', kind === 'operator' ? everywhere : { numbers: [databaseNumber], askIn: () => ask });
   return permission;
 }
 

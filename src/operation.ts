@@ -15,22 +15,22 @@ const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
 
 export type Body = z.ZodMiniType<object | undefined>;
 type OwnRule = Omit<Rule, 'isOfUsage'>;
-/** What a body records, by the name of its rule. `json` is not validated yet. */
-export type Recorded<Name extends string = string> = { rule: Name; json: ParsedJson };
+/** The name of the rule that applies to a body, and the body, which is not validated yet. */
+export type Chosen = { rule: string; json: ParsedJson };
 
-/** `now`, and the numbers of the databases that the call can query. */
-export type Asked = { now: Date; numbers: readonly number[] };
+/** What a check can depend on: the time, and the numbers of the databases that the call can query. */
+export type Circumstances = { now: Date; numbers: readonly number[] };
 /**
  * Rules for which a schema is not enough, for example because they depend on the time. `given` contains the input that is not wrong, and
  * `errors` the errors of the rest.
  */
 export type Check<Given = never> = (
   given: Given,
-  asked: Asked,
+  circumstances: Circumstances,
   errors: FieldErrors,
 ) => FieldErrors | Promise<FieldErrors>;
 
-type Input = { query?: Query; check?: Check };
+type Input = { query?: Query | undefined; check?: Check | undefined };
 /** An operation with one rule, or one whose body determines which of several rules applies. */
 export type Definition = { route: `${Method} /${string}` } & Input &
   (
@@ -39,9 +39,12 @@ export type Definition = { route: `${Method} /${string}` } & Input &
         /** The schema of a body with a code, which the caller can send in place of a credential. */
         code?: z.ZodMiniType<{ code: string }>;
       })
-    | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Recorded }
+    | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Chosen }
   );
 export type Definitions = { readonly [id: string]: Definition };
+
+/** A rule, and the schema of the body. Without a schema, the body must be empty. */
+type RuleWithBody = Rule & { body?: Body };
 
 export type Operation = Input & {
   /** The `operationId` in the OpenAPI description. */
@@ -51,10 +54,9 @@ export type Operation = Input & {
   path: string;
   namesBusiness: boolean;
   /** Several if the body determines the rule. */
-  rules: readonly [Rule & { body?: Body }, ...(Rule & { body?: Body })[]];
-  ruleOf?: (body: string) => Recorded;
-  body?: Body;
-  code?: z.ZodMiniType<{ code: string }>;
+  rules: readonly [RuleWithBody, ...RuleWithBody[]];
+  ruleOf?: ((body: string) => Chosen) | undefined;
+  code?: z.ZodMiniType<{ code: string }> | undefined;
 };
 
 /** The schema types of a definition. Query and Body stand for none. */
@@ -78,27 +80,28 @@ type GivenTo<D> = Partly<
     (Body extends BodyOf<D> ? object : NonNullable<z.output<BodyOf<D>>>)
 >;
 
+/** `definition` exists only as a type, for the types of handlers and of Hono's client. */
 type Defined<Ds> = { readonly [Id in keyof Ds]: Operation & { readonly definition: Ds[Id] } };
 
 /** Defines operations by id. Throws if a path has an unknown parameter. */
 export function define<const Ds extends Definitions>(
   definitions: Ds & { readonly [Id in keyof Ds]: { check?: Check<GivenTo<Ds[Id]>> } },
 ): Defined<Ds> {
-  const operations = Object.entries<Definition>(definitions).map(([id, definition]) => {
-    const { route, query, check } = definition;
+  const operations = Object.entries<Definition>(definitions).map(([id, definition]): [string, Operation] => {
+    const { route, query, check, ...rest } = definition;
     const [method, path = ''] = route.split(' ') as [Method, string];
     const names: string[] = path.match(/(?<=:)\w+/g) ?? [];
     const unknown = names.find((name) => !PARAMETERS.includes(name));
     if (unknown !== undefined) throw new Error(`${path} has an unknown parameter: ${unknown}`);
-    const isOfUsage = path.startsWith('/business/usage/');
-    const own =
-      'rules' in definition
-        ? Object.entries(definition.rules).map(([name, rule]) => ({ ...rule, name, isOfUsage }))
-        : [{ ...definition, isOfUsage }];
-    const more =
-      'rules' in definition ? { ruleOf: definition.ruleOf } : { body: definition.body, code: definition.code };
     const common = { id, method, path, query, check, namesBusiness: names.includes('business_id') };
-    return [id, { ...common, ...more, rules: own, definition }];
+    const isOfUsage = path.startsWith('/business/usage/');
+    if (!('rules' in rest)) {
+      const { code, ...rule } = rest;
+      return [id, { ...common, code, rules: [{ ...rule, isOfUsage }] }];
+    }
+    const [first, ...others] = Object.entries(rest.rules).map(([name, rule]) => ({ ...rule, name, isOfUsage }));
+    if (first === undefined) throw new Error(`${id} has no rule`);
+    return [id, { ...common, ruleOf: rest.ruleOf, rules: [first, ...others] }];
   });
-  return Object.fromEntries(operations);
+  return Object.fromEntries(operations) as Defined<Ds>;
 }

@@ -1,14 +1,14 @@
 // Every operation, in the order of the OpenAPI description.
-import { access } from './access/operations.ts';
-import { alerts } from './alerts/operations.ts';
-import { business } from './business/operations.ts';
-import { changes } from './changes/operations.ts';
-import { databases } from './databases/operations.ts';
-import { keys } from './keys/operations.ts';
-import { sessions } from './sessions/operations.ts';
-import { tokens } from './tokens/operations.ts';
-import { usage } from './usage/operations.ts';
-import { users } from './users/operations.ts';
+import { operations as access } from './access/operations.ts';
+import { operations as alerts } from './alerts/operations.ts';
+import { operations as business } from './business/operations.ts';
+import { operations as changes } from './changes/operations.ts';
+import { operations as databases } from './databases/operations.ts';
+import { operations as keys } from './keys/operations.ts';
+import { operations as sessions } from './sessions/operations.ts';
+import { operations as tokens } from './tokens/operations.ts';
+import { operations as usage } from './usage/operations.ts';
+import { operations as users } from './users/operations.ts';
 
 export const OPERATIONS = {
   ...usage,

@@ -9,7 +9,7 @@ import { claimHome } from '../src/db/homes.ts';
 import { parseJson } from '../src/db/json.ts';
 import type { BusinessRow, Database } from '../src/db/schema.ts';
 import { readVerdict } from '../src/db/statement.ts';
-import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/keys/statements.ts';
+import { createKeyIn, type KeyRequest, keysOf, revokeKey as revoke } from '../src/keys/statements.ts';
 import type { Operation } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
 import { rotateToken as replaceToken } from '../src/tokens/statements.ts';
@@ -74,7 +74,7 @@ export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?
   return token;
 }
 
-export const createKey = (home: Numbered, key: NewKey, now: Date) =>
+export const createKey = (home: Numbered, key: KeyRequest, now: Date) =>
   createKeyIn(asking(home, 'create_key', now), home.number, key);
 
 export const listKeys = (db: Database, user_id: number, now: Date) => keysOf(asking({ db }, 'list_keys', now), user_id);

@@ -198,7 +198,7 @@ describe('listing businesses', () => {
   test('takes one round trip and reads one row for a revoked key, however many businesses its user has', async () => {
     const user_id = 7_300;
     const [first] = (await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id })))) as [Business];
-    const revoked = await createKey(first.home, { user_id, name: 'r', expires_on: null }, NOW);
+    const revoked = await createKey(first.home, { user_id, name: 'r' }, NOW);
     await revokeKey(first.db, revoked.id, user_id, NOW);
     const { status, cost } = await call('GET', '/api/v1/business', { as: revoked.api_key });
     expect({ status, cost }).toMatchObject({ status: 401, cost: { round_trips: 1, rows_read: 1 } });

@@ -131,7 +131,7 @@ eachOf(describe, OF_A_BUSINESS)('a call to $name', (route) => {
 test('revoking a key and rotating a token take effect from the next request, in each database', async () => {
   for (const _ of homes) {
     const { id, key, token, usage, home, db, user_id } = await newBusiness();
-    const second = await createKey(home, { user_id, name: 'second', expires_on: null }, NOW);
+    const second = await createKey(home, { user_id, name: 'second' }, NOW);
     const status = async (as: string) => (await call('GET', usage, { as })).status;
     expect(await Promise.all([key, token, second.api_key].map(status))).toEqual([200, 200, 200]);
     await revokeKey(db, second.id, user_id, NOW);
@@ -171,7 +171,7 @@ describe('ids', () => {
     for (const home of homes) {
       const { number } = home;
       const business = await createBusiness(home, { ...FIELDS, user_id: newUser() }, NOW);
-      const key = await createKey(home, { user_id: business.user_id, name: 'k', expires_on: null }, NOW);
+      const key = await createKey(home, { user_id: business.user_id, name: 'k' }, NOW);
       const answer = await call('POST', `/api/v1/business/${business.id}/access`, {
         as: key.api_key,
         body: { sites: ['https://a.example'] },
@@ -185,7 +185,7 @@ describe('ids', () => {
     for (const home of homes) {
       const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
       await sequence.bind(home.number).run();
-      const { id } = await createKey(home, { user_id: newUser(), name: 'k', expires_on: null }, NOW);
+      const { id } = await createKey(home, { user_id: newUser(), name: 'k' }, NOW);
       expect(databaseOfId(id)).toBe(home.number);
     }
   });

@@ -163,7 +163,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
     const fields = { user_id: business.user_id, name: 'k' };
-    const revoked = await createKey(business.home, { ...fields, expires_on: null }, NOW);
+    const revoked = await createKey(business.home, { ...fields }, NOW);
     await revokeKey(business.db, revoked.id, business.user_id, NOW);
     const expired = await createKey(business.home, { ...fields, expires_on: '2026-03-14' }, NOW);
     const hash = await sha256Hex(business.key);

@@ -1,12 +1,12 @@
 // The OpenAPI description: how it is served, and its examples. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { DURATION } from '../src/core/duration.ts';
 import { parseInstant } from '../src/core/time.ts';
 import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
 import type { Operation } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
+import { DURATION } from '../src/tokens/rules.ts';
 import { quantityBody, usesBody } from '../src/usage/operations.ts';
 import { validationErrors } from './contract.ts';
 import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
@@ -174,12 +174,14 @@ function allFields(): Field[] {
     string,
     Record<string, Described & { parameters?: (Stated & { name: string; schema: Stated })[] }>
   >;
-  return Object.values<Operation>(OPERATIONS).flatMap(({ id, method, path, rules, query, body, code }) => {
+  return Object.values<Operation>(OPERATIONS).flatMap(({ id, method, path, rules, query, code }) => {
     const described = stated[`/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
     const statedBody = mainOf(described?.requestBody)?.schema as Stated | undefined;
     const bodies = rules.some(({ name }) => name === 'record_uses')
       ? [usesBody, quantityBody].map((enforced, index) => ({ enforced, stated: statedBody?.oneOf?.[2 - index] ?? {} }))
-      : [code ?? body].flatMap((enforced) => (enforced === undefined ? [] : [{ enforced, stated: statedBody ?? {} }]));
+      : [code ?? rules[0].body].flatMap((enforced) =>
+          enforced === undefined ? [] : [{ enforced, stated: statedBody ?? {} }],
+        );
     const parameters = Object.entries(query?.schema.shape ?? {}).map(([name, enforced]) => ({
       name: `${id} ?${name}`,
       enforced: enforced as z.core.$ZodType,

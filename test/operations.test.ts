@@ -299,7 +299,7 @@ describe('the log', () => {
     const active = await newBusiness();
     const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
     const { home, user_id } = active;
-    const revoked = await createKey(home, { user_id, name: 'r', expires_on: null }, NOW);
+    const revoked = await createKey(home, { user_id, name: 'r' }, NOW);
     await revokeKey(home.db, revoked.id, user_id, NOW);
     const expired = await createKey(home, { user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
     const ended = await newKey(active, { ends_at: '2026-03-15T12:00:00.000000Z' });

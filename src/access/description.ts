@@ -8,7 +8,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, unknown, unknownParameter } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { count, list, object, text, time } from '../openapi/schemas.ts';
-import type { access as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 import { FIRST_RULE, LAST_RULE } from './rules.ts';
 
 const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {

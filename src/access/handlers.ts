@@ -1,5 +1,4 @@
 // Lists, registers and removes the domains on which a business token works.
-
 import { businessResponse } from '../business/shown-business.ts';
 import { businessWithEntries } from '../business/statements.ts';
 import { Conflict } from '../core/conflict.ts';
@@ -13,7 +12,7 @@ import { inputError, unknownEntry } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { RefusedOrigins } from './description.ts';
-import { access as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
 import { addSites, removeEntries, removeEntry } from './statements.ts';
 
@@ -30,7 +29,7 @@ function refusedOriginsResponse(
   return success<RefusedOrigins>(c, { refused });
 }
 
-export const access = serve(operations, {
+export const routes = serve(operations, {
   async readAccess(c) {
     const { row } = await c.get('ask')(businessWithEntries);
     return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));

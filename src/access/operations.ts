@@ -26,7 +26,7 @@ export const sitesBody = strict(
 
 const CHANGE = { ...by(FULL), name: 'change_access', does: 'change access domains' } as const;
 
-export const access = define({
+export const operations = define({
   readAccess: {
     ...by(READERS),
     route: 'GET /business/:business_id/access',

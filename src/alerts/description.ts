@@ -6,7 +6,7 @@ import { parameter } from '../openapi/parameters.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { json, ok } from '../openapi/responses.ts';
 import { count, day, id, list, object, percent, text, time } from '../openapi/schemas.ts';
-import type { alerts as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 import { type AlertField, MESSAGE_TYPE } from './webhook.ts';
 
 const alertFields = {
@@ -37,6 +37,7 @@ export const alerts = object('Alerts', 'Alerts for the limit thresholds that bus
 });
 
 export type Alerts = z.infer<typeof alerts>;
+
 export const alertMessage = object('AlertMessage', 'A message with an alert.', {
   type: z.literal(MESSAGE_TYPE).check(z.describe('Later versions may add types: ignore unknown types.')),
   timestamp: time('the alert was stored'),

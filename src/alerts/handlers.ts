@@ -1,5 +1,4 @@
 // Lists alerts.
-
 import { formatTimestamp, parseInstant } from '../core/time.ts';
 import { readFirstPage } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -8,7 +7,7 @@ import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
 import type { Alerts } from './description.ts';
-import { alerts as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { allEventsBefore, eventsBefore } from './statements.ts';
 
 type AlertsQuery = { limit?: string | undefined; since?: string | undefined; cursor?: string | undefined };
@@ -44,7 +43,7 @@ function shownAlerts(
   return { alerts, next: following === undefined ? null : formatCursor({ number: following, after: null }) };
 }
 
-export const alerts = serve(operations, {
+export const routes = serve(operations, {
   async readAlerts(c) {
     const database = c.get('database');
     const { number, page } = pageOfAlerts(c.req.valid('query'), database);

@@ -20,7 +20,7 @@ export const alertsQuery = {
   }),
 } satisfies Query;
 
-export const alerts = define({
+export const operations = define({
   readAlerts: {
     ...by(READERS),
     route: 'GET /business/:business_id/alerts',

@@ -1,8 +1,7 @@
 // Stores and lists events. An event records that a business reached a threshold of a limit (docs/api.md, "Alerts"). The transaction that
 // reaches the threshold stores the event, so no event can be lost, and none is looked for later.
 import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { MAX_THRESHOLDS } from '../core/fields.ts';
-import { DEFAULT_ALERT_AT } from '../core/limits.ts';
+import { DEFAULT_ALERT_AT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { randomId } from '../core/random.ts';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';

@@ -1,11 +1,10 @@
 // Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
+import type * as z from 'zod/mini';
 import { newSite } from '../access/statements.ts';
-import { Conflict, usedKeyRule } from '../core/conflict.ts';
+import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
-import type { Limits } from '../core/limits.ts';
-import type { Optional } from '../core/optional.ts';
 import { randomId } from '../core/random.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
@@ -15,28 +14,18 @@ import { raiseIds, sequence } from '../db/ids.ts';
 import { parseJson } from '../db/json.ts';
 import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
-import { access, type BusinessRow, businesses, retiredTokens } from '../db/schema.ts';
+import { access, businesses, retiredTokens } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
+import type { newBusinessBody } from './operations.ts';
+import { usedKeyRule } from './rules.ts';
 import { businessAndEntries } from './statements.ts';
 
 /** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
-export type NewBusiness = Pick<
-  BusinessRow,
-  'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'
-> &
-  Optional<
-    Limits & {
-      alert_at: number[];
-      token: string;
-      sites: string[];
-      /** The number of the database for a new owner. */
-      database: number;
-    }
-  >;
+export type NewBusiness = Omit<z.output<typeof newBusinessBody>, 'id'>;
 
 /** A retry with the same `idempotencyKey` returns the same business. `id` sets the id of the new business. */
-type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
+type CreationRequest = { idempotencyKey?: string | undefined; id?: number | undefined };
 
 /** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
 const IDENTITY = ['key', 'token', 'decision'] as const;

@@ -1,15 +1,14 @@
 // Descriptions of the operations on businesses.
 import * as z from 'zod/mini';
-import { usedKeyRule } from '../core/conflict.ts';
-import { MAX_THRESHOLDS } from '../core/fields.ts';
-import { MAX_COUNT } from '../core/limits.ts';
+import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { fields, SHOP, thirtyDays, times, written } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { count, day, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
 import { usageEntry } from '../usage/description.ts';
-import type { business as operations } from './operations.ts';
+import type { operations } from './operations.ts';
+import { usedKeyRule } from './rules.ts';
 
 const access = object('Access', 'A registered domain.', {
   id: id('the entry'),
@@ -50,6 +49,7 @@ const limits = z
   .check(z.describe('Null if the business has no limit.'));
 
 export type Limits = z.infer<typeof limits>;
+
 const businessFields = {
   id: id('the business'),
   user_id: id('the user who owns it'),
@@ -71,6 +71,7 @@ export const business = object('Business', 'A business and its registered domain
 });
 
 export type Business = z.infer<typeof business>;
+
 const formerToken = object('FormerToken', 'A token that was replaced and still works.', {
   last_four: text('Its last four characters.'),
   expires_at: time('it stops working'),
@@ -85,6 +86,7 @@ export const businessDetails = object('BusinessDetails', details, {
 });
 
 export type BusinessDetails = z.infer<typeof businessDetails>;
+
 const listedBusiness = object('ListedBusiness', 'A business and its uses in the last 30 days.', {
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),
@@ -95,6 +97,7 @@ const listedBusiness = object('ListedBusiness', 'A business and its uses in the 
 });
 
 export type ListedBusiness = z.infer<typeof listedBusiness>;
+
 export const businesses = object('Businesses', 'The businesses of an API key.', {
   businesses: list(
     'The businesses whose usage the caller may read from this origin, ordered by id. Can be empty even if `next` is set.',
@@ -105,6 +108,7 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 });
 
 export type Businesses = z.infer<typeof businesses>;
+
 export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
   deleted: z.object({ id: id('the business'), name: text('The name of the business.') }),
 });

@@ -4,23 +4,8 @@ import { SITES_RULE, site } from '../access/operations.ts';
 import { sitesErrors } from '../access/rules.ts';
 import { isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
-import {
-  ALERT_AT_RULE,
-  BILLING_DAY_RULE,
-  isAscending,
-  isUrl,
-  MAX_BILLING_DAY,
-  MAX_LIMIT,
-  MAX_LINE_LENGTH,
-  MAX_PERCENT,
-  MAX_THRESHOLDS,
-  MAX_URL_LENGTH,
-  PERCENT_RULE,
-  STATUS_RULE,
-  STATUSES,
-  TOKEN_RULE,
-  URL_RULE,
-} from '../core/fields.ts';
+import { MAX_LINE_LENGTH } from '../core/fields.ts';
+import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { by, NOBODY, READERS } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
 import {
@@ -37,6 +22,20 @@ import {
   wholeNumber,
 } from '../input.ts';
 import { define } from '../operation.ts';
+import {
+  ALERT_AT_RULE,
+  BILLING_DAY_RULE,
+  isAscending,
+  isUrl,
+  MAX_BILLING_DAY,
+  MAX_LIMIT,
+  MAX_URL_LENGTH,
+  PERCENT_RULE,
+  STATUS_RULE,
+  STATUSES,
+  TOKEN_RULE,
+  URL_RULE,
+} from './rules.ts';
 
 export const businessesQuery = {
   name: 'this list',
@@ -126,7 +125,7 @@ export const deletionQuery = {
   }),
 } satisfies Query;
 
-export const business = define({
+export const operations = define({
   listBusinesses: {
     ...by(READERS),
     route: 'GET /business',

@@ -1,26 +1,23 @@
 // Changes a business's fields, for the operator.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import type * as z from 'zod/mini';
 import { newEventIds, ofToday, storeReached } from '../alerts/statements.ts';
 import { Conflict } from '../core/conflict.ts';
-import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
-import type { Optional } from '../core/optional.ts';
+import { DEFAULT_ALERT_AT } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { changeBillingDay, hasBillingChanges, latestBillingDay } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
 import { claimHome } from '../db/homes.ts';
 import { asJson } from '../db/json.ts';
-import { apiKeys, type BusinessRow, businesses, codes } from '../db/schema.ts';
+import { apiKeys, businesses, codes } from '../db/schema.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { ending } from '../sessions/statements.ts';
+import type { businessUpdateBody } from './operations.ts';
 import { businessInFull } from './statements.ts';
 
 /** The fields to change. Null removes a limit. */
-export type BusinessUpdate = Optional<
-  Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> &
-    Limits &
-    Pick<Billing, 'billing_day'> & { alert_at: number[] }
->;
+export type BusinessUpdate = z.output<typeof businessUpdateBody>;
 
 const COLUMNS = [
   'user_id',

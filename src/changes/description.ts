@@ -5,7 +5,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, UNKNOWN_USER } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { id, list, next, object, text, time } from '../openapi/schemas.ts';
-import type { changes as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));
 export const change = object('Change', 'A change to a business or user.', {

@@ -1,12 +1,11 @@
 // Lists who changed what.
-
 import { type Json, parseJson } from '../db/json.ts';
 import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { askForUser } from '../http/user.ts';
 import { serve } from '../serve.ts';
 import type { Changes } from './description.ts';
-import { changes as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { changesOfBusiness, changesOfUser } from './statements.ts';
 
 /** Returns which rows to read for a newest-first page. One extra row shows whether there are more. */
@@ -22,7 +21,7 @@ function shownChanges(row: { list: Json<Changes & { found: number }> }, { limit 
   return { changes, next: found > changes.length ? (changes.at(-1)?.id ?? null) : next };
 }
 
-export const changes = serve(operations, {
+export const routes = serve(operations, {
   async readChanges(c) {
     const { limit, before, ...filter } = c.req.valid('query');
     const page = pageBefore({ limit, before });

@@ -1,10 +1,10 @@
 // Who changed what.
 import * as z from 'zod/mini';
-import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
+import { ACTIONS } from '../core/change.ts';
 import { by, NOBODY, READERS } from '../core/policy.ts';
 import { choices, day, pageQuery, type Query } from '../input.ts';
 import { define } from '../operation.ts';
-import { orderErrors } from './rules.ts';
+import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
 
 const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
 const SEARCH_RULE = `must have 1 to ${MAX_SEARCH_LENGTH} characters`;
@@ -27,7 +27,7 @@ export const changesQuery = {
   }),
 } satisfies Query;
 
-export const changes = define({
+export const operations = define({
   readChanges: {
     ...by(READERS),
     route: 'GET /business/:business_id/changes',

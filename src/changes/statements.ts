@@ -1,13 +1,14 @@
-// Reads the list of changes, newest first. change.ts writes it.
+// Reads the list of changes, newest first. db/change.ts writes it.
 import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { searchVariants } from '../core/change.ts';
-import type { Optional } from '../core/optional.ts';
+import type * as z from 'zod/mini';
 import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from '../db/json.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { apiKeys, changes } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import type { changesQuery } from './operations.ts';
+import { searchVariants } from './rules.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
@@ -134,13 +135,13 @@ const ofUser = changesOf(
 
 type Page = { limit: number; before: number };
 /** Filters for a list of changes. `from` and `to` are inclusive. */
-type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
+type Filter = Omit<z.output<typeof changesQuery.schema>, 'limit' | 'before'>;
 const ANY = { action: null, from: null, to: null, search: null, upper_case: null, domain: null };
 
 /** Reads a page of the matching changes of the business in the path. */
-export function changesOfBusiness(page: Page, { action = null, search, from = null, to = null }: Filter) {
+export function changesOfBusiness(page: Page, { action, search, from, to }: Filter) {
   const texts = { search: null, upper_case: null, domain: null, ...(search !== undefined && textsInJson(search)) };
-  return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
+  return ofBusiness({ ...page, ...texts, user_id: null, action: action ?? null, from: from ?? null, to: to ?? null });
 }
 /** Reads a page of the changes to a user's keys for all businesses. */
 export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });

@@ -1,19 +1,19 @@
 // The operator's commands. Their arguments and options come from the path and the schema of an operation, so a new field becomes an option
 // automatically.
 import * as z from 'zod/mini';
-import { access } from '../access/operations.ts';
-import { alerts } from '../alerts/operations.ts';
-import { business, businessUpdateBody, newBusinessBody } from '../business/operations.ts';
-import { changes } from '../changes/operations.ts';
+import { operations as access } from '../access/operations.ts';
+import { operations as alerts } from '../alerts/operations.ts';
+import { operations as business, businessUpdateBody, newBusinessBody } from '../business/operations.ts';
+import { operations as changes } from '../changes/operations.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
-import { databases } from '../databases/operations.ts';
-import { keys } from '../keys/operations.ts';
+import { operations as databases } from '../databases/operations.ts';
+import { operations as keys } from '../keys/operations.ts';
 import type { Method, Operation } from '../operation.ts';
-import { sessions } from '../sessions/operations.ts';
-import { tokens } from '../tokens/operations.ts';
-import { usage } from '../usage/operations.ts';
-import { users } from '../users/operations.ts';
+import { operations as sessions } from '../sessions/operations.ts';
+import { operations as tokens } from '../tokens/operations.ts';
+import { operations as usage } from '../usage/operations.ts';
+import { operations as users } from '../users/operations.ts';
 import type { Data, Service } from './client.ts';
 import { readDays } from './days.ts';
 import { exportUser } from './export.ts';
@@ -49,11 +49,11 @@ export type Command = {
 const PARAMETERS = { business_id: 'ID', key_id: 'ID', access_id: 'ENTRY_ID', user_id: 'user_id' };
 
 /** Returns the part of a command that follows from its operation. `own` names the parameters of the path that this command calls otherwise. */
-function requestOf({ method, path, query, body, rules }: Operation, own: Partial<typeof PARAMETERS> = {}) {
+function requestOf({ method, path, query, rules }: Operation, own: Partial<typeof PARAMETERS> = {}) {
   const names: Record<string, string> = { ...PARAMETERS, ...own };
   return {
     request: `${method} ${path.replace(/:(\w+)/g, (_, name) => `{${names[name]}}`)}`,
-    input: body ?? query?.schema,
+    input: rules[0].body ?? query?.schema,
     takesKey: rules.some(({ retry }) => retry === 'with_key'),
   } as Pick<Command, 'request' | 'input' | 'takesKey'>;
 }

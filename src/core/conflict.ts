@@ -11,12 +11,3 @@ export class Conflict extends Error {
     this.field = field;
   }
 }
-
-/** Names the business, in case the caller lost the first response. */
-export const usedKeyRule = (id: number): string =>
-  `was already used for business ${id} with a different body: GET /business/${id} shows it, and PATCH changes it`;
-
-/** Explains why a user who still owns a business cannot be erased. */
-export const ownsRule = (business_id: number): string =>
-  `must be a user without a business: delete business ${business_id} first, or transfer it to another user`;
-export const RECENT_RULE = 'must be a user for whom nothing was created in the last minute: retry later';

@@ -1,6 +1,10 @@
 // A business's limits (docs/api.md, "Limits"): the maximum number of uses per day and per billing month, in UTC. Null means no limit.
 import { DAY_MS, dayOf } from './time.ts';
 
+/** Per business. Each threshold is at most MAX_PERCENT. */
+export const MAX_THRESHOLDS = 5;
+export const MAX_PERCENT = 1000;
+
 /** The highest daily count. Up to this value, JavaScript parses JSON integers exactly. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 

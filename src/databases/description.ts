@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { ok } from '../openapi/responses.ts';
 import { count, list, object, text, time } from '../openapi/schemas.ts';
-import type { databases as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 
 const databaseName = {
   number: z.int().check(z.minimum(0), z.describe('Number of the database: 0 for `DB`, 1 for `DB_1`.')),
@@ -33,6 +33,7 @@ export const databases = object('Databases', 'The databases of the service.', {
 });
 
 export type Databases = z.infer<typeof databases>;
+
 export const health = object('Health', 'The service and its databases respond.', {
   status: z.literal(true),
   runs: object('Runs', 'The scheduled runs.', {

@@ -10,7 +10,7 @@ import { batchError, ServiceError } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { Databases } from './description.ts';
-import { databases as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { readDatabase } from './statements.ts';
 
 /** Returns a database's state, or an `error` if it fails. Only operators call this, so the database must be the cause of any failure. */
@@ -34,7 +34,7 @@ async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases
   }
 }
 
-export const databases = serve(operations, {
+export const routes = serve(operations, {
   async readDatabases(c) {
     const { numbers } = c.get('databases');
     return success<Databases>(c, { databases: await Promise.all(numbers.map((number) => stateOf(c, number))) });

@@ -2,6 +2,6 @@
 import { by, NOBODY } from '../core/policy.ts';
 import { define } from '../operation.ts';
 
-export const databases = define({
+export const operations = define({
   readDatabases: { ...by(NOBODY), route: 'GET /database', name: 'read_databases', does: 'read databases' },
 });

@@ -27,7 +27,7 @@ type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
   [Step in keyof W]: Statement<RowOf<ReturnType<W[Step]>>>;
 };
 
-type Definition<N extends string, W extends Writes<N>> = {
+type ChangeDefinition<N extends string, W extends Writes<N>> = {
   /** The condition under which the change is made, evaluated on the business's row. */
   decideIf: ($: Values<N>) => SQL;
   /** JSON for the list of changes, computed before the change is applied. Null by default. */
@@ -46,7 +46,7 @@ type Definition<N extends string, W extends Writes<N>> = {
 export function change<const N extends string, W extends Writes<N>>(
   action: Action,
   names: readonly N[],
-  { decideIf, before = () => NULL, after = () => NULL, keepsUpdatedAt, apply }: Definition<N, W>,
+  { decideIf, before = () => NULL, after = () => NULL, keepsUpdatedAt, apply }: ChangeDefinition<N, W>,
 ) {
   const all: readonly (N | 'decision')[] = [...names, 'decision'];
   const decided = statement(all, (permission, $) => {

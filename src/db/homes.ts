@@ -4,8 +4,7 @@ import { and, eq, inArray, ne, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
 import { gapsIn, NotBound } from '../core/database.ts';
-import type { Optional } from '../core/optional.ts';
-import type { BoundDatabases } from './batch.ts';
+import type { Ask, BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { type Json, jsonObject, parseJson } from './json.ts';
 import { rowValues } from './new-row.ts';
@@ -44,6 +43,11 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
   return boundHome(databases, row.home).database;
 }
 
+/** Returns the `ask` for the user's database. For an unknown user, it queries DB and finds no rows. */
+export async function askOfUser(databases: BoundDatabases, user_id: number): Promise<Ask> {
+  return databases.askIn((await findHome(databases, user_id)) ?? 0);
+}
+
 /** Tests whether no other user has claimed the token. If there is no token, `hash` is null, which never equals anything in SQL. */
 function isFree({ user_id, hash }: Claim) {
   const isTaken = ne(importedTokens.user_id, user_id);
@@ -67,7 +71,7 @@ const insertHome = statement(CLAIM, (permission, $) => {
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
-/** Stores the current time in the home, because something is about to be created for the user (erasure.ts). */
+/** Stores the current time in the home, because something is about to be created for the user (users/statements.ts). */
 const touchHome = statement(['user_id'], (permission, $) =>
   builder
     .update(homes)
@@ -122,7 +126,7 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
 export async function claimHome(
   databases: BoundDatabases,
   user_id: number,
-  { wanted, token }: Optional<{ wanted: number; token: string }> = {},
+  { wanted, token }: { wanted?: number | undefined; token?: string | undefined } = {},
 ): Promise<{ home: number | null; isFree: boolean }> {
   const { numbers } = databases;
   if (wanted !== undefined && !numbers.includes(wanted))

@@ -3,9 +3,9 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
+import { parseIdempotencyKey } from '../core/idempotency-key.ts';
 import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
-import { parseIdempotencyKey } from '../core/use.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import {

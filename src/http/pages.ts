@@ -1,33 +1,47 @@
 // Pagination. The operator's lists cover all databases, but each page comes from a single one.
 import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
-import { readFirstPage } from '../db/homes.ts';
+import { askOfUser, readFirstPage } from '../db/homes.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 
-/** Reads a page of businesses. If the caller is the operator, the page comes from the database to which the id `after + 1` belongs. */
+/** The parameters of a list of businesses, which can be those of one user. */
+export type BusinessesPage = { limit: number; after: number; user_id: number | undefined };
+export const pageAfter = (query: { [name in keyof BusinessesPage]?: string | undefined }, most: number) => ({
+  limit: Number(query.limit ?? most),
+  after: Number(query.after ?? 0),
+  user_id: query.user_id === undefined ? undefined : Number(query.user_id),
+});
+
+/**
+ * Reads a page of businesses: those of one user, from that user's database, or all. If the caller is the operator, a page of all comes from
+ * the database to which the id `after + 1` belongs.
+ */
 export async function readPage<Row extends Verdict>(
   c: ContextOf<Guarded>,
-  after: number,
-  page: Statement<Row>,
+  { after, user_id }: BusinessesPage,
+  ofAll: Statement<Row>,
+  ofUser: (user_id: number) => Statement<Row>,
 ): Promise<Row> {
-  if (c.get('call').credential.kind !== 'operator') return (await c.get('ask')(page)).row;
   const databases = c.get('databases');
+  if (user_id !== undefined) return (await (await askOfUser(databases, user_id))(ofUser(user_id))).row;
+  if (c.get('call').credential.kind !== 'operator') return (await c.get('ask')(ofAll)).row;
   const number = databaseOfId(after + 1);
-  if (number === 0 || !databases.numbers.includes(number)) return readFirstPage(databases, page);
-  return (await databases.askIn(number)(page)).row;
+  if (number === 0 || !databases.numbers.includes(number)) return readFirstPage(databases, ofAll);
+  return (await databases.askIn(number)(ofAll)).row;
 }
 
 /**
- * Returns the `after` of the next page, or null on the last page. When a page is not full, the operator's list continues in the next
- * database, unless the list covers only one database (`isInOne`).
+ * Returns the `after` of the next page, or null on the last page. When a page is not full, the operator's list of all businesses continues
+ * in the next database.
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
-  { after, limit, ids, isInOne = false }: { after: number; limit: number; ids: number[]; isInOne?: boolean },
+  { after, limit, user_id }: BusinessesPage,
+  ids: number[],
 ): number | null {
   if (ids.length === limit) return ids.at(-1) ?? null;
-  if (isInOne || c.get('call').credential.kind !== 'operator') return null;
+  if (user_id !== undefined || c.get('call').credential.kind !== 'operator') return null;
   return startOfNextDatabase(after, (name) => c.env[name] !== undefined);
 }
 

@@ -60,6 +60,6 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   return send(c, JSON.stringify(body), status ?? 200, headers) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }
 
-/** Creates a success response. `Data` is a type from the OpenAPI schemas, so responses and their description cannot diverge. */
+/** Creates a success response. `Data` is a type from the resource's description, which tests compare with every response. */
 export const success = <Data extends object>(c: ContextOf<Env>, data: Data, headers?: Record<string, string>) =>
   json<Success<Data>>(c, { status: true, data }, 200, headers);

@@ -1,6 +1,6 @@
 // The user in a path, whom the operator numbers.
 import { parseId } from '../core/request.ts';
-import { findHome } from '../db/homes.ts';
+import { askOfUser } from '../db/homes.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { unknownEntry } from './errors.ts';
 
@@ -11,9 +11,8 @@ export function userOf(c: ContextOf<Guarded>): number {
   throw unknownEntry('User id');
 }
 
-/** Returns the user in the path, and the `ask` for that user's database. For an unknown user, `ask` queries DB and finds no rows. */
+/** Returns the user in the path, and the `ask` for that user's database. */
 export async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
-  const home = await findHome(c.get('databases'), user_id);
-  return { user_id, ask: c.get('databases').askIn(home ?? 0) };
+  return { user_id, ask: await askOfUser(c.get('databases'), user_id) };
 }

@@ -6,7 +6,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, UNKNOWN_USER, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { day, id, list, object, text, time } from '../openapi/schemas.ts';
-import type { keys as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 
 const keyFields = {
   id: id('the key'),
@@ -26,17 +26,20 @@ const keyFields = {
 
 const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
 export type Key = z.infer<typeof apiKey>;
+
 export const keys = object('Keys', 'The API keys of a user.', {
   keys: list('Ordered by id, including revoked and expired keys.', apiKey),
 });
 
 export type Keys = z.infer<typeof keys>;
+
 export const newKey = object('NewKey', 'A created API key.', {
   api_key: text('The key itself. It is shown only here.'),
   ...keyFields,
 });
 
 export type NewKey = z.infer<typeof newKey>;
+
 export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
 export type RevokedKey = z.infer<typeof revokedKey>;
 

@@ -5,10 +5,10 @@ import { success } from '../http/response.ts';
 import { askForUser, userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
 import type { Keys, NewKey, RevokedKey } from './description.ts';
-import { keys as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { createKey, keysOf, revokeKey } from './statements.ts';
 
-export const keys = serve(operations, {
+export const routes = serve(operations, {
   async listKeys(c) {
     const { user_id, ask } = await askForUser(c);
     return success<Keys>(c, { keys: await keysOf(ask, user_id) });

@@ -16,7 +16,7 @@ export const newKeyBody = strict(
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
 
-export const keys = define({
+export const operations = define({
   listKeys: { ...by(NOBODY), route: 'GET /user/:user_id/keys', name: 'list_keys', does: 'list API keys' },
   createKey: {
     ...by(NOBODY),

@@ -1,9 +1,8 @@
 // Creates, lists and revokes users' API keys, for the operator. Only the response that creates a key contains the key itself.
 import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
-import type { Optional } from '../core/optional.ts';
-import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
 import { lastFour, recordChange } from '../db/change.ts';
@@ -16,6 +15,7 @@ import { apiKeys, businesses } from '../db/schema.ts';
 import { previousStepWrote, readVerdict, statement } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
+import type { newKeyBody } from './operations.ts';
 
 /** The columns of a key that responses show. Responses never show the hash. */
 const keyColumns = {
@@ -43,11 +43,7 @@ const subjectOf = (user_id: SQL, business_id: SQL) => ({
 });
 
 /** `business_id` restricts the key to that business. `expires_on` is the last day on which the key works, or null if it never expires. */
-export type NewKey = { user_id: number; name: string } & Optional<{
-  role: Role;
-  business_id: number | null;
-  expires_on: string | null;
-}>;
+export type KeyRequest = { user_id: number; name: string } & Omit<z.output<typeof newKeyBody>, 'name'>;
 
 /** Tests whether a JSON object's `business_id` is null or the id of a business that belongs to its `user_id`. */
 export function isOfBusiness(json: Placeholder): SQL {
@@ -76,7 +72,7 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
 );
 
 /** Creates a key for a user. Throws a Conflict and changes nothing if the business does not belong to the user. */
-export async function createKey(databases: BoundDatabases, key: NewKey) {
+export async function createKey(databases: BoundDatabases, key: KeyRequest) {
   const { user_id, business_id } = key;
   const home = business_id ? await findHome(databases, user_id) : (await claimHome(databases, user_id)).home;
   if (home === null) throw notOwned(user_id); // only if `business_id` is set: otherwise, claimHome has assigned a home
@@ -84,7 +80,7 @@ export async function createKey(databases: BoundDatabases, key: NewKey) {
 }
 
 /** Creates a key in database `number`, which must be the user's home. */
-export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promise<Key & { api_key: string }> {
+export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Promise<Key & { api_key: string }> {
   const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);

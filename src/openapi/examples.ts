@@ -1,5 +1,4 @@
 // Example values that several operations share.
-
 import { fillRange } from '../core/time.ts';
 
 export const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };

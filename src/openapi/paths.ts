@@ -73,8 +73,9 @@ function parametersOf({ rules, query = NO_QUERY }: Operation, own: Description['
 
 /** Describes an operation. Its credentials and refusals follow from its rules. */
 function describe(operation: Operation, words: Description): ZodOpenApiOperationObject {
-  const { id, method, namesBusiness, rules, query = NO_QUERY, body, code } = operation;
+  const { id, method, namesBusiness, rules, ruleOf, query = NO_QUERY, code } = operation;
   const [first] = rules;
+  const body = ruleOf === undefined ? first.body : undefined; // the description words a body that determines the rule
   const { session, token } = first;
   const { tag, summary, description, success, invalid = {}, refusals: own } = words;
   const parameters = parametersOf(operation, words.parameters);

@@ -1,6 +1,6 @@
 // Building blocks of the schemas of responses, and the schemas of errors. The Worker never loads this file.
 import * as z from 'zod/mini';
-import { MAX_PERCENT } from '../core/fields.ts';
+import { MAX_PERCENT } from '../core/limits.ts';
 
 /** Registers a component of the OpenAPI description. Generated clients use `id` as the type's name. */
 export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {

@@ -1,8 +1,7 @@
-// Creates users' console links, for the operator. The code in a link starts a session (sessions.ts). Only the code's hash is stored.
+// Creates users' console links, for the operator. The code in a link starts a session (statements.ts). Only the code's hash is stored.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
+import type * as z from 'zod/mini';
 import { newCode, sha256Hex } from '../core/credential.ts';
-import type { Optional } from '../core/optional.ts';
-import type { LinkRole } from '../core/policy.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
@@ -14,19 +13,14 @@ import { apiKeys, businesses, codes } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { isOfBusiness, notOwned } from '../keys/statements.ts';
+import type { consoleLinkBody } from './operations.ts';
 import { CODE_MINUTES, DEFAULT_LINK_MINUTES } from './rules.ts';
 
 /**
  * `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. `as` names the
  * person in the session's changes.
  */
-export type ConsoleLink = { user_id: number } & Optional<{
-  business_id: number;
-  role: LinkRole;
-  minutes: number;
-  return_url: string | null;
-  as: string;
-}>;
+export type LinkRequest = { user_id: number } & z.output<typeof consoleLinkBody>;
 
 /** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
@@ -58,7 +52,7 @@ const insertCode = statement(['link'], (permission, $) =>
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
-  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null, as }: ConsoleLink,
+  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null, as }: LinkRequest,
   now: Date,
 ): Promise<{ code: string; expires_at: string } | null> {
   const home = await findHome(databases, user_id);

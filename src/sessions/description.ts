@@ -5,7 +5,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { component, object, text, time } from '../openapi/schemas.ts';
-import type { sessions as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
 import { MAX_SESSIONS, SESSION_HOURS } from './rules.ts';
 
@@ -19,8 +19,10 @@ export const session = object('Session', 'A console session.', {
 });
 
 export type Session = z.infer<typeof session>;
+
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
 export type EndedSession = z.infer<typeof endedSession>;
+
 export const consoleLink = object('ConsoleLink', 'A link that opens the console once.', {
   url: text('The URL to send the owner to. The first person to open it starts the session.'),
   expires_at: time('the link stops working'),

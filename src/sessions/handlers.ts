@@ -8,11 +8,11 @@ import { userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
 import { createConsoleLink } from './console-links.ts';
 import type { ConsoleLink, EndedSession, Session } from './description.ts';
-import { sessions as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { consoleUrl, SESSION_HOURS } from './rules.ts';
 import { endSession, redeemCode, startSession } from './statements.ts';
 
-export const sessions = serve(operations, {
+export const routes = serve(operations, {
   async createConsoleLink(c) {
     const user_id = userOf(c);
     const { now, ownOrigin } = c.get('call');

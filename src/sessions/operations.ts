@@ -28,7 +28,7 @@ export const consoleLinkBody = strict(
 const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
 export const codeBody = strict({ code: z.string(CODE_RULE).check(z.regex(CODE, CODE_RULE)) }, CODE_RULE);
 
-export const sessions = define({
+export const operations = define({
   createConsoleLink: {
     ...by(NOBODY),
     route: 'POST /user/:user_id/console-link',

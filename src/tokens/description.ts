@@ -1,12 +1,11 @@
 // Descriptions of the operations on tokens.
-
 import { business, businessDetails, businessWith, detailsOf } from '../business/description.ts';
 import { NO_QUERY } from '../input.ts';
 import { SHOP } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { unknownParameter } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
-import type { tokens as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 
 export const descriptions: DescriptionsOf<typeof operations> = {
   rotateToken: {

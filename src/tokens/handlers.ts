@@ -3,14 +3,14 @@ import { businessResponse, detailsResponse } from '../business/shown-business.ts
 import { businessInFull, businessWithEntries } from '../business/statements.ts';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
-import { parseDuration } from '../core/duration.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { serve } from '../serve.ts';
-import { tokens as operations } from './operations.ts';
+import { operations } from './operations.ts';
+import { parseDuration } from './rules.ts';
 import { rotateToken, stopFormerTokens } from './statements.ts';
 
-export const tokens = serve(operations, {
+export const routes = serve(operations, {
   async rotateToken(c) {
     const { keep_old } = c.req.valid('json');
     const { business_id, now } = c.get('call');

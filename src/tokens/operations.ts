@@ -1,9 +1,9 @@
 // The token of a business, and former tokens that still work.
 import * as z from 'zod/mini';
-import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import { by, FULL } from '../core/policy.ts';
 import { strict } from '../input.ts';
 import { define } from '../operation.ts';
+import { DURATION, DURATION_RULE } from './rules.ts';
 
 const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
 const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
@@ -12,7 +12,7 @@ export const rotationBody = strict(
   ROTATION_RULE,
 );
 
-export const tokens = define({
+export const operations = define({
   rotateToken: {
     ...by(FULL),
     route: 'POST /business/:business_id/token',

@@ -2,7 +2,7 @@
 // docs/performance.md. The time of a batch comes from the header Server-Timing. The rows that D1 bills are only in the log.
 import { setTimeout as wait } from 'node:timers/promises';
 import { bindingOf } from '../core/database.ts';
-import { MAX_USES_PER_CALL } from '../core/use.ts';
+import { MAX_USES_PER_CALL } from '../usage/rules.ts';
 import { create, type Target } from './promises.ts';
 import type { Call } from './service.ts';
 

@@ -2,15 +2,15 @@
 import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';
 import { limitReached } from '../http/errors.ts';
 import { times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
 import { linked, ok, orCsv } from '../openapi/responses.ts';
 import { component, count, day, id, list, next, object, text, time } from '../openapi/schemas.ts';
-import type { usage as operations } from './operations.ts';
+import type { operations } from './operations.ts';
 import { MAX_TOTALS_PER_PAGE, quantityBody, rangeQuery, useBody, usesBody } from './operations.ts';
+import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS } from './rules.ts';
 
 export const usageEntry = object('UsageEntry', 'The uses of one day.', {
   date: day('Calendar day, UTC.'),
@@ -22,6 +22,7 @@ export const usageReport = object('UsageReport', 'The uses on each day of a rang
 });
 
 export type UsageReport = z.infer<typeof usageReport>;
+
 export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
   count: count('Current number of uses on that day.'),
@@ -36,12 +37,14 @@ export const recordedUse = object('RecordedUse', 'The result of recording one us
 });
 
 export type RecordedUse = z.infer<typeof recordedUse>;
+
 export const recordedUses = object('RecordedUses', 'The result of recording a list of uses.', {
   recorded: count('Number of uses that were new and are now counted.'),
   duplicates: count('Number of uses that were already counted or are repeated in the list.'),
 });
 
 export type RecordedUses = z.infer<typeof recordedUses>;
+
 export const loweredUses = object('LoweredUses', 'The result of lowering uses.', {
   lowered: count('Number of uses that now have a lower quantity.'),
   unchanged: count('Number of uses that already had this quantity or a lower one.'),
@@ -50,12 +53,14 @@ export const loweredUses = object('LoweredUses', 'The result of lowering uses.',
 });
 
 export type LoweredUses = z.infer<typeof loweredUses>;
+
 export const importedHistory = object('ImportedHistory', 'The history that was imported.', {
   days: count('Number of days in the request.'),
   uses: count('Total number of uses on these days.'),
 });
 
 export type ImportedHistory = z.infer<typeof importedHistory>;
+
 const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
@@ -69,6 +74,7 @@ export const totals = object('Totals', 'The uses of each business in a range of 
 });
 
 export type Totals = z.infer<typeof totals>;
+
 const endedMonth = object('EndedMonth', 'A completed billing month of one business.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),

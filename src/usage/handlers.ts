@@ -13,7 +13,6 @@ import {
   secondsUntilAllowed,
 } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf } from '../core/time.ts';
-import { dayOfUse } from '../core/use.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -27,8 +26,8 @@ import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageRepo
 import { importHistory } from './history.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
 import type { loweringBody, usesBody } from './operations.ts';
-import { usage as operations } from './operations.ts';
-import { historyErrors } from './rules.ts';
+import { operations } from './operations.ts';
+import { dayOfUse, historyErrors } from './rules.ts';
 import {
   countManyOnce,
   countOnce,
@@ -42,11 +41,11 @@ import {
 import { totals } from './totals.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
-type Outcome = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
+type Counted = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
 /** Counts a use. Retry-safe with an Idempotency-Key. */
-async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
+async function count(c: ContextOf<Guarded>, quantity: number): Promise<Counted> {
   const ask = c.get('ask');
   const id = idOf(c);
   if (id === undefined) {
@@ -67,7 +66,7 @@ async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
 const beyondCount = () => new Conflict('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
 /** Returns the day of a use and its current count. Throws if the use would have exceeded a limit. */
-function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
+function requireRecorded({ before, counted }: Counted, quantity: number, now: Date): RecordedUse {
   const known = before.date ? { date: before.date, count: before.count ?? 0, duplicate: true as const } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
@@ -105,7 +104,7 @@ async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof lowe
   return Promise.all(uses.map(async ({ id, quantity }) => ({ digest: await digestOf(kind, id), quantity })));
 }
 
-export const usage = serve(operations, {
+export const routes = serve(operations, {
   async readUsage(c) {
     const range = rangeOf(c.req.valid('query'), dayOf(c.get('call').now));
     const { row } = await c.get('ask')(usageInRange(range));
@@ -129,7 +128,7 @@ export const usage = serve(operations, {
       });
     }
     const { quantity = 1 } = body;
-    return success<RecordedUse>(c, requireRecorded(await recordUse(c, quantity), quantity, c.get('call').now));
+    return success<RecordedUse>(c, requireRecorded(await count(c, quantity), quantity, c.get('call').now));
   },
 
   async lowerUses(c) {

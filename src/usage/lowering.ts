@@ -1,6 +1,5 @@
 // Lowers the quantities of uses that have ids, and the daily counts by the same amount (docs/api.md, "Lowering uses").
 import { and, eq, gt, gte, inArray, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
-import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from '../db/call.ts';
 import { change, type Decision, decidedId } from '../db/change.ts';
 import { jsonObject, selectOne } from '../db/json.ts';
@@ -10,6 +9,7 @@ import { permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, importedDays, ledger } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { LOWER_DAYS } from './rules.ts';
 
 // The list is one JSON value of [digest, quantity] pairs, because D1 binds at most 100 values.
 const listedDigest = sql.raw('unhex(value ->> 0)');

@@ -1,10 +1,10 @@
 // Uses: the report of a business, recording, lowering and importing uses, and the usage of all businesses.
 import * as z from 'zod/mini';
 import { businessesQuery } from '../business/operations.ts';
+import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { by, EVERY_KEY, EVERY_OPERATOR, NOBODY, RECORDERS } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { MAX_QUANTITY, MAX_USES_PER_CALL, parseRecording, USE_ID } from '../core/use.ts';
 import {
   boundedList,
   DAY_RULE,
@@ -18,7 +18,16 @@ import {
   wholeNumber,
 } from '../input.ts';
 import { define } from '../operation.ts';
-import { daysErrors, loweringErrors, rangeErrors, totalsErrors, usesErrors } from './rules.ts';
+import {
+  daysErrors,
+  loweringErrors,
+  MAX_QUANTITY,
+  MAX_USES_PER_CALL,
+  parseRecording,
+  rangeErrors,
+  totalsErrors,
+  usesErrors,
+} from './rules.ts';
 
 export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
 
@@ -97,7 +106,7 @@ export const usesBody = strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_
 
 const RECORD = { ...by(RECORDERS, EVERY_OPERATOR), whileInactive: false } as const;
 
-export const usage = define({
+export const operations = define({
   readUsage: {
     ...by(EVERY_KEY, EVERY_OPERATOR),
     route: 'GET /business/usage/:business_id',

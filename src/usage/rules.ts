@@ -1,13 +1,62 @@
 // Rules of reports and of uses to record, lower or import for which a schema is not enough.
 import type { FieldErrors } from '../core/conflict.ts';
-import { dayOf, rangeOf, rangeProblem } from '../core/time.ts';
-import { timeProblem } from '../core/use.ts';
-import type { Asked } from '../operation.ts';
+import { isEmptyBody, type ParsedJson, parseBoundedJson } from '../core/json.ts';
+import { DAY_MS, dayOf, MINUTE_MS, parseInstant, rangeOf, rangeProblem } from '../core/time.ts';
+import type { Circumstances } from '../operation.ts';
+
+/** What a POST to usage records: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
+export type Recording = { rule: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
+
+const ONE_USE: ParsedJson = { value: {} };
+
+/**
+ * Determines what a body records, regardless of its content type. A body that is neither a quantity nor a list is meant as one use, so
+ * a sender who may not record lists is told what is wrong with the body.
+ */
+export function parseRecording(text: string): Recording {
+  const json = isEmptyBody(text) ? ONE_USE : parseBoundedJson(text);
+  const body = json.problem === undefined && typeof json.value === 'object' && json.value !== null ? json.value : {};
+  if (Array.isArray(body) && body.length === 0) return { rule: 'record_use', json: ONE_USE };
+  const rule = 'uses' in body ? 'record_uses' : 'quantity' in body ? 'record_quantity' : 'record_use';
+  return { rule, json };
+}
+
+export const MAX_QUANTITY = 1_000_000_000;
+
+export const MAX_USES_PER_CALL = 1000;
+/** The limits on a use's timestamp, in the past and in the future. */
+export const MAX_AGE_DAYS = 35;
+export const MAX_AHEAD_MINUTES = 5;
+/**
+ * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
+ * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
+ * because pages retry within minutes. Tokens are public, so ids sent with them must not fill the database.
+ */
+export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
+
+/** A use can be lowered until this many days after its day. */
+export const LOWER_DAYS = KEEP_ID_DAYS.key;
+/** A day's count becomes final after this many days. From then on, the day's uses can no longer be recorded or lowered. */
+export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS, LOWER_DAYS) + 1;
+
+/** Returns the rule that a use at the timestamp `at` breaks now, or null. */
+export function timeProblem(at: string, now: Date): string | null {
+  const time = parseInstant(at) ?? Number.NaN;
+  const [earliest, latest] = [now.getTime() - MAX_AGE_DAYS * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
+  if (time < earliest)
+    return `must be at most ${MAX_AGE_DAYS} days in the past: ${new Date(earliest).toISOString()} or later`;
+  return time > latest
+    ? `must be at most ${MAX_AHEAD_MINUTES} minutes in the future: ${new Date(latest).toISOString()} or earlier`
+    : null;
+}
+
+/** Returns the day (UTC) on which a use at a valid timestamp counts. */
+export const dayOfUse = (at: string): string => dayOf(new Date(parseInstant(at) ?? Number.NaN));
 
 type Days = { from?: string | undefined; to?: string | undefined };
 
 /** Returns the error of a range that is too long or ends before it starts. If either day is wrong, there is no range yet. */
-export function rangeErrors(query: Days, { now }: Asked, errors: FieldErrors): FieldErrors {
+export function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors): FieldErrors {
   if (errors.from ?? errors.to) return {};
   const problem = rangeProblem(rangeOf(query, dayOf(now)), query.to === undefined);
   return problem === null ? {} : { from: [`from ${problem}`] };
@@ -16,7 +65,7 @@ export function rangeErrors(query: Days, { now }: Asked, errors: FieldErrors): F
 /** A query selects either a range of days, or the day on which months ended. */
 export function totalsErrors(
   { ended, ...range }: Days & { ended?: string | undefined },
-  asked: Asked,
+  asked: Circumstances,
   errors: FieldErrors,
 ): FieldErrors {
   if (ended === undefined) return errors.ended ? {} : rangeErrors(range, asked, errors);
@@ -31,7 +80,7 @@ export function totalsErrors(
 /** Returns the errors of uses that cannot be recorded now. */
 export function usesErrors(
   { uses = [] }: { uses?: ({ at?: string | undefined } | undefined)[] | undefined },
-  { now }: Asked,
+  { now }: Circumstances,
 ) {
   const errors: FieldErrors = {};
   for (const [index, use] of uses.entries()) {
@@ -57,7 +106,7 @@ export function loweringErrors({ uses = [] }: { uses?: ({ id?: string | undefine
 /** Completes the errors of a history. Without other errors, the handler finds these together with the days that already have counts. */
 export const daysErrors = (
   { days = [] }: { days?: ({ date?: string | undefined } | undefined)[] | undefined },
-  { now }: Asked,
+  { now }: Circumstances,
   errors: FieldErrors,
 ): FieldErrors => (Object.keys(errors).length === 0 ? {} : historyErrors(days, dayOf(now), {}));
 

@@ -4,7 +4,6 @@ import { newEventIds, ofToday, recentDays, storeReached } from '../alerts/statem
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
-import { KEEP_ID_DAYS } from '../core/use.ts';
 import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/json.ts';
@@ -15,6 +14,7 @@ import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } fro
 import { businesses, dailyUsage, ledger } from '../db/schema.ts';
 import { previousStepWrote, statement, withVerdict } from '../db/statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
+import { KEEP_ID_DAYS } from './rules.ts';
 
 /** Reads the verdict, and the counts from `from` to `to` as one object that maps days to counts. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -196,14 +196,14 @@ const listedQuantity = sql.raw('value ->> 2');
 const listedIsDated = sql.raw('value ->> 3');
 
 /** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
-const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
+const canRefuse = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
   caller === 'operator'
     ? sql`false`
     : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
  * A subquery that returns rows of PeriodBeyond: the days and months in which a list's new uses would exceed a limit plus its overage. The
- * enclosing query's `from` must include the permission. Evaluate the subquery only if `isBound`.
+ * enclosing query's `from` must include the permission. Evaluate the subquery only if `canRefuse`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
   const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
@@ -237,7 +237,7 @@ const countNewUses = countingOnce(
       { business_id: permittedId(permission), day: listedDay, count: sql`sum(${listedQuantity})` },
       sql`from ${permission} cross join json_each(${$.uses})
         where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
-          and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
+          and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
     ),
   (permission, $, shape) => {
     // json_each returns no rows for null, so the list is read only if uses were counted.
@@ -258,7 +258,7 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
     'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
-  const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
+  const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
   return builder
     .select({ beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond') })

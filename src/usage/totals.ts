@@ -1,34 +1,28 @@
 // The usage of each business in a range of days, or in the billing month that ended on a given day.
 import type * as z from 'zod/mini';
 import { addDays, dayOf, MINUTE_MS, rangeOf } from '../core/time.ts';
-import { FINAL_AFTER_DAYS } from '../core/use.ts';
-import { findHome } from '../db/homes.ts';
 import { parseJson } from '../db/json.ts';
-import type { Verdict } from '../db/permission.ts';
-import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
-import { nextAfter, readPage } from '../http/pages.ts';
+import { type BusinessesPage, nextAfter, pageAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import type { EndedMonths, Totals } from './description.ts';
 import { monthsEnded, monthsOfUser } from './invoices.ts';
 import { MAX_TOTALS_PER_PAGE, type totalsQuery } from './operations.ts';
+import { FINAL_AFTER_DAYS } from './rules.ts';
 import { exactTotals, totalsAfter, totalsOfUserAfter } from './statements.ts';
 
-type Query = z.output<typeof totalsQuery.schema>;
-type Asked = Record<string, string | number>;
+type TotalsQuery = z.output<typeof totalsQuery.schema>;
+type Parameters = Record<string, string | number>;
 
-const pageOf = ({ limit, after }: Query) => ({
-  limit: Number(limit ?? MAX_TOTALS_PER_PAGE),
-  after: Number(after ?? 0),
-});
+const pageOf = (query: TotalsQuery) => pageAfter(query, MAX_TOTALS_PER_PAGE);
 
 /**
  * Builds the Link header for the next page (RFC 8288). `asked` includes the days, so all pages cover the same range even if some are read
  * after midnight.
  */
-function linkHeader(c: ContextOf<Guarded>, asked: Asked) {
+function linkHeader(c: ContextOf<Guarded>, asked: Parameters) {
   const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
   return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
@@ -38,9 +32,8 @@ function csvPage<Row extends Record<string, string | number | boolean | null>>(
   c: ContextOf<Guarded>,
   { usage, next }: { usage: Row[]; next: number | null },
   columns: (keyof Row & string)[],
-  { name, asked }: { name: string; asked: Asked },
+  { name, asked, after }: { name: string; asked: Parameters; after: number },
 ) {
-  const { after } = pageOf(c.req.query());
   const headers = next === null ? {} : linkHeader(c, { ...asked, after: next });
   return csvResponse(c, {
     name: `usage-${name}${after === 0 ? '' : `-after-${after}`}`,
@@ -50,39 +43,24 @@ function csvPage<Row extends Record<string, string | number | boolean | null>>(
   });
 }
 
-/** Reads a page from the user's database. An unknown user has no businesses. */
-async function ofUser<Row extends Verdict>(
-  c: ContextOf<Guarded>,
-  text: string,
-  page: (user_id: number) => Statement<Row>,
-): Promise<Row> {
-  const user_id = Number(text);
-  const home = await findHome(c.get('databases'), user_id);
-  return (await c.get('databases').askIn(home ?? 0)(page(user_id))).row;
-}
-
 /** Returns the parameters to repeat on the next page, except the days. */
-const askedBy = ({ user_id }: Query, { limit }: { limit: number }) => ({
-  ...(user_id !== undefined && { user_id }),
-  limit,
-});
+const askedBy = ({ user_id, limit }: BusinessesPage) => ({ ...(user_id !== undefined && { user_id }), limit });
 
 const TOTAL = ['business_id', 'user_id', 'name', 'count'] as const;
-async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
+async function totalsOfRange(c: ContextOf<Guarded>, query: TotalsQuery) {
   const range = rangeOf(query, dayOf(c.get('call').now));
   const page = pageOf(query);
-  const { user_id } = query;
-  const row =
-    user_id === undefined
-      ? await readPage(c, page.after, totalsAfter({ ...range, ...page }))
-      : await ofUser(c, user_id, (user_id) => totalsOfUserAfter({ ...range, ...page, user_id }));
+  const { limit, after } = page;
+  const values = { ...range, limit, after };
+  const row = await readPage(c, page, totalsAfter(values), (user_id) => totalsOfUserAfter({ ...values, user_id }));
   const usage = exactTotals(row.totals, range);
   const ids = usage.map(({ business_id }) => business_id);
-  const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
+  const next = nextAfter(c, page, ids);
   if (prefersCsv(c.req.header('Accept')))
     return csvPage(c, { usage, next }, [...TOTAL], {
       name: `${range.from}-${range.to}`,
-      asked: { ...range, ...askedBy(query, page) },
+      asked: { ...range, ...askedBy(page) },
+      after,
     });
   return success<Totals>(c, { usage, next }, VARY);
 }
@@ -96,14 +74,12 @@ const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: stri
   count > 0 || ends_on >= created_at.slice(0, 'YYYY-MM-DD'.length);
 
 /** Returns the usage in the billing months that ended on a given day, optionally for one user. */
-async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
+async function monthsOf(c: ContextOf<Guarded>, query: TotalsQuery, ended: string) {
   const { now } = c.get('call');
   const page = pageOf(query);
-  const { user_id } = query;
-  const row =
-    user_id === undefined
-      ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
-      : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
+  const { limit, after } = page;
+  const values = { limit, after, ended };
+  const row = await readPage(c, page, monthsEnded(values), (user_id) => monthsOfUser({ ...values, user_id }));
   // Allows a minute after midnight, because a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = parseJson(row.months);
@@ -111,13 +87,13 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
     .filter((month) => month.ends_on === ended && isBilled(month))
     .map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
-  const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
+  const next = nextAfter(c, page, ids);
   if (prefersCsv(c.req.header('Accept'))) {
-    const asked = { ended, ...askedBy(query, page) };
-    return csvPage(c, { usage, next }, [...MONTH], { name: `ended-${ended}`, asked });
+    const asked = { ended, ...askedBy(page) };
+    return csvPage(c, { usage, next }, [...MONTH], { name: `ended-${ended}`, asked, after });
   }
   return success<EndedMonths>(c, { usage, next }, VARY);
 }
 
-export const totals = (c: ContextOf<Guarded>, query: Query) =>
+export const totals = (c: ContextOf<Guarded>, query: TotalsQuery) =>
   query.ended === undefined ? totalsOfRange(c, query) : monthsOf(c, query, query.ended);

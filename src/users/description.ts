@@ -1,11 +1,11 @@
 // Descriptions of the operations on users.
 import * as z from 'zod/mini';
-import { ownsRule, RECENT_RULE } from '../core/conflict.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, UNKNOWN_USER } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { id, object } from '../openapi/schemas.ts';
-import type { users as operations } from './operations.ts';
+import type { operations } from './operations.ts';
+import { ownsRule, RECENT_RULE } from './rules.ts';
 
 export const erasedUser = object('ErasedUser', 'The user who was erased.', {
   erased: z.object({ user_id: id('the user') }),

@@ -3,10 +3,10 @@ import { success } from '../http/response.ts';
 import { userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
 import type { ErasedUser } from './description.ts';
-import { users as operations } from './operations.ts';
+import { operations } from './operations.ts';
 import { eraseUser } from './statements.ts';
 
-export const users = serve(operations, {
+export const routes = serve(operations, {
   async eraseUser(c) {
     const user_id = userOf(c);
     await eraseUser(c.get('databases'), user_id, c.get('call').now);

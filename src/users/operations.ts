@@ -2,6 +2,6 @@
 import { by, NOBODY } from '../core/policy.ts';
 import { define } from '../operation.ts';
 
-export const users = define({
+export const operations = define({
   eraseUser: { ...by(NOBODY), route: 'DELETE /user/:user_id', name: 'erase_user', does: 'erase users' },
 });

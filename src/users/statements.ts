@@ -2,7 +2,7 @@
 // "Personal data"). Erases the home last, so a failed request can be retried.
 import { and, type Column, eq, inArray, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
-import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
+import { Conflict } from '../core/conflict.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
@@ -11,6 +11,7 @@ import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from '../db/schema.ts';
 import { readVerdict, statement, withVerdict } from '../db/statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
+import { ownsRule, RECENT_RULE } from './rules.ts';
 
 /** No user has this id. */
 const NO_USER = 0;

@@ -75,7 +75,7 @@ async function makeOwners(first: LocalDatabase) {
   const sites = (business_id: number, list: string[]) =>
     db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
-    (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
+    (await createKey(first, { user_id, name: 'test', ...more }, NOW)).api_key;
 
   await homeOf(boundTo([first], NOW), OWNER); // assigns a home, as creating a key or link does
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
@@ -125,7 +125,7 @@ async function makeOwners(first: LocalDatabase) {
   await sites(busy.id, ['https://cafe.example', 'https://shop.cafe.example']);
   await db.update(businesses).set({ monthly_limit: 20_000 }).where(eq(businesses.id, busy.id));
   await db.insert(refusedOrigins).values({ ...seen('https://www.cafe.example', 31), business_id: busy.id });
-  const laptop = await createKey(first, { user_id: BUSY, name: 'Owner laptop', expires_on: null }, NOW);
+  const laptop = await createKey(first, { user_id: BUSY, name: 'Owner laptop' }, NOW);
   const change = (id: number, daysAgo: number, action: 'add_sites' | 'remove_sites') => {
     const changed = JSON.stringify({ sites: [`https://page-${id}.cafe.example`] });
     const [before, after] = action === 'add_sites' ? [null, changed] : [changed, null];

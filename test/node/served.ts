@@ -59,7 +59,7 @@ async function start(project: TestProject) {
 async function newOwner(home: LocalDatabase, user_id: number, count: number): Promise<Owner> {
   const now = new Date();
   const fields = { user_id, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
-  const { api_key: key } = await createKey(home, { user_id, name: 'test', expires_on: null }, now);
+  const { api_key: key } = await createKey(home, { user_id, name: 'test' }, now);
   const businesses: Owner['businesses'] = [];
   for (let left = count; left > 0; left--) {
     const { id, token } = await createBusiness(home, { ...fields, country_id: 1, business_size: 'small' }, now);

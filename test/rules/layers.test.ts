@@ -1,5 +1,5 @@
 // docs/design.md, "Layers": what each layer imports.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { codesIn, tableIn } from '../docs/document.ts';
@@ -37,6 +37,8 @@ const imports = files.flatMap((name) => {
 });
 test('the table in docs/design.md lists every layer', () => {
   expect(layers.map(({ name }) => name).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
+  const named = layers.flatMap(({ names }) => names.filter((name) => !name.includes('*')));
+  expect(named.filter((name) => !existsSync(join('src', name)))).toEqual([]);
 });
 
 test.each(layers)('$name imports exactly the documented layers and packages', ({ name, values, types }) => {

@@ -25,7 +25,7 @@ const WITHOUT_COMMAND = ['recordUse']; // servers and pages record uses with the
 test('nothing is missing for any operation', async () => {
   const resources = readdirSync('src').filter((name) => name !== 'openapi' && existsSync(`src/${name}/operations.ts`));
   const defined = await Promise.all(
-    resources.map(async (name) => Object.keys((await import(`../../src/${name}/operations.ts`))[name])),
+    resources.map(async (name) => Object.keys((await import(`../../src/${name}/operations.ts`)).operations)),
   );
   const matrix = read('test/matrix.test.ts');
   const leaks = /^\| What \|.*?\n\n/ms.exec(operating)?.[0] ?? '';

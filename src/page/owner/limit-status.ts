@@ -1,5 +1,4 @@
 // Summarizes how close a business is to its limits.
-
 import type { Limits } from '../../business/description.ts';
 import { thresholdOf } from '../../core/limits.ts';
 

@@ -1,5 +1,4 @@
 // State that the views share during a session.
-
 import type { RefusedOrigin } from '../../access/description.ts';
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
 import type { Api } from './api.ts';

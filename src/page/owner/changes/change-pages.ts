@@ -1,7 +1,7 @@
 // Parses the filter in the URL, and joins pages that were read at different times.
-
 import type { Change } from '../../../changes/description.ts';
-import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
+import { MAX_SEARCH_LENGTH } from '../../../changes/rules.ts';
+import type { Action } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
 import { ACTIONS } from './actions.ts';
 

@@ -1,5 +1,4 @@
 // Describes changes: who changed what, and each field before and after. Actions and fields unknown to this version appear by name.
-
 import type { Change } from '../../../changes/description.ts';
 import { isDay } from '../../../core/time.ts';
 import { dayWords, instantWords, number } from '../formats.ts';

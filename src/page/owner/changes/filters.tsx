@@ -2,7 +2,7 @@
 // even an incomplete date, until the URL changes.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
+import { MAX_SEARCH_LENGTH } from '../../../changes/rules.ts';
 import { FIRST_DAY, isDay } from '../../../core/time.ts';
 import { useDebounce } from '../debounce.ts';
 import { Button } from '../parts.tsx';

@@ -1,5 +1,4 @@
 // A business's old tokens that still work.
-
 import type { BusinessDetails } from '../../../business/description.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { instantWords, plural } from '../formats.ts';

@@ -1,8 +1,8 @@
 // Replaces the token, and stops old tokens.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, BusinessDetails } from '../../../business/description.ts';
-import { parseDuration } from '../../../core/duration.ts';
 import { formatTimestamp } from '../../../core/time.ts';
+import { parseDuration } from '../../../tokens/rules.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { useFocusFallback } from '../focus.ts';

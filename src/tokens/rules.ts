@@ -1,5 +1,5 @@
 // The notation of a replaced token's grace period in commands and requests.
-import { DAY_MS, HOUR_MS } from './time.ts';
+import { DAY_MS, HOUR_MS } from '../core/time.ts';
 
 export const DURATION_RULE = 'must be a whole number of hours or days, from 1h to 30d';
 /** 1h to 720h, or 1d to 30d. */
