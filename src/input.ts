@@ -57,16 +57,21 @@ export const idParameter = (rule: string) =>
     }),
   );
 
+/** The number of entries per page. */
+export function limitParameter(most: number) {
+  const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
+  const rule = `must be a whole number from 1 to ${most}`;
+  const limit = z.string(`${rule}, and must appear only once`).check(z.refine(isLimit, rule));
+  return z.optional(described(limit, { type: 'integer', minimum: 1, maximum: most }));
+}
+
 /**
  * Returns the query of a list with at most `most` entries per page. It has a `limit` and the parameter that `cursor` names, which is the id
  * at which the previous page ended.
  */
 export function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
-  const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
-  const limitRule = `must be a whole number from 1 to ${most}`;
-  const limit = z.string(`${limitRule}, and must appear only once`).check(z.refine(isLimit, limitRule));
   const schema = z.object({
-    limit: z.optional(described(limit, { type: 'integer', minimum: 1, maximum: most })),
+    limit: limitParameter(most),
     [cursor]: idParameter('must be an id, such as 17, and must appear only once'),
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
@@ -99,7 +104,6 @@ export const lineOf = (maxLength: number, rule: string) =>
 export const line = lineOf(MAX_LINE_LENGTH, LINE_RULE);
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
 export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
-export const NO_KEY_OF_LIST_RULE = 'must not be sent with a list of uses: each use has its own id';
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
 export const QUOTED_RULE =

@@ -197,7 +197,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
 describe('no change is stored', () => {
   const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
 
-  test('for a request that changes nothing, is refused or records uses', async () => {
+  test('for a request that changes nothing, is refused or records uses', { tags: 'slow' }, async () => {
     const { business, key } = await owned({ sites: [A] });
     const other = await newBusiness();
     const readOnly = (await newKey(business, { role: 'read' })).key;

@@ -82,7 +82,7 @@ test('adding one site writes the entry, its two indexes, the business, and the c
 });
 
 describe.each(ROUTES)('$method $pattern', (route) => {
-  test('finds its rows by index and never scans a table', async () => {
+  test('finds its rows by index and never scans a table', { tags: 'slow' }, async () => {
     const fresh = await newBusiness({ sites: [origin] });
     const { sent, bindings } = recordStatements(fresh.home);
     for (const as of [fresh.key, fresh.token, OPERATOR.full]) {

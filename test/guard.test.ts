@@ -411,7 +411,7 @@ describe('responses and writes follow the rules', () => {
   const labelOf = ({ sites, status, who, origin }: (typeof cases)[number]) =>
     `${who} of a ${status} business with ${sites.length} sites from ${origin}`;
 
-  test('for every credential, origin, status and list of sites', async () => {
+  test('for every credential, origin, status and list of sites', { tags: 'slow' }, async () => {
     const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
     const told: string[] = [];
     const right: string[] = [];

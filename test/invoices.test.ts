@@ -78,7 +78,9 @@ describe('an invoice run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('each month once before, during and after a change of the billing day, even if an earlier billing day is set again', async () => {
+  test('each month once before, during and after a change of the billing day, even if an earlier billing day is set again', {
+    tags: 'slow',
+  }, async () => {
     const business = await oldBusiness({});
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);

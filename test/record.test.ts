@@ -446,7 +446,9 @@ describe('no use is lost or counted twice', () => {
     expect(await counts(business)).toEqual({ [TODAY]: 105_000 });
   });
 
-  test('the daily counts equal a model’s after any sequence of uses, uses with ids and bulk reports', async () => {
+  test('the daily counts equal a model’s after any sequence of uses, uses with ids and bulk reports', {
+    tags: 'slow',
+  }, async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
     const daysAgo = fc.integer({ min: 0, max: 34 });
     const step = fc.oneof(

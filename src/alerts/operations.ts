@@ -1,8 +1,7 @@
 // Alerts: when a business reached a threshold of a limit.
 import * as z from 'zod/mini';
-import { userChangesQuery } from '../changes/operations.ts';
 import { by, NOBODY, READERS } from '../core/policy.ts';
-import { described, instant, type Query } from '../input.ts';
+import { described, instant, limitParameter, type Query } from '../input.ts';
 import { define } from '../operation.ts';
 import { CURSOR, parseCursor } from './cursor.ts';
 import { CURSOR_RULE, cursorErrors } from './rules.ts';
@@ -10,7 +9,7 @@ import { CURSOR_RULE, cursorErrors } from './rules.ts';
 export const alertsQuery = {
   name: 'this list',
   schema: z.object({
-    limit: userChangesQuery.schema.shape.limit,
+    limit: limitParameter(100),
     since: z.optional(instant),
     cursor: z.optional(
       described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {

@@ -1,7 +1,7 @@
 // Parses the command line. A command's arguments and options come from its schema.
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
-import { newBusinessBody } from '../business/operations.ts';
+import { positiveInteger } from '../input.ts';
 import { COMMANDS, type Command, type Given } from './commands.ts';
 
 /** Thrown if the command line is invalid (exit code 2). Any other error means a failed command (exit code 1). */
@@ -14,7 +14,6 @@ export type CommandLine = { command: Command; call: string; fields: Field[]; giv
 
 /** The cursor parameters. They are not options, because commands read all pages. */
 export const CURSORS = ['after', 'before', 'cursor'];
-const ID = newBusinessBody.shape.user_id;
 const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
 
 const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
@@ -56,7 +55,7 @@ export const optionOf = (name: string): string =>
   `--${name.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-')}`;
 
 function fieldsOf(usage: string, { request, input, as = {} }: Command) {
-  const inPath = [...(request ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, ID]);
+  const inPath = [...(request ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, positiveInteger]);
   const schemas: Record<string, z.core.$ZodType> = { ...Object.fromEntries(inPath), ...(input && shapeOf(input)) };
   const field = (name: string, label: string): Field => ({ name, label, schema: schemas[name] ?? TEXT });
   const taken = usage

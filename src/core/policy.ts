@@ -44,6 +44,8 @@ export type Rule = Callers & {
   whileInactive: boolean;
   /** When a retry is safe: always, only with an Idempotency-Key, or never. If a retry is never safe, the operation rejects the header. */
   retry: 'always' | 'with_key' | 'never';
+  /** Completes the error for an Idempotency-Key, if another reason than `retry` rules it out. */
+  rejectsKey?: string;
   /** True if a call can take more than five milliseconds of the database. Such calls share one more rate limit. */
   isDear?: true;
   /** True below /business/usage, where an unknown business is refused with 422 in place of 401. */

@@ -8,16 +8,7 @@ import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBo
 import type { Rule } from '../core/policy.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import {
-  ID_RULE,
-  NO_BODY_RULE,
-  NO_KEY_OF_LIST_RULE,
-  NO_KEY_RULE,
-  NO_QUERY,
-  QUOTED_RULE,
-  type Query,
-  unknownRule,
-} from '../input.ts';
+import { ID_RULE, NO_BODY_RULE, NO_KEY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../input.ts';
 import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
@@ -40,12 +31,12 @@ const errorOf = (field: string, rule: string): FieldErrors => ({ [field]: [`${fi
 /** Returns the errors of an Idempotency-Key that the operation cannot use. */
 export function idempotencyKeyErrors(
   req: HonoRequest,
-  { name: ruleName, retry }: Pick<Rule, 'name' | 'retry'>,
+  { retry, rejectsKey }: Pick<Rule, 'retry' | 'rejectsKey'>,
 ): FieldErrors {
   const header = req.header('Idempotency-Key');
   if (header === undefined) return {};
   const name = 'Idempotency-Key';
-  if (ruleName === 'record_uses') return errorOf(name, NO_KEY_OF_LIST_RULE);
+  if (rejectsKey !== undefined) return errorOf(name, rejectsKey);
   if (retry === 'never') return errorOf(name, NO_KEY_RULE);
   if (retry !== 'with_key' || parseIdempotencyKey(header) !== null) return {};
   return errorOf(name, header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);

@@ -104,6 +104,7 @@ export const loweringBody = strict(
 
 export const usesBody = strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE);
 
+const NO_KEY_OF_LIST_RULE = 'must not be sent with a list of uses: each use has its own id';
 const RECORD = { ...by(RECORDERS, EVERY_OPERATOR), whileInactive: false } as const;
 
 export const operations = define({
@@ -121,7 +122,13 @@ export const operations = define({
     rules: {
       record_use: { ...RECORD, does: 'record a use', token: true, retry: 'with_key', body: useBody },
       record_quantity: { ...RECORD, does: 'record quantities', retry: 'with_key', body: quantityBody },
-      record_uses: { ...RECORD, does: 'record lists of uses', isDear: true, body: usesBody },
+      record_uses: {
+        ...RECORD,
+        does: 'record lists of uses',
+        isDear: true,
+        rejectsKey: NO_KEY_OF_LIST_RULE,
+        body: usesBody,
+      },
     },
     ruleOf: parseRecording,
     check: usesErrors,

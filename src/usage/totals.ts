@@ -7,6 +7,7 @@ import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
 import { type BusinessesPage, nextAfter, pageAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
+import { API } from '../operation.ts';
 import type { EndedMonths, Totals } from './description.ts';
 import { monthsEnded, monthsOfUser } from './invoices.ts';
 import { MAX_TOTALS_PER_PAGE, type totalsQuery } from './operations.ts';
@@ -24,7 +25,7 @@ const pageOf = (query: TotalsQuery) => pageAfter(query, MAX_TOTALS_PER_PAGE);
  */
 function linkHeader(c: ContextOf<Guarded>, asked: Parameters) {
   const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
-  return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
+  return { Link: `<${c.get('call').ownOrigin}${API}/usage?${query.join('&')}>; rel="next"` };
 }
 
 /** Returns a page as CSV. `asked` contains the query parameters of the next page, except `after`. */

@@ -115,7 +115,9 @@ function* numbers(): Generator<number, never> {
 /** Seven times of day, in milliseconds since midnight. */
 const TIMES = [0, 1, HOUR_MS, 6.5 * HOUR_MS, 12 * HOUR_MS, 23 * HOUR_MS, DAY_MS - 1];
 
-test('figures and forecasts for 200 histories, ranges and months agree with an oracle at seven times of day', () => {
+test('figures and forecasts for 200 histories, ranges and months agree with an oracle at seven times of day', {
+  tags: 'slow',
+}, () => {
   const random = numbers();
   const below = (most: number) => random.next().value % most;
   const seen = { changes: 0, isNew: 0, reaching: 0, below: 0, reached: 0 };
