@@ -3,7 +3,7 @@
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type Credential, parseCode, parseCredential } from './core/credential.ts';
-import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
+import { type Binding, bindingOf, boundIn, databaseFor } from './core/database.ts';
 import { isEmptyBody, parseBoundedJson } from './core/json.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
 import { allowsKeys, isInvalidity, isRepeatable, OPERATOR_ROLES, type OperatorRole, type Rule } from './core/policy.ts';
@@ -191,8 +191,10 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: num
   c.set('call', call);
   c.set('database', databaseNumber);
   c.set('ask', ask);
-  const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
-  const everywhere = { numbers, askIn: (number: number) => askIn(number, { ...call, namesBusiness: false }) };
+  const everywhere = {
+    numbers: boundIn(c.env),
+    askIn: (number: number) => askIn(number, { ...call, namesBusiness: false }),
+  };
   c.set('databases', kind === 'operator' ? everywhere : { numbers: [databaseNumber], askIn: () => ask });
   return permission;
 }

@@ -34,11 +34,9 @@ type Input = { query?: Query | undefined; check?: Check | undefined };
 /** An operation with one rule, or one whose body determines which of several rules applies. */
 export type Definition = { route: `${Method} /${string}` } & Input &
   (
-    | (OwnRule & {
-        body?: Body;
-        /** The schema of a body with a code, which the caller can send in place of a credential. */
-        code?: z.ZodMiniType<{ code: string }>;
-      })
+    | (OwnRule & { body?: Body; code?: never })
+    /** `code` is the schema of a body with a code, which the caller can send in place of a credential. */
+    | (OwnRule & { body?: never; code: z.ZodMiniType<{ code: string }> })
     | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Chosen }
   );
 export type Definitions = { readonly [id: string]: Definition };
@@ -83,9 +81,13 @@ type GivenTo<D> = Partly<
 /** `definition` exists only as a type, for the types of handlers and of Hono's client. */
 type Defined<Ds> = { readonly [Id in keyof Ds]: Operation & { readonly definition: Ds[Id] } };
 
+/** A misspelled member would drop what it says: a check, a rate limit. */
+type Member = keyof OwnRule | 'route' | 'query' | 'check' | 'body' | 'code' | 'rules' | 'ruleOf';
+type NoOthers<D> = { readonly [Name in Exclude<keyof D, Member>]: never };
+
 /** Defines operations by id. Throws if a path has an unknown parameter. */
 export function define<const Ds extends Definitions>(
-  definitions: Ds & { readonly [Id in keyof Ds]: { check?: Check<GivenTo<Ds[Id]>> } },
+  definitions: Ds & { readonly [Id in keyof Ds]: { check?: Check<GivenTo<Ds[Id]>> } & NoOthers<Ds[Id]> },
 ): Defined<Ds> {
   const operations = Object.entries<Definition>(definitions).map(([id, definition]): [string, Operation] => {
     const { route, query, check, ...rest } = definition;

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
 import { eventsRetainedFrom, missingEventsOfSlice } from './alerts/statements.ts';
 import { changesRetainedFrom } from './changes/statements.ts';
-import { BINDINGS, type Binding } from './core/database.ts';
+import { BINDINGS, type Binding, boundIn } from './core/database.ts';
 import { addDays, DAY_MS, formatTimestamp } from './core/time.ts';
 import type { Cost } from './db/batch.ts';
 import { forgetDeletedBusinesses, forgetIds } from './db/ledger.ts';
@@ -45,7 +45,7 @@ export async function purgeAll(
 ): Promise<{ failed: Binding[]; ids: number }> {
   const failed: Binding[] = [];
   let ids = 0;
-  const windows = windowsFor(BINDINGS.filter((database) => bindings[database] !== undefined).length);
+  const windows = windowsFor(boundIn(bindings).length);
   const purges = BINDINGS.map(async (database) => {
     const d1 = bindings[database];
     if (d1 === undefined) return;

@@ -5,14 +5,16 @@ import { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
 import { by, FULL } from '../src/core/policy.ts';
+import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
 import { onError } from '../src/http/errors.ts';
 import { logged } from '../src/http/log.ts';
 import { define } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
+import { totalsAfter } from '../src/usage/statements.ts';
 import { answerOf, refused, SERVER_ERROR, UNAUTHENTICATED } from './answers.ts';
-import { createKey, revokeKey } from './ask.ts';
+import { createKey, revokeKey, ruleNamed } from './ask.ts';
 import { SAME_ORIGIN } from './hostile/origins.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES, type Route } from './routes.ts';
 import {
@@ -89,6 +91,32 @@ test('an operation whose path has a parameter with an unknown name is rejected, 
   const definition = { ...own, route: 'GET /business/:businessId/access' } as const;
   expect(() => define({ readAccess: definition })).toThrow(
     '/business/:businessId/access has an unknown parameter: businessId',
+  );
+});
+
+test('a misspelled member of a definition does not compile, because it would drop a check or a rate limit', () => {
+  const own = {
+    ...by(FULL),
+    name: 'read_access',
+    does: 'read access domains',
+    route: 'GET /business/:business_id',
+  } as const;
+  // @ts-expect-error: isDear is misspelled
+  expect(define({ readAccess: { ...own, isDeer: true } })).toHaveProperty('readAccess');
+});
+
+test("a statement on every owner's data runs only for the operator, whatever the definition says", async () => {
+  const { home, id, key } = await newBusiness();
+  const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
+  const rule = { ...ruleNamed('read_all_usage'), ...by(FULL) };
+  const call = {
+    ...{ rule, credential, business_id: id, namesBusiness: false, origin: null, ownOrigin: '' },
+    now: NOW,
+    deadline: Date.now() + 10_000,
+  };
+  const page = { limit: 10, after: 0, from: TODAY, to: TODAY };
+  await expect(runBatch(home.d1, call, totalsAfter(page), undefined, noCost())).rejects.toThrow(
+    'only the operator may run this statement, not a key',
   );
 });
 

@@ -29,18 +29,15 @@ const RECORD_ONLY = refused('This API key can only record.');
 const refusedTo = ({ keyRefusal }: AnyRoute, refusal: typeof READ_ONLY) =>
   keyRefusal === null ? refusal : refused(keyRefusal);
 
-const READS = [
-  ...['read usage', 'read a business', 'read access', 'read refused origins', 'read changes', 'read alerts'],
-  ...['list businesses', 'start a session'],
-];
-const RECORDS = ['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses'];
-const CHANGES = [
-  ...['add sites', 'remove a site', 'remove all sites', 'forget refused origins'],
-  ...['rotate the token', 'stop former tokens'],
+const FOR_KEYS = ROUTES.filter(({ keyRefusal }) => keyRefusal === null);
+const namesOf = (routes: AnyRoute[]) => routes.map(({ name }) => name);
+const [READS, RECORDS] = [
+  namesOf(FOR_KEYS.filter(({ writes }) => !writes)),
+  namesOf(FOR_KEYS.filter(({ allowsRecordKey }) => allowsRecordKey)),
 ];
 /** The kinds of keys and the routes in test/routes.ts that they may call. */
 const SCOPES = [
-  { scope: 'full', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
+  { scope: 'full', may: namesOf(FOR_KEYS), role: {} },
   { scope: 'read-only', may: READS, role: { role: 'read' }, refusal: READ_ONLY },
   { scope: 'record-only', may: RECORDS, role: { role: 'record' }, refusal: RECORD_ONLY },
 ]

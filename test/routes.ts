@@ -1,4 +1,4 @@
-// Every guarded route and its responses. A test fails if an app route is missing here.
+// Every guarded route and its responses. test/rules/operations.test.ts fails if one is missing here, or if the app serves another.
 import type { Action } from '../src/core/change.ts';
 
 export type AnyRoute = Route | Unnamed;

@@ -45,9 +45,12 @@ async function expectFields<Row, S extends Steps>(
   steps: S,
   fields: { [Step in keyof S]: S[Step] extends Statement<infer Row> ? Fields<Row> | null : never },
   business?: Awaited<ReturnType<typeof newBusiness>>,
+  isOperator = false,
 ) {
   const { id, key, home } = business ?? (await newBusiness());
-  const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
+  const credential = isOperator
+    ? ({ kind: 'operator', name: 'operator' } as const)
+    : ({ kind: 'key', lookupValue: await sha256Hex(key) } as const);
   const call = {
     rule: ruleNamed('change_access'),
     credential,
@@ -160,14 +163,14 @@ test('reading lists returns exactly the fields of the row types', async () => {
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
   const page = { limit: 1, since: '', before_at: '~', before_id: '' };
   await expectFields(eventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
-  await expectFields(allEventsBefore(page), { ...REFUSAL, alerts: true }, {}, {});
+  await expectFields(allEventsBefore(page), { ...REFUSAL, alerts: true }, {}, {}, undefined, true);
   const database = { ...REFUSAL, uses: true, alerts: true } as const;
-  await expectFields(readDatabase({ day: TODAY }), database, {}, {});
+  await expectFields(readDatabase({ day: TODAY }), database, {}, {}, undefined, true);
   const forgotten = { forgotten: deleteRefusedOrigins };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
   const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY, since: TODAY });
   await expectFields(businesses, { ...REFUSAL, businesses: true }, {}, {});
   const totals = totalsAfter({ limit: 1, after: 0, from: TODAY, to: TODAY });
-  await expectFields(totals, { ...REFUSAL, totals: true }, {}, {});
+  await expectFields(totals, { ...REFUSAL, totals: true }, {}, {}, undefined, true);
 });

@@ -12,7 +12,7 @@ import { boundedSumOfCounts } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { businesses, type Database, dailyUsage, events } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 
 const KEEP_EVENTS_DAYS = 90;
@@ -135,8 +135,8 @@ const PAGE = ['limit', 'since', 'before_at', 'before_id'] as const;
 export const eventsBefore = statement(PAGE, (permission, $) =>
   pageOfEvents(permission, $, sql`${events.business_id} = ${permittedId(permission)}`),
 );
-/** Reads the verdict and a page of all businesses' events. The policy must permit only the operator to read it. */
-export const allEventsBefore = statement(PAGE, (permission, $) =>
+/** Reads the verdict and a page of all businesses' events. */
+export const allEventsBefore = operatorStatement(PAGE, (permission, $) =>
   pageOfEvents(permission, $, sql`${isPermitted(permission)}`),
 );
 

@@ -16,7 +16,7 @@ import {
   dailyUsage,
   limitColumns,
 } from '../db/schema.ts';
-import { type EntryOf, statement, withVerdict } from '../db/statement.ts';
+import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { formerTokensOf } from '../tokens/statements.ts';
 
@@ -70,9 +70,10 @@ export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (p
     shape,
   ),
 );
-/** Like `businessesAfter`, but for one user's businesses, which only the operator can request. */
-export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
-  pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
+/** Like `businessesAfter`, but for one user's businesses. */
+export const businessesOfUserAfter = operatorStatement(
+  ['user_id', 'limit', 'after', 'from', 'since'],
+  (permission, $, shape) => pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
 );
 
 function pageOfBusinesses(

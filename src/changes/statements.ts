@@ -5,7 +5,7 @@ import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from '../db/json.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { apiKeys, changes } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import type { changesQuery } from './operations.ts';
 import { searchVariants } from './rules.ts';
@@ -84,8 +84,12 @@ function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
  * `to`. A null filter matches every change. `changes` contains the newest matches, up to PAGE_BYTES. `found` is the number of matches, at
  * most `limit`. `next` is the lowest examined id (`lastExamined`) if older changes exist.
  */
-const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
-  statement(NAMES, (permission, $) => {
+const changesOf = (
+  define: typeof statement,
+  subject: SQL,
+  subjectId: (permission: Permission, user_id: Placeholder) => SQL,
+) =>
+  define(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
     const last = lastExamined($, isOwn, isBefore);
@@ -127,8 +131,9 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
     const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
     return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`).as('list') }, examined);
   });
-const ofBusiness = changesOf(sql`'business'`, permittedId);
+const ofBusiness = changesOf(statement, sql`'business'`, permittedId);
 const ofUser = changesOf(
+  operatorStatement,
   sql`'user'`,
   (permission, user_id) => sql`case when ${isPermitted(permission)} then ${user_id} end`,
 );

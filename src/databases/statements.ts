@@ -3,7 +3,7 @@ import { and, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted } from '../db/permission.ts';
 import { businesses, dailyUsage, events } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, withVerdict } from '../db/statement.ts';
 
 const COUNTED_TO = 10_000;
 /** Reads one row beyond COUNTED_TO, to detect whether there are more. */
@@ -15,7 +15,7 @@ const nullIfMore = <T>(value: SQL<T>, rows: SQL) =>
 const countOf = (rows: SQL) => nullIfMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);
 
 /** Reads the verdict, the number of uses on `day`, and the number of unsent alerts. */
-export const readDatabase = statement(['day'], (permission, $) => {
+export const readDatabase = operatorStatement(['day'], (permission, $) => {
   const permitted = isPermitted(permission);
   // Reads business by business, because daily_usage has no index on `day`. `id > 0` makes SQLite search by primary key.
   const page = sql`(select ${businesses.id} from ${businesses} where ${and(permitted, gt(businesses.id, 0))}

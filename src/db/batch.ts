@@ -22,6 +22,14 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
+/** Adds the rows that D1 bills for results. */
+export function addRows(cost: Cost, results: readonly Pick<D1Result, 'meta'>[]): void {
+  for (const { meta } of results) {
+    cost.rows_read += meta.rows_read;
+    cost.rows_written += meta.rows_written;
+  }
+}
+
 /** Runs a call's statements in one transaction. Adds the round trip and, unless the batch fails, its rows to `cost`. */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
@@ -38,10 +46,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   });
   cost.round_trips += 1;
   const results = await d1.batch(bound);
-  for (const { meta } of results) {
-    cost.rows_read += meta.rows_read;
-    cost.rows_written += meta.rows_written;
-  }
+  addRows(cost, results);
   const rows: Record<string, unknown[]> = {};
   for (const [index, [step]] of named.entries()) rows[step] = results[index + 1]?.results ?? [];
   const [first] = results;

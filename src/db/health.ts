@@ -1,6 +1,6 @@
 // Checks whether the databases respond.
 import { sql } from 'drizzle-orm';
-import { BINDINGS, type Binding, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
+import { BINDINGS, type Binding, boundIn, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
 import type { Cost } from './batch.ts';
 import { unboundWithOwners } from './homes.ts';
@@ -41,9 +41,8 @@ export async function probe(
   bindings: { [binding in Binding]?: D1Database },
   cost: Cost,
 ): Promise<{ faults: Error[]; runs: Runs }> {
-  const bound = BINDINGS.flatMap((binding, number) => (bindings[binding] === undefined ? [] : [number]));
   let runsEnded: Runs = {};
-  const gaps = JSON.stringify(gapsIn(bound));
+  const gaps = JSON.stringify(gapsIn(boundIn(bindings)));
   const faults = await Promise.all(
     BINDINGS.map(async (binding, number) => {
       const database = bindings[binding];

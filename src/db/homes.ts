@@ -10,7 +10,7 @@ import { type Json, jsonObject, parseJson } from './json.ts';
 import { rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
 import { businesses, homes, importedTokens } from './schema.ts';
-import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
+import { operatorStatement, readVerdict, type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -34,7 +34,7 @@ export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null
   return home;
 }
 
-export const readHome = statement(['user_id'], (permission, $) =>
+export const readHome = operatorStatement(['user_id'], (permission, $) =>
   withVerdict(permission, { home: homeField(permission, $) }),
 );
 /** Returns the number of the user's database, or null if the user has none yet. */

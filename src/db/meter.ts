@@ -1,14 +1,11 @@
 // Measures the cost of a run.
-import type { Cost } from './batch.ts';
+import { addRows, type Cost } from './batch.ts';
 
 /** Wraps a database for Drizzle and adds its round trips and billed rows to `cost`. */
 export function metered(d1: D1Database, cost: Cost): D1Database {
   const add = <R extends D1Result[]>(results: R): R => {
     cost.round_trips += 1;
-    for (const { meta } of results) {
-      cost.rows_read += meta.rows_read;
-      cost.rows_written += meta.rows_written;
-    }
+    addRows(cost, results);
     return results;
   };
   type Metered = { statement: D1PreparedStatement };

@@ -44,15 +44,25 @@ export function statement<const N extends string, Q extends BuiltQuery>(
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
   const textsOf = new Map<Rule, Map<string, Text>>();
   function textFor(shape: CallShape): Text {
-    const { rule, caller, namesBusiness, origin, candidates } = shape;
+    const { rule, ...others } = shape;
     const texts = textsOf.get(rule) ?? new Map<string, Text>();
-    const key = `${caller} ${namesBusiness} ${origin} ${candidates}`;
+    const key = Object.values(others).join(' ');
     const text = texts.get(key) ?? textOf(write(permissionFor(shape), $, shape));
     textsOf.set(rule, texts.set(key, text));
     return text;
   }
   return (values) => ({ textFor, values });
 }
+
+/**
+ * Defines a statement on the data of any user. Throws for every caller except the operator, so that a definition that admits others by
+ * mistake shows them nothing.
+ */
+export const operatorStatement: typeof statement = (names, write) =>
+  statement(names, (permission, $, shape) => {
+    if (shape.caller !== 'operator') throw new Error(`only the operator may run this statement, not a ${shape.caller}`);
+    return write(permission, $, shape);
+  });
 
 /**
  * Reads the verdict and `fields` in one row. The row is returned even if the call is refused, so `fields` must depend on the permission.

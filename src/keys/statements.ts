@@ -12,7 +12,7 @@ import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses } from '../db/schema.ts';
-import { previousStepWrote, readVerdict, statement } from '../db/statement.ts';
+import { operatorStatement, previousStepWrote, readVerdict, statement } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
 import type { newKeyBody } from './operations.ts';
@@ -51,7 +51,7 @@ export function isOfBusiness(json: Placeholder): SQL {
   const isOwn = and(eq(businesses.id, business_id), eq(businesses.user_id, user_id));
   return sql`(${business_id} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
 }
-const insertKey = statement(['key'], (permission, $) =>
+const insertKey = operatorStatement(['key'], (permission, $) =>
   builder
     .insert(apiKeys)
     .select(
@@ -99,7 +99,7 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
 /** Selects rows instead of one JSON text, because D1 limits a text to 2 MB and a user can have thousands of keys. */
-const selectKeys = statement(['user_id'], (permission, $) => {
+const selectKeys = operatorStatement(['user_id'], (permission, $) => {
   const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
   return builder.select(keyColumns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
@@ -113,7 +113,7 @@ export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
 /** Excludes sessions, which are stored in the same table. */
 const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
-const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
+const recordRevocation = operatorStatement(['key_id', 'user_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
   return recordChange(
     permission,
@@ -125,13 +125,13 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
   );
 });
 /** Depends on the step directly before it, so a key is revoked only if the revocation was recorded. */
-const revoke = statement(['key_id', 'user_id'], (_, $) =>
+const revoke = operatorStatement(['key_id', 'user_id'], (_, $) =>
   builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
     .where(and(isKey($.key_id, $), previousStepWrote)),
 );
-const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
+const keyWithId = operatorStatement(['key_id', 'user_id'], (permission, $) =>
   builder
     .select(keyColumns)
     .from(apiKeys)

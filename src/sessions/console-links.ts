@@ -10,7 +10,7 @@ import { raiseIds } from '../db/ids.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, codes } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { isOfBusiness, notOwned } from '../keys/statements.ts';
 import type { consoleLinkBody } from './operations.ts';
@@ -31,12 +31,12 @@ function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
     or exists (select 1 from ${apiKeys} where ${and(eq(apiKeys.user_id, user_id), isUnrestricted, works)}))`;
 }
 
-const readUser = statement(['link'], (permission, $) => {
+const readUser = operatorStatement(['link'], (permission, $) => {
   const isKnown = sql<number>`(${isPermitted(permission)} and ${canOpenConsole($)})`;
   return withVerdict(permission, { is_known: isKnown.as('is_known') });
 });
 
-const insertCode = statement(['link'], (permission, $) =>
+const insertCode = operatorStatement(['link'], (permission, $) =>
   builder
     .insert(codes)
     .select(

@@ -5,7 +5,7 @@ import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission } from '../db/permission.ts';
 import { billingChanges, businesses, dailyUsage } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, withVerdict } from '../db/statement.ts';
 import type { Placeholders } from '../db/text.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
@@ -47,7 +47,7 @@ const holdsUntil = (
  * starts on the following day, which is therefore the billing day. One index finds the businesses with that billing day, and another finds
  * the changes to it.
  */
-export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $) => {
+export const monthsEnded = operatorStatement(['limit', 'after', 'ended'], (permission, $) => {
   const next = sql`date(${$.ended}, '+1 day')`;
   const nextDay = sql`cast(strftime('%d', ${next}) as integer)`;
   const byFirstDay = and(eq(businesses.billing_day, nextDay), gt(businesses.id, $.after));
@@ -64,7 +64,7 @@ export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $
   );
 });
 /** Reads the verdict and, for at most `limit` of a user's businesses, the month that contains the day `ended`, even if it ends later. */
-export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
+export const monthsOfUser = operatorStatement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
   const { id, user_id } = businesses;
   const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));
   return monthsOf(

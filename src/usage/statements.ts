@@ -12,7 +12,7 @@ import { isOverLimit, limitUsageOf, sumOfCounts } from '../db/limits.ts';
 import { type NewRow, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
 import { businesses, dailyUsage, ledger } from '../db/schema.ts';
-import { previousStepWrote, statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
 import { KEEP_ID_DAYS } from './rules.ts';
 
@@ -26,13 +26,13 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 
 /**
  * Reads the verdict and a page of totals: each business's uses from `from` to `to`, for at most `limit` businesses after the id `after`,
- * including those without uses. Covers all owners, so the policy must permit only the operator to read the page.
+ * including those without uses. Covers all owners.
  */
-export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
+export const totalsAfter = operatorStatement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
 );
 /** Like `totalsAfter`, but for one user's businesses. */
-export const totalsOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'to'], (permission, $) =>
+export const totalsOfUserAfter = operatorStatement(['user_id', 'limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(eq(businesses.user_id, $.user_id), permission, $),
 );
 

@@ -9,7 +9,7 @@ import { isBeforeDeadline } from '../db/call.ts';
 import { boundHome, homeAfter, readHome } from '../db/homes.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from '../db/schema.ts';
-import { readVerdict, statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, readVerdict, statement, withVerdict } from '../db/statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
 
@@ -29,7 +29,7 @@ function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
   return sql<number>`coalesce(${newest} > ${recent}, 0)`;
 }
 /** Reads the verdict and what would prevent an erasure: the user's first business, or a recently created key. */
-const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
+const readObstacles = operatorStatement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
   const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
   return withVerdict(permission, { business: business.as('business'), new_key: new_key.as('new_key') });
@@ -37,7 +37,7 @@ const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
 
 /** Defines a step that runs in the user's database. `erased` is the user's id, or null if the call is refused or an obstacle exists. */
 const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
-  statement(['user_id', 'recent'], (permission, $) => {
+  operatorStatement(['user_id', 'recent'], (permission, $) => {
     const isPossible = and(isPermitted(permission), isBeforeDeadline, isNull(firstBusiness($)), not(hasNewKey($)));
     return write(sql`(select ${$.user_id} from ${permission} where ${isPossible})`);
   });

@@ -1,6 +1,5 @@
 // The request that each command sends.
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
 import { addDays, dayOf, daysIn, FIRST_DAY, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { SENT } from './sent.ts';
 import { type Answer, json, printed, runAdmin, stub, success } from './stub.ts';
@@ -10,18 +9,6 @@ test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   expect(await printed(env, ...argv)).toEqual({ entries: [1] });
   expect(sent.map((one) => [one.request, one.body])).toEqual([[request, body]]);
   expect(sent[0]?.headers).toMatchObject({ authorization: `Bearer ${env.OPERATOR_KEY}` });
-});
-
-describe('the table of commands', () => {
-  test('contains no command without a test', () => {
-    const tested = SENT.map(([argv]) => argv.slice(0, 2).join(' '));
-    const named = Object.keys(COMMANDS).map((usage) => usage.split(' ').slice(0, 2).join(' '));
-    expect(named.filter((name) => !tested.includes(name))).toEqual([
-      'access check',
-      'user export',
-      'operator-key create',
-    ]);
-  });
 });
 
 test('a request over a rate limit waits as long as the service says, and is sent again', async () => {

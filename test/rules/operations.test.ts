@@ -9,7 +9,7 @@ import { operationsHtml } from '../../src/openapi/operations.ts';
 import type { Operation } from '../../src/operation.ts';
 import { OPERATIONS } from '../../src/operations.ts';
 import { RULE_NAMES } from '../ask.ts';
-import { ROUTES } from '../routes.ts';
+import { PUBLIC, ROUTES } from '../routes.ts';
 import { type Caller, isRepeatable, mayWhileInactive, refusalOf, OPERATIONS as SIMULATED } from '../sim/model/may.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -22,6 +22,9 @@ const served = new Set(routes.filter(({ method }) => method !== 'ALL').map(({ me
 /** Operations without a command. */
 const WITHOUT_COMMAND = ['recordUse']; // servers and pages record uses with their own ids: typing them by hand would count them twice
 
+/** Commands that combine several requests, or send none. */
+const WITHOUT_REQUEST = ['access check', 'user export', 'operator-key create'];
+
 test('nothing is missing for any operation', async () => {
   const resources = readdirSync('src').filter((name) => name !== 'openapi' && existsSync(`src/${name}/operations.ts`));
   const defined = await Promise.all(
@@ -30,6 +33,15 @@ test('nothing is missing for any operation', async () => {
   const matrix = read('test/matrix.test.ts');
   const leaks = /^\| What \|.*?\n\n/ms.exec(operating)?.[0] ?? '';
   const commands = new Set(Object.values(COMMANDS).map(({ request = '' }) => request.replace(/\{\w+\}/g, ':')));
+  expect(defined.flat().toSorted()).toEqual([...new Set(defined.flat())].toSorted());
+  const unguarded = [...served].filter(
+    (route) => !all.some(({ method, path }) => route === `${method} /api/v1${path}`),
+  );
+  expect(unguarded.toSorted()).toEqual(PUBLIC.toSorted());
+  const [paths, kinds] = [read('test/sim/model/model.ts'), read('test/sim/steps.ts')];
+  const sent = read('test/cli/sent.ts').replaceAll("', '", ' ');
+  /** In a step of the simulator, `{business}` stands for the id of a business. */
+  const asStep = (path: string) => path.replaceAll(/:access_id/g, '{entry}').replaceAll(/:(\w+)_id/g, '{$1}');
   const missing = [
     ...defined
       .flat()
@@ -37,21 +49,35 @@ test('nothing is missing for any operation', async () => {
       .map((id) => `src/operations.ts: the resource of ${id}`),
     ...all.flatMap((operation) => {
       const { id, method, path, rules } = operation;
-      const isListed = ROUTES.some((route) => route.method === method && route.pattern === `/api/v1${path}`);
+      const rows = ROUTES.filter((route) => route.method === method && route.pattern === `/api/v1${path}`);
       const request = `${method} ${path.replace(/:\w+/g, ':')}`;
       const hasCommand = commands.has(request) || WITHOUT_COMMAND.includes(id);
       return [
         served.has(`${method} /api/v1${path}`) ? [] : `src/app.ts: the handlers of ${id}`,
-        isListed ? [] : `test/routes.ts: a row on '${method} ${path}'`,
-        hasCommand || !rules.some(allowsOperators) ? [] : `src/cli/commands.ts: a command for ${id}`,
+        rows.length > 0
+          ? []
+          : `test/routes.ts, and test/matrix.test.ts under the same name: a row on '${method} ${path}'`,
+        new RegExp(`[\`']${method} ${asStep(path).replace(/[{}]/g, '\\$&')}[\`'$?]`).test(kinds)
+          ? []
+          : `test/sim/steps.ts: a kind on '${method} ${asStep(path)}'`,
+        hasCommand || !rules.some(allowsOperators)
+          ? []
+          : `src/cli/commands.ts, and the table in docs/operating.md, "Administration": a command for ${id}`,
       ].flat();
     }),
     ...ROUTES.filter(({ name }) => !matrix.includes(`  '${name}': `)).map(
       ({ name }) => `test/matrix.test.ts: a rule for '${name}'`,
     ),
+    ...Object.keys(COMMANDS)
+      .map((usage) => usage.split(' ').slice(0, 2).join(' '))
+      .filter((words) => !new RegExp(`'${words}[ ']`).test(sent) && !WITHOUT_REQUEST.includes(words))
+      .map((words) => `test/cli/sent.ts: what ${words} sends`),
     ...RULE_NAMES.flatMap((name) => [
       ...(leaks.includes(`\`${name}\``) ? [] : [`docs/operating.md, "If a credential leaks": ${name}`]),
       ...((SIMULATED as string[]).includes(name) ? [] : [`test/sim/model/may.ts: ${name}`]),
+      ...(name.startsWith('record_') || paths.includes(`: '${name}'`)
+        ? []
+        : [`test/sim/model/model.ts: a path of ${name}, and its answer`]),
     ]),
   ];
   expect(missing).toEqual([]);
