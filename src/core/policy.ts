@@ -89,3 +89,10 @@ export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'tok
 export type Invalidity = (typeof INVALIDITIES)[number];
 export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>
   (INVALIDITIES as readonly string[]).includes(reason);
+
+/** The refusal of a key whose role is not listed. Null for full access: a key that has it can do whatever keys can. */
+export const ROLE_REFUSALS = {
+  full: null,
+  read: 'read_only_key',
+  record: 'record_only_key',
+} as const satisfies Record<Role, Refusal | null>;

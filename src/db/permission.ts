@@ -1,7 +1,7 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { allowsKeys, type Invalidity, type Refusal, type Role, rolesIn } from '../core/policy.ts';
+import { allowsKeys, type Invalidity, type Refusal, ROLE_REFUSALS, type Role, rolesIn } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder, NULL } from './text.ts';
@@ -15,6 +15,18 @@ const isToken = or(
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
+
+/** The refusal of a key whose role is not listed. A role that a later version stored is refused like the last one. */
+const refusalOfRole = (role: SQLWrapper): SQL =>
+  Object.entries(ROLE_REFUSALS).reduceRight<SQL>(
+    (rest, [name, refusal]) =>
+      refusal === null
+        ? rest
+        : rest === NULL
+          ? sql.raw(`'${refusal}'`)
+          : sql`iif(${role} = ${sql.raw(`'${name}'`)}, ${sql.raw(`'${refusal}'`)}, ${rest})`,
+    NULL,
+  );
 
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
@@ -32,11 +44,7 @@ export function ruleFor({ caller, rule, namesBusiness, origin, candidates }: Cal
     [!token && caller === 'token', sql`true`, 'token_not_allowed'],
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
     // What is not listed is refused, even a role that a later version stored.
-    [
-      caller === 'key',
-      sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`,
-      sql`iif(${key.role} = 'read', 'read_only_key', 'record_only_key')`,
-    ],
+    [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, refusalOfRole(key.role)],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],

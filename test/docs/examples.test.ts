@@ -255,10 +255,10 @@ test('the error tables in docs/api.md match the refusals that a single request c
 
 const RETENTION: Record<string, [file: string, constant: RegExp]> = {
   'ids of uses recorded with an API key or an operator key': [
-    'core/idempotency-key.ts',
+    'usage/rules.ts',
     /KEEP_ID_DAYS = \{ key: (\d+)/,
   ],
-  'ids of uses recorded with a token': ['core/idempotency-key.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
+  'ids of uses recorded with a token': ['usage/rules.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
   'changes, except the latest per business or user': ['changes/statements.ts', /KEEP_CHANGES_DAYS = (\d+)/],
   alerts: ['alerts/statements.ts', /KEEP_EVENTS_DAYS = (\d+)/],
   'refused origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],

@@ -3,7 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { allowsKeys, allowsOperators, INVALIDITIES, type Rule } from '../../src/core/policy.ts';
+import {
+  allowsKeys,
+  allowsOperators,
+  INVALIDITIES,
+  ROLES,
+  type Role,
+  type Rule,
+  rolesIn,
+} from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import type { Operation } from '../../src/operation.ts';
@@ -83,6 +91,18 @@ test('nothing is missing for any operation', async () => {
   expect(missing).toEqual([]);
 });
 
+test.each(ROLES)('every oracle knows the role %s', (role) => {
+  const known = {
+    'test/matrix.test.ts: type Role, and credentials': new RegExp(`key\\('${role}'`).test(read('test/matrix.test.ts')),
+    'test/keys.test.ts: SCOPES': role === 'full' || read('test/keys.test.ts').includes(`role: { role: '${role}' }`),
+    'test/sim/model/may.ts: Caller': read('test/sim/model/may.ts').includes(`  | '${role}'`),
+    'test/sim/model/state.ts: role': new RegExp(`role:.*'${role}'`).test(read('test/sim/model/state.ts')),
+    'docs/operating.md, "If a credential leaks": a column': operating.includes(`| Key \`${role}\` |`),
+    'docs/api.md, "Narrow keys"': api.includes(`\`${role}\``),
+  };
+  expect(Object.entries(known).filter(([, isKnown]) => !isKnown)).toEqual([]);
+});
+
 test.each(all.flatMap(({ rules, code }) => rules.map((rule) => ({ ...rule, code }))))(
   'the definition of $name permits the callers that the oracle of the simulator lists, and says when a retry is safe',
   ({ name, token, keys, session, operators, whileInactive, retry, code }) => {
@@ -112,8 +132,9 @@ test('lists of uses, imports and pages of changes are dear', () => {
 /** The cells of the table of credentials: token, API key and operator key. */
 function credentialsOf(rule: Rule): string {
   const { token, keys, session, operators } = rule;
-  const role = keys.read ? (keys.record ? 'any' : 'read') : keys.record ? 'record' : 'full';
-  const key = !allowsKeys(rule) ? 'no' : session === 'only' ? 'session' : role;
+  const others = rolesIn<Role>(keys).filter((role) => role !== 'full');
+  const roles = others.length === ROLES.length - 1 ? 'any' : others.join(' or ') || 'full';
+  const key = !allowsKeys(rule) ? 'no' : session === 'only' ? 'session' : roles;
   const operator = !allowsOperators(rule) ? 'no' : operators.record ? 'any' : 'full';
   return [token ? 'yes' : 'no', key, operator].join(' | ');
 }
