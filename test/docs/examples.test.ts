@@ -254,10 +254,7 @@ test('the error tables in docs/api.md match the refusals that a single request c
 });
 
 const RETENTION: Record<string, [file: string, constant: RegExp]> = {
-  'ids of uses recorded with an API key or an operator key': [
-    'usage/rules.ts',
-    /KEEP_ID_DAYS = \{ key: (\d+)/,
-  ],
+  'ids of uses recorded with an API key or an operator key': ['usage/rules.ts', /KEEP_ID_DAYS = \{ key: (\d+)/],
   'ids of uses recorded with a token': ['usage/rules.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
   'changes, except the latest per business or user': ['changes/statements.ts', /KEEP_CHANGES_DAYS = (\d+)/],
   alerts: ['alerts/statements.ts', /KEEP_EVENTS_DAYS = (\d+)/],
