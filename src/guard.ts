@@ -191,11 +191,12 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: num
   c.set('call', call);
   c.set('database', databaseNumber);
   c.set('ask', ask);
-  const everywhere = {
-    numbers: boundIn(c.env),
-    askIn: (number: number) => askIn(number, { ...call, namesBusiness: false }),
-  };
-  c.set('databases', kind === 'operator' ? everywhere : { numbers: [databaseNumber], askIn: () => ask });
+  c.set(
+    'databases',
+    kind === 'operator'
+      ? { numbers: boundIn(c.env), askIn: (number) => askIn(number, { ...call, namesBusiness: false }) }
+      : { numbers: [databaseNumber], askIn: () => ask },
+  );
   return permission;
 }
 

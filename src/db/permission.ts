@@ -34,7 +34,7 @@ const refusalOfRole = (role: SQLWrapper): SQL =>
  */
 export function ruleFor({ caller, rule, namesBusiness, origin, candidates }: CallShape, key: KeyColumns) {
   const { token, keys, session, whileInactive } = rule;
-  // Not an `in` list: SQLite would build an index of three roles, and read a row of it.
+  // Not an `in` list: SQLite would build an index of the roles, and read a row of it.
   const isUnlisted = rolesIn<Role>(keys).map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | SQL | null][] = [
