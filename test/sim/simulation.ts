@@ -85,8 +85,9 @@ export class Simulation {
         if (difference !== null) return difference;
         if (succeeded && world.hits.some(failsRun))
           return `the run ${step.name} reports success, although its database failed`;
-        // A run always stores when it ended.
-        return this.#rowsChanged() > before + (step.times ?? 1) ? this.compareDatabases() : null;
+        // A run that succeeds stores when it ended. One that was killed may have deleted a row and stored nothing.
+        const stored = succeeded ? (step.times ?? 1) : 0;
+        return this.#rowsChanged() > before + stored ? this.compareDatabases() : null;
       }
       case 'request':
         return this.#send([resolve(step, model, world.now)]);
