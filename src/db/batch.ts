@@ -23,7 +23,7 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
 /** Adds the rows that D1 bills for results. */
-export function addRows(cost: Cost, results: readonly Pick<D1Result, 'meta'>[]): void {
+export function addRows(cost: Cost, results: readonly { meta: Pick<Cost, 'rows_read' | 'rows_written'> }[]): void {
   for (const { meta } of results) {
     cost.rows_read += meta.rows_read;
     cost.rows_written += meta.rows_written;
