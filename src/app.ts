@@ -22,7 +22,7 @@ import { routes as usage } from './usage/handlers.ts';
 import { routes as users } from './users/handlers.ts';
 
 /**
- * Creates the service. Logs a line for each API request except preflights. `databaseClock` is the clock by which the
+ * Creates the service, which logs a line for each API request except preflights. `databaseClock` is the clock by which the
  * databases check deadlines. It differs from `clock` only in tests, which can set `clock` but not the clock of a database.
  */
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {

@@ -55,7 +55,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
     c.req.addValidatedData('json', Object(inBody.data));
     const validate = queryInput(query, async (inQuery) => {
       const errors = { ...idempotencyKeyErrors(c.req, rule), ...inQuery.errors, ...inBody.errors };
-      const given = { ...inQuery.given, ...inBody.given } as never;
+      const given = { ...inQuery.given, ...inBody.given } as never; // `define` has compared the type with the schemas
       const all = { ...errors, ...(await check?.(given, circumstancesOf(c), errors)) };
       if (Object.keys(all).length > 0) throw await invalidInput(c, all);
     });

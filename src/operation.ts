@@ -39,7 +39,7 @@ export type Definition = { route: `${Method} /${string}` } & Input &
     | (OwnRule & { body?: never; code: z.ZodMiniType<{ code: string }> })
     | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Chosen }
   );
-export type Definitions = { readonly [id: string]: Definition };
+type Definitions = { readonly [id: string]: Definition };
 
 /** A rule, and the schema of the body. Without a schema, the body must be empty. */
 type RuleWithBody = Rule & { body?: Body };

@@ -1,4 +1,4 @@
-// Serves operations: one route for each, with its guard, its types for Hono's client, and a 405 for the methods that a path does not support.
+// Serves operations: a route for each, with its guard and its types for Hono's client, and a 405 for a path's other methods.
 import type { Input } from 'hono';
 import type { HonoBase } from 'hono/hono-base';
 import type { Schema, ToSchema } from 'hono/types';
@@ -51,6 +51,7 @@ export function serve<Os extends Operations, const Hs extends HandlersOf<Os>>(
   handlers: Hs,
 ): HonoBase<Env, SchemaOf<Os, Hs>, '/'> {
   const routes = newRoutes();
+  // Hono infers types only from literal paths. `HandlersOf` and `SchemaOf` derive them from the definitions, hence the casts.
   const rank = ({ path }: Operation) => path.replaceAll(':', '~');
   for (const operation of Object.values<Operation>(operations).toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)))
     routes.on(operation.method, `${API}${operation.path}`, guard(operation), handlers[operation.id] as never);

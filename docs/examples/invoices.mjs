@@ -6,7 +6,7 @@ if (!API || !RECORD_KEY) throw new Error('Set API and RECORD_KEY');
 
 /** Uses per month without charge, and the price in cents of each further one. */
 const [INCLUDED, PRICE] = [1000, 2];
-/** A month's count is final 41 days after its end: on the 40th night after the one that billed it. */
+/** A month's count is final 41 days after the month ends, which is 40 nights after the night that bills it. */
 const NIGHTS_UNTIL_FINAL = 40;
 
 const db = new DatabaseSync(DATABASE);
@@ -39,7 +39,7 @@ async function monthsEnded(day) {
 
 /** Writes a row for what has not been billed of a month. Below 0, it is a credit. */
 function bill(kind, { business_id, starts_on, ends_on, user_id, count }) {
-  // A month keeps the terms of its first row, also if the price changes.
+  // A month keeps the terms of its first row, even if the price changes later.
   const before = db
     .prepare(`select coalesce(sum(count), 0) as count, coalesce(sum(units), 0) as units,
       coalesce(max(included), ${INCLUDED}) as included, coalesce(max(price), ${PRICE}) as price

@@ -10,7 +10,7 @@ if (!API || !RECORD_KEY) throw new Error('Set API and RECORD_KEY');
 const businessOf = (request) => Number(request.headers['x-business']);
 /** The work that customers pay for. */
 const work = async () => ({ answer: 42 });
-/** The most uses of a business that wait for the service. */
+/** How many uses of a business can wait for the service. */
 const MAX_WAITING = 100;
 
 const db = new DatabaseSync(DATABASE);

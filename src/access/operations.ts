@@ -19,7 +19,7 @@ export const site = described(
   },
 );
 
-export const sitesBody = strict(
+const sitesBody = strict(
   { sites: boundedList(site, MAX_SITES_PER_CALL, SITES_RULE) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );

@@ -38,7 +38,7 @@ export const alerts = object('Alerts', 'Alerts for the limit thresholds that bus
 
 export type Alerts = z.infer<typeof alerts>;
 
-export const alertMessage = object('AlertMessage', 'A message with an alert.', {
+const alertMessage = object('AlertMessage', 'A message with an alert.', {
   type: z.literal(MESSAGE_TYPE).check(z.describe('Later versions may add types: ignore unknown types.')),
   timestamp: time('the alert was stored'),
   data: object('SentAlert', 'An alert in a message to the receiver.', {

@@ -6,7 +6,7 @@ import { define } from '../operation.ts';
 import { CURSOR, parseCursor } from './cursor.ts';
 import { CURSOR_RULE, cursorErrors } from './rules.ts';
 
-export const alertsQuery = {
+const alertsQuery = {
   name: 'this list',
   schema: z.object({
     limit: limitParameter(100),

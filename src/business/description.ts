@@ -109,7 +109,7 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 
 export type Businesses = z.infer<typeof businesses>;
 
-export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
+const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
   deleted: z.object({ id: id('the business'), name: text('The name of the business.') }),
 });
 

@@ -115,7 +115,7 @@ export const businessUpdateBody = described(
 );
 
 const NAME_RULE = 'must be the name of the business, and must appear only once';
-export const deletionQuery = {
+const deletionQuery = {
   name: 'this operation',
   schema: z.object({
     name: described(

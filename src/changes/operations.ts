@@ -8,7 +8,7 @@ import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
 
 const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
 const SEARCH_RULE = `must have 1 to ${MAX_SEARCH_LENGTH} characters`;
-export const userChangesQuery = pageQuery('before', 100);
+const userChangesQuery = pageQuery('before', 100);
 export const changesQuery = {
   name: 'this list',
   schema: z.extend(userChangesQuery.schema, {

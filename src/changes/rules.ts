@@ -1,4 +1,4 @@
-// Rules of the list of changes.
+// Rules of the list of changes, and the search in it.
 import type { FieldErrors } from '../core/conflict.ts';
 
 /** Long enough for any host, which has at most 253 characters. */

@@ -1,4 +1,4 @@
-// Actions in the list of changes (docs/api.md, "Changes"), and the search in that list.
+// The actions in the list of changes (docs/api.md, "Changes").
 
 export const ACTIONS = [
   'add_sites',

@@ -1,5 +1,4 @@
-// Validates the fields of businesses and keys (docs/api.md, "Create a business") and the service's name. Each rule completes an error
-// message that starts with the field's name.
+// Validates names: of businesses, keys, people and the service. Each rule completes an error message that starts with the field's name.
 
 export const MAX_LINE_LENGTH = 255;
 /**

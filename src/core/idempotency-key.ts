@@ -1,3 +1,5 @@
+// The header Idempotency-Key, and the ids of uses, which have the same form.
+
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;
 
 /** Parses the id in an Idempotency-Key header: plain text, or an equivalent quoted string (RFC 8941 §3.3.3). Null if it is invalid. */

@@ -40,7 +40,7 @@ export const newKey = object('NewKey', 'A created API key.', {
 
 export type NewKey = z.infer<typeof newKey>;
 
-export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
+const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
 export type RevokedKey = z.infer<typeof revokedKey>;
 
 const exampleKey: Key = {

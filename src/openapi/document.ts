@@ -1,5 +1,5 @@
-// Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, rules and refusals come from the service, and
-// the test suite validates every response against the description (test/contract.ts).
+// Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, rules and refusals come from the service,
+// and the test suite validates every response against the description (test/contract.ts).
 import { createDocument, createSchema, type ZodOpenApiOverride } from 'zod-openapi';
 import { descriptions as access } from '../access/description.ts';
 import { descriptions as alerts, webhooks } from '../alerts/description.ts';

@@ -1,5 +1,5 @@
-// Builds the paths of the description. An operation's path, method, parameters, body, credentials and most refusals come from its definition.
-// The rest is in the description of its resource.
+// Builds the paths of the description. An operation's path, method, parameters, body, credentials and most refusals come from its
+// definition. The rest is in the description of its resource.
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { allowsKeys, allowsOperators } from '../core/policy.ts';
@@ -19,13 +19,13 @@ import { json, refusals } from './responses.ts';
 import { component } from './schemas.ts';
 
 /** The parts of an operation's description that do not follow from its definition. */
-export type Description = {
+type Description = {
   tag: 'usage' | 'businesses' | 'access' | 'session';
   summary: string;
   description: string;
   /** Descriptions of the parameters whose meaning differs from the default, by name. */
   parameters?: Record<string, ParameterDescription>;
-  /** The request body. `component` names the route's schema. `schema` is for bodies that the handler parses itself. */
+  /** The request body. `component` names the definition's schema. `schema` is for bodies that the handler parses itself. */
   body?: {
     description?: string;
     component?: readonly [name: string, description: string];
@@ -33,7 +33,7 @@ export type Description = {
     examples: Record<string, object>;
   };
   success: ZodOpenApiResponseObject;
-  /** Inputs that the route's schema rejects, by example name. */
+  /** Inputs that the definition's schema rejects, by example name. */
   invalid?: Record<string, unknown>;
   /** Additional refusals, except for invalid input. */
   refusals?: Record<string, Refused>;

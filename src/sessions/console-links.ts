@@ -20,7 +20,7 @@ import { CODE_MINUTES, DEFAULT_LINK_MINUTES } from './rules.ts';
  * `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. `as` names the
  * person in the session's changes.
  */
-export type LinkRequest = { user_id: number } & z.output<typeof consoleLinkBody>;
+type LinkRequest = { user_id: number } & z.output<typeof consoleLinkBody>;
 
 /** Tests whether the console can show the user anything: a business, or a valid key for all businesses. */
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {

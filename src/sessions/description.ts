@@ -20,7 +20,7 @@ export const session = object('Session', 'A console session.', {
 
 export type Session = z.infer<typeof session>;
 
-export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
+const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
 export type EndedSession = z.infer<typeof endedSession>;
 
 export const consoleLink = object('ConsoleLink', 'A link that opens the console once.', {

@@ -3,7 +3,7 @@ import { addressRule, isSafeAddress } from '../core/address.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/** The maximum number of active sessions per user. When another one starts, sessions/statements.ts chooses the one that ends. */
+/** The maximum number of active sessions per user. Starting another session ends one of them (statements.ts). */
 export const MAX_SESSIONS = 20;
 /** The maximum number of stored sessions per user, including ended ones. */
 export const MAX_STORED_SESSIONS = 50;

@@ -1,12 +1,12 @@
 // Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
 import { and, eq, gt, inArray, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { isBeforeDeadline } from '../db/call.ts';
+import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
-import { builder } from '../db/text.ts';
+import { builder, type Placeholders } from '../db/text.ts';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from './rules.ts';
 
 const NAME = 'console';
@@ -54,6 +54,10 @@ const dropExcess = statement(['hash'], (_, $) => {
 const permittedKeyId = (permission: Permission) =>
   sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 
+/** What all new sessions have in common. */
+const newSession = ({ hash, now, today }: Placeholders<'hash' | CallValue>) =>
+  ({ id: NEW_ID, name: NAME, hash, created_at: now, last_used_on: today }) as const;
+
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   const { user_id, last_four, expires_on, business_id, role, id } = apiKeys;
   // A key works through the day on which it expires.
@@ -62,13 +66,9 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
     .insert(apiKeys)
     .select(
       sql`select ${rowValues(apiKeys, {
-        id: NEW_ID,
+        ...newSession($),
         user_id,
-        name: NAME,
-        hash: $.hash,
         last_four,
-        created_at: $.now,
-        last_used_on: $.today,
         ends_at,
         session_of: id,
         business_id,
@@ -92,13 +92,9 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
     .insert(apiKeys)
     .select(
       sql`select ${rowValues(apiKeys, {
-        id: NEW_ID,
+        ...newSession($),
         user_id,
-        name: NAME,
-        hash: $.hash,
         last_four: $.last_four,
-        created_at: $.now,
-        last_used_on: $.today,
         ends_at,
         business_id,
         role,

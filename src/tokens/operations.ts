@@ -7,7 +7,7 @@ import { DURATION, DURATION_RULE } from './rules.ts';
 
 const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
 const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
-export const rotationBody = strict(
+const rotationBody = strict(
   { keep_old: z.optional(z.string(KEEP_RULE).check(z.regex(DURATION, KEEP_RULE))) },
   ROTATION_RULE,
 );

@@ -17,13 +17,13 @@ export const usageEntry = object('UsageEntry', 'The uses of one day.', {
   count: count('Number of uses on that day. 0 if there were none.'),
 });
 
-export const usageReport = object('UsageReport', 'The uses on each day of a range.', {
+const usageReport = object('UsageReport', 'The uses on each day of a range.', {
   used: list('One entry for each day of the range, ascending.', usageEntry),
 });
 
 export type UsageReport = z.infer<typeof usageReport>;
 
-export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
+const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
   count: count('Current number of uses on that day.'),
   duplicate: z.optional(
@@ -54,7 +54,7 @@ export const loweredUses = object('LoweredUses', 'The result of lowering uses.',
 
 export type LoweredUses = z.infer<typeof loweredUses>;
 
-export const importedHistory = object('ImportedHistory', 'The history that was imported.', {
+const importedHistory = object('ImportedHistory', 'The history that was imported.', {
   days: count('Number of days in the request.'),
   uses: count('Total number of uses on these days.'),
 });

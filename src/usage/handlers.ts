@@ -25,8 +25,7 @@ import { serve } from '../serve.ts';
 import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageReport } from './description.ts';
 import { importHistory } from './history.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
-import type { loweringBody, usesBody } from './operations.ts';
-import { operations } from './operations.ts';
+import { type loweringBody, operations, type usesBody } from './operations.ts';
 import { dayOfUse, historyErrors } from './rules.ts';
 import {
   countManyOnce,

@@ -54,7 +54,7 @@ const historyDay = strict(
   'must be an object such as {"date":"2026-01-31","count":120}',
 );
 
-export const historyBody = strict(
+const historyBody = strict(
   {
     days: boundedList(historyDay, MAX_RANGE_DAYS, DAYS_RULE).check(
       z.refine((days) => days.reduce((sum, { count }) => sum + count, 0) <= MAX_COUNT, SUM_RULE),

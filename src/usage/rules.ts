@@ -2,18 +2,15 @@
 import type { FieldErrors } from '../core/conflict.ts';
 import { isEmptyBody, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import { DAY_MS, dayOf, MINUTE_MS, parseInstant, rangeOf, rangeProblem } from '../core/time.ts';
-import type { Circumstances } from '../operation.ts';
-
-/** What a POST to usage records: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
-export type Recording = { rule: 'record_use' | 'record_quantity' | 'record_uses'; json: ParsedJson };
+import type { Chosen, Circumstances } from '../operation.ts';
 
 const ONE_USE: ParsedJson = { value: {} };
 
 /**
- * Determines what a body records, regardless of its content type. A body that is neither a quantity nor a list is meant as one use, so
+ * Determines what a body records: a use, a use with a quantity, or a list of uses with ids. Its content type does not matter. A body that is neither a quantity nor a list is meant as one use, so
  * a sender who may not record lists is told what is wrong with the body.
  */
-export function parseRecording(text: string): Recording {
+export function parseRecording(text: string): Chosen {
   const json = isEmptyBody(text) ? ONE_USE : parseBoundedJson(text);
   const body = json.problem === undefined && typeof json.value === 'object' && json.value !== null ? json.value : {};
   if (Array.isArray(body) && body.length === 0) return { rule: 'record_use', json: ONE_USE };
@@ -25,8 +22,8 @@ export const MAX_QUANTITY = 1_000_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
 /** The limits on a use's timestamp, in the past and in the future. */
-export const MAX_AGE_DAYS = 35;
-export const MAX_AHEAD_MINUTES = 5;
+const MAX_AGE_DAYS = 35;
+const MAX_AHEAD_MINUTES = 5;
 /**
  * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
  * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
@@ -65,12 +62,12 @@ export function rangeErrors(query: Days, { now }: Circumstances, errors: FieldEr
 /** A query selects either a range of days, or the day on which months ended. */
 export function totalsErrors(
   { ended, ...range }: Days & { ended?: string | undefined },
-  asked: Circumstances,
+  circumstances: Circumstances,
   errors: FieldErrors,
 ): FieldErrors {
-  if (ended === undefined) return errors.ended ? {} : rangeErrors(range, asked, errors);
+  if (ended === undefined) return errors.ended ? {} : rangeErrors(range, circumstances, errors);
   const both = (['from', 'to'] as const).filter((field) => range[field] !== undefined);
-  const today = dayOf(asked.now);
+  const today = dayOf(circumstances.now);
   return {
     ...Object.fromEntries(both.map((field) => [field, [`${field} must not be combined with ended`]])),
     ...(ended >= today && { ended: [`ended must be a date before today (${today}, UTC)`] }),

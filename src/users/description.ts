@@ -7,7 +7,7 @@ import { id, object } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
 
-export const erasedUser = object('ErasedUser', 'The user who was erased.', {
+const erasedUser = object('ErasedUser', 'The user who was erased.', {
   erased: z.object({ user_id: id('the user') }),
 });
 
