@@ -99,24 +99,37 @@ CREATE TABLE billing_changes (
 CREATE INDEX billing_changes_billing_day ON billing_changes (billing_day, business_id);
 
 -- The number of uses of a business on a day. Clustered by its key: a report reads as many rows as it has days with uses, and a use writes
--- one.
+-- one. So that this stays one row, the counts of the day's sources are in it.
 CREATE TABLE daily_usage (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   count       INTEGER NOT NULL CHECK (count > 0),
+  sources     TEXT    CHECK (json_type(sources) = 'object'), -- numbers of sources, each with its count. NULL: no use had a source
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 
+-- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A site is named
+-- when it is registered, and keeps its number after its removal. A label is named when it first counts.
+CREATE TABLE sources (
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  name        TEXT    NOT NULL,
+  number      INTEGER NOT NULL CHECK (number > 0),
+  PRIMARY KEY (business_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX sources_number ON sources (business_id, number);
+
 -- The ids of uses, by digest, so that a repeated use does not count again: the day on which the use counted, the first day on which the id
--- may be forgotten, and the quantity, so that it can be lowered. Days are numbers, counted from 1970-01-01. One tree of small rows, without
--- an index: a list of new ids writes to as few pages as possible, and the purge walks. It does not refer to businesses: checking that would
--- cost each use a row read, and daily_usage, which is written in the same batch, refers to them already.
+-- may be forgotten, and the quantity and source, so that it can be lowered. Days are numbers, counted from 1970-01-01. One tree of small
+-- rows, without an index: a list of new ids writes to as few pages as possible, and the purge walks. It does not refer to businesses:
+-- checking that would cost each use a row read, and daily_usage, which is written in the same batch, refers to them already.
 CREATE TABLE ledger (
   business_id INTEGER NOT NULL,
   digest      BLOB    NOT NULL CHECK (length(digest) = 16),
   day         INTEGER NOT NULL,
   forget_on   INTEGER NOT NULL,
   quantity    INTEGER NOT NULL CHECK (quantity >= 0),
+  source      INTEGER, -- the number of the source. NULL: none, or the id of a token, whose uses cannot be lowered
   PRIMARY KEY (business_id, digest)
 ) STRICT, WITHOUT ROWID;
 

@@ -2,7 +2,7 @@
 // database access before the response.
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { type Credential, parseCode, parseCredential } from './core/credential.ts';
+import { type Credential, namespaceOf, parseCode, parseCredential } from './core/credential.ts';
 import { type Binding, bindingOf, boundIn, databaseFor } from './core/database.ts';
 import { isEmptyBody, parseBoundedJson } from './core/json.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
@@ -47,7 +47,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
     // Reads the body before it reads the clock. Otherwise, a caller could delay the body and use an expired credential.
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
     const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, code) };
-    const { rule, checkInBody } = appliedRule(operation, body);
+    const { rule, checkInBody } = appliedRule(operation, body, c.req);
     const business_id = operation.namesBusiness ? (parseId(c.req.param('business_id') ?? '') ?? 0) : null;
     await admitCall(c, caller, rule, business_id);
     const permission = await grant(c, caller, rule, business_id);
@@ -67,23 +67,26 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
 }
 
 /** Returns the rule that applies to a request with this body, and how to check the body. */
-function appliedRule({ rules, ruleOf }: Operation, text: string): { rule: Rule; checkInBody: () => Checked } {
-  const [first] = rules;
-  if (ruleOf === undefined) {
-    const { body } = first;
-    return { rule: first, checkInBody: () => (body === undefined ? checkNoBody(text) : checkBody(text, body)) };
-  }
-  const recorded = ruleOf(text);
-  const rule = rules.find(({ name }) => name === recorded.rule);
-  if (rule?.body === undefined) throw new Error(`no rule ${recorded.rule} with a body`);
+function appliedRule(
+  { rules, ruleOf }: Operation,
+  text: string,
+  req: HonoRequest,
+): { rule: Rule; checkInBody: () => Checked } {
+  const chosen = ruleOf?.({ body: text, query: req.query() });
+  const rule = chosen === undefined ? rules[0] : rules.find(({ name }) => name === chosen.rule);
+  if (rule === undefined) throw new Error(`no rule ${chosen?.rule}`);
   const { body } = rule;
-  return { rule, checkInBody: () => checkJson(recorded.json, body) };
+  const json = chosen?.json;
+  if (body === undefined) return { rule, checkInBody: () => checkNoBody(text) };
+  return { rule, checkInBody: () => (json === undefined ? checkBody(text, body) : checkJson(json, body)) };
 }
 
 /** What checks of input may depend on. A call that names a business queries only the database of that business. */
 const circumstancesOf = (c: ContextOf<Guarded>): Circumstances => {
-  const { now, namesBusiness } = c.get('call');
-  return { now, numbers: namesBusiness ? [c.get('database')] : c.get('databases').numbers };
+  const { now, namesBusiness, credential } = c.get('call');
+  const numbers = namesBusiness ? [c.get('database')] : c.get('databases').numbers;
+  const hasKey = c.req.header('Idempotency-Key') !== undefined;
+  return { now, numbers, namespace: namespaceOf(credential.kind), hasKey };
 };
 
 /** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */

@@ -3,6 +3,7 @@
 // because commands load definitions, too.
 import type * as z from 'zod/mini';
 import type { FieldErrors } from './core/conflict.ts';
+import type { Namespace } from './core/credential.ts';
 import type { ParsedJson } from './core/json.ts';
 import type { Rule } from './core/policy.ts';
 import type { Query } from './input.ts';
@@ -15,11 +16,21 @@ const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
 
 export type Body = z.ZodMiniType<object | undefined>;
 type OwnRule = Omit<Rule, 'isOfUsage'>;
-/** The name of the rule that applies to a body, and the body, which is not validated yet. */
-export type Chosen = { rule: string; json: ParsedJson };
+/** What chooses among several rules: the body, and the parameters of the query. Neither is validated yet. */
+type Sent = { body: string; query: Record<string, string> };
+/** The name of the rule that applies to a request, and the body if the rule has one. */
+export type Chosen = { rule: string; json?: ParsedJson };
 
-/** What a check can depend on: the time, and the numbers of the databases that the call can query. */
-export type Circumstances = { now: Date; numbers: readonly number[] };
+/** What a check can depend on, besides the input. */
+export type Circumstances = {
+  now: Date;
+  /** The numbers of the databases that the call can query. */
+  numbers: readonly number[];
+  /** The caller's namespace of ids. */
+  namespace: Namespace;
+  /** True if the request contains an Idempotency-Key. */
+  hasKey: boolean;
+};
 /**
  * Rules for which a schema is not enough, for example because they depend on the time. `given` contains the input that is not wrong, and
  * `errors` the errors of the rest.
@@ -31,13 +42,13 @@ export type Check<Given = never> = (
 ) => FieldErrors | Promise<FieldErrors>;
 
 type Input = { query?: Query | undefined; check?: Check | undefined };
-/** An operation with one rule, or one whose body determines which of several rules applies. */
+/** An operation with one rule, or one whose body or query determines which of several rules applies. */
 export type Definition = { route: `${Method} /${string}` } & Input &
   (
     | (OwnRule & { body?: Body; code?: never })
     /** `code` is the schema of a body with a code, which the caller can send in place of a credential. */
     | (OwnRule & { body?: never; code: z.ZodMiniType<{ code: string }> })
-    | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body: Body } }; ruleOf: (body: string) => Chosen }
+    | { rules: { readonly [name: string]: Omit<OwnRule, 'name'> & { body?: Body } }; ruleOf: (sent: Sent) => Chosen }
   );
 type Definitions = { readonly [id: string]: Definition };
 
@@ -51,9 +62,9 @@ export type Operation = Input & {
   /** The pattern below /api/v1. */
   path: string;
   namesBusiness: boolean;
-  /** Several if the body determines the rule. */
+  /** Several if the body or the query determines the rule. */
   rules: readonly [RuleWithBody, ...RuleWithBody[]];
-  ruleOf?: ((body: string) => Chosen) | undefined;
+  ruleOf?: ((sent: Sent) => Chosen) | undefined;
   code?: z.ZodMiniType<{ code: string }> | undefined;
 };
 

@@ -956,7 +956,8 @@ describe('the steps of a change', () => {
   const STEPS = ['decided', 'recorded', 'applied'];
   const CHANGES: Example[] = [
     {
-      ...{ action: 'add_sites', before: [A], make: () => addSites([B], true), steps: STEPS, after: [A, B] },
+      ...{ action: 'add_sites', before: [A], make: () => addSites([B], true), after: [A, B] },
+      steps: [...STEPS, 'named'],
       keepsFormer: true,
       recorded: () => ({ before: null, after: { sites: [B] } }),
     },

@@ -113,7 +113,7 @@ describe('creating a business', () => {
     const after = await cost();
     for (const { round_trips, rows_read, rows_written } of [first, after]) {
       expect(round_trips).toBe(2 + homes.length + 1);
-      expect(rows_read).toBeLessThanOrEqual(55 + 2 * (homes.length - 1));
+      expect(rows_read).toBeLessThanOrEqual(58 + 2 * (homes.length - 1));
       expect(rows_written).toBeLessThanOrEqual(12);
     }
     expect(after.rows_read - first.rows_read).toBeLessThanOrEqual(homes.length);

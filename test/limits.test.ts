@@ -334,7 +334,8 @@ describe('a use takes one round trip', () => {
       return [cost.rows_read, cost.rows_written];
     });
   }
-  const ROWS = [8, 8, 11, 11, 10];
+  // A use from a page also reads its site and the number of that.
+  const ROWS = [10, 8, 13, 11, 10];
   const WRITTEN = [1, 1, 2, 2, 0];
   /** Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once. */
   const more = (rows: number, ofRetry: number) =>
@@ -355,8 +356,8 @@ describe('a use takes one round trip', () => {
   });
 
   test('and writes no rows if it is refused', async () => {
-    expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([9, 0]));
-    expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([37, 0]));
+    expect(await costsOf({ daily_limit: 0 })).toEqual([11, 9, 11, 9, 9].map((read) => [read, 0]));
+    expect(await costsOf({ monthly_limit: 0 })).toEqual([39, 37, 39, 37, 37].map((read) => [read, 0]));
   });
 
   test('and reads no days if it is refused for a reason other than a limit', async () => {

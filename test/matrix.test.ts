@@ -58,9 +58,10 @@ const operates = (does: string): Rule => ({ does, names: null, roles: ['full'], 
 /** Keyed by the names in test/routes.ts. */
 const RULES: Record<string, Rule> = {
   'read usage': { does: 'read usage', names: 'usage', roles: ['full', 'read', 'record'], token: true },
+  'read usage by source': { ...reads('read usage by source'), names: 'usage' },
   'record a use': { ...records('record a use'), token: true },
   'record a use with an id': { ...records('record a use'), token: true },
-  'record a quantity': records('record quantities'),
+  'record a quantity': records('record quantities or labels'),
   'report uses': records('record lists of uses'),
   'lower uses': { ...operates('lower uses'), names: 'usage', roles: ['full', 'record'] },
   'read a business': reads('read businesses'),

@@ -21,7 +21,8 @@ const keyed = (business: Business, body: unknown, id: string) =>
   record(business, body, { headers: { 'Idempotency-Key': id } });
 const refusal = (field: string, rule: string) => invalid(field, `${field} ${rule}`);
 const QUANTITY_RULE = 'must be a whole number from 1 to 1000000000';
-const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const BODY_RULE =
+  'must be empty for one use, or a JSON object such as {"quantity":350}, {"label":"sms"} or {"uses":[{"id":"order-1"}]}';
 const BEYOND = refusal('quantity', `must not raise the count of a day above ${MOST} uses`);
 
 describe('a quantity', () => {
@@ -85,7 +86,7 @@ describe('a quantity', () => {
     const before = await dumpAll();
     for (const body of [{ quantity: 1 }, { quantity: 0 }, { quantity: null, more: 1 }]) {
       expect(answerOf(await record(business, body, { as: business.token }))).toEqual(
-        refused('A business token cannot record quantities. Use an API key.'),
+        refused('A business token cannot record quantities or labels. Use an API key.'),
       );
     }
     expect(await dumpAll()).toBe(before);
@@ -102,9 +103,9 @@ describe('a quantity', () => {
       'uses.1.quantity',
       QUANTITY_RULE,
     ]),
-    [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object, which accepts quantity'],
+    [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object, which accepts quantity, label, and at'],
     [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object, which accepts uses'],
-    [{ amount: 5 }, 'amount', 'is not a member of this object, which accepts quantity or uses'],
+    [{ amount: 5 }, 'amount', 'is not a member of this object, which accepts at, label, quantity or uses'],
     [5, 'body', BODY_RULE],
   ])('is refused if the body is %j, and nothing is stored', async (body, field, rule) => {
     const business = await newBusiness();

@@ -111,6 +111,13 @@ export const OF_A_BUSINESS = (
       bad: { query: '?from=tomorrow' },
       allowsRecordKey: true,
     },
+    {
+      name: 'read usage by source',
+      on: 'GET /business/usage/:business_id',
+      path: ({ id }) => `/api/v1/business/usage/${id}?by=source`,
+      bad: { query: '&from=tomorrow' },
+      cannot: 'read usage by source',
+    },
     { name: 'record a use', ...RECORDING, bad: { headers: { 'Idempotency-Key': 'two words' } } },
     {
       name: 'record a use with an id',
@@ -123,7 +130,7 @@ export const OF_A_BUSINESS = (
       ...RECORDING,
       body: { quantity: 350 },
       bad: { body: { quantity: 0 } },
-      cannot: 'record quantities',
+      cannot: 'record quantities or labels',
     },
     {
       name: 'report uses',

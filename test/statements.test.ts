@@ -30,7 +30,8 @@ import { NOW, newBusiness, TODAY } from './support.ts';
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
 const digest = '00'.repeat(16);
-const list = [{ digest: 'ff'.repeat(16), day: TODAY, quantity: 1, isDated: false }];
+const USE = { quantity: 1, label: null };
+const list = [{ digest: 'ff'.repeat(16), day: TODAY, ...USE, isDated: false }];
 const sites = ['https://a.example', 'https://b.example'];
 const BUSINESS = {
   ...({ id: true, user_id: true, name: true, main_domain: true, site: true, country_id: true } as const),
@@ -86,16 +87,16 @@ test('recording and reading usage return exactly the fields of the row types', a
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),
     { ...REFUSAL, counts: true },
-    countOnce({ digest, quantity: 1 }),
+    countOnce({ digest, ...USE }),
     ofUse,
   );
   await expectFields(
     readKnownUse({ digest }),
     { ...REFUSAL, ...LIMITS, ...COUNT },
-    countOnce({ digest, quantity: 1 }),
+    countOnce({ digest, ...USE }),
     ofUse,
   );
-  await expectFields(readLimitUsage, { ...REFUSAL, ...LIMITS }, countUse(1), { counted: COUNT, reached: null });
+  await expectFields(readLimitUsage, { ...REFUSAL, ...LIMITS }, countUse(USE), { counted: COUNT, reached: null });
   await expectFields(readVerdict, REFUSAL, countManyOnce(list), {
     counted: COUNT,
     remembered: { day: true },
@@ -107,7 +108,7 @@ test('recording and reading usage return exactly the fields of the row types', a
 test('changing access domains returns exactly the fields of the row types', async () => {
   const entry = { id: true, business_id: true, site: true, created_at: true, updated_at: true } as const;
   const read = { ...REFUSAL, business: true, entries: true } as const;
-  const added = { decided: BUSINESS, recorded: null, applied: entry };
+  const added = { decided: BUSINESS, recorded: null, applied: entry, named: null };
   const removed = { decided: BUSINESS, recorded: null, applied: null };
   const business = await newBusiness();
   await expectFields(businessWithEntries, read, addSites(sites, true), added, business);

@@ -265,6 +265,8 @@ const INSERT_SITES = `insert into access (business_id, site, created_at, updated
   select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
 /** Starts a statement that stores changes. `select` follows. */
 export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at, actor, action, before, after)';
+const INSERT_NAMES = `insert into sources (business_id, name, number)
+  select (select id from businesses where token = ?), value, key + 1 from json_each(?)`;
 const INSERT_HOME = `insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z') on conflict do nothing`;
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, role, created_at) values (?, 'test', ?, ?, 'full', ?)`;
 
@@ -294,6 +296,7 @@ export async function newBusiness(
   const [made] = await d1.batch<{ id: number }>([
     d1.prepare(INSERT_BUSINESS).bind(...Object.values(row)),
     d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
+    d1.prepare(INSERT_NAMES).bind(row.token, JSON.stringify(fields.sites ?? [])),
     d1.prepare(INSERT_KEY).bind(user_id, await sha256Hex(key), key.slice(-4), stamp),
   ]);
   await claimed;

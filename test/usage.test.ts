@@ -99,7 +99,7 @@ describe('the range of a usage report', () => {
     ['7', '?7=2'],
     ['""', '?=1'],
   ])('is refused if the query contains %s, and the message names that parameter', async (name, query) => {
-    const message = `${name} is not a parameter of this report, which accepts from and to`;
+    const message = `${name} is not a parameter of this report, which accepts from, to, by, and source`;
     const { status, text } = await report(query);
     expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
     expect(status).toBe(422);
@@ -108,7 +108,7 @@ describe('the range of a usage report', () => {
   test('is refused with an error for each unknown parameter', async () => {
     const { status, body } = await report('?form=1&x=2');
     const [form, x] = ['form', 'x'].map(
-      (name) => `${name} is not a parameter of this report, which accepts from and to`,
+      (name) => `${name} is not a parameter of this report, which accepts from, to, by, and source`,
     );
     expect({ status, body }).toEqual({
       status: 422,

@@ -1,11 +1,12 @@
 // Statements that change a business's sites.
-import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { MAX_SITES } from '../core/site.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
-import { access, businesses } from '../db/schema.ts';
+import { access, businesses, sources } from '../db/schema.ts';
+import { newNames, numberOf } from '../db/sources.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 
 /** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
@@ -16,6 +17,17 @@ const isStored = sql`exists (select 1 from ${access}
 /** The values of a new entry. Its site is the `value` of a json_each in the same query. */
 export const newSite = ({ now }: Placeholders<'now'>) =>
   rowValues(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
+
+/** Names the business's sites that have no number yet. `from` selects the `key` and `value` of a json_each. */
+export const nameSites = (business_id: SQLWrapper, from: SQL) =>
+  builder
+    .insert(sources)
+    .select(
+      newNames(
+        business_id,
+        sql`select value as name, key as place ${from} and ${numberOf(business_id, sql`value`)} is null`,
+      ),
+    );
 
 const addition = change('add_sites', ['sites', 'may_be_first'], {
   decideIf($) {
@@ -35,6 +47,8 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
             where ${isDecided($)} and not ${isStored} order by key`,
         )
         .returning(),
+    named: ($) =>
+      nameSites($call.business_id, sql`from ${businesses} cross join json_each(${$.sites}) where ${isDecided($)}`),
   },
 });
 

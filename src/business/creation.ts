@@ -1,7 +1,7 @@
 // Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { newSite } from '../access/statements.ts';
+import { nameSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -80,6 +80,12 @@ const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
+const nameNewSites = statement([...IDENTITY, 'sites'], (_, $) =>
+  nameSites(
+    sql`(select ${businesses.id} from ${businesses} where ${isCreated($)})`,
+    sql`from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)}`,
+  ),
+);
 /** Retires an imported token at creation, because a rotation can remove it later. A retired token can never be imported again. */
 const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
   builder
@@ -141,6 +147,7 @@ export async function createBusinessIn(
     }),
     recorded: recordCreation({ ...own, after: JSON.stringify(stored) }),
     sites: insertSites({ ...own, sites: JSON.stringify(sites) }),
+    named: nameNewSites({ ...own, sites: JSON.stringify(sites) }),
     retired: retireToken({ ...own, hash }),
     created: created(own),
   });

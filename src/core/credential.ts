@@ -100,5 +100,6 @@ export async function sha256Hex(text: string): Promise<string> {
 export const digestOf = async (kind: CallerKind, id: string): Promise<string> =>
   (await sha256Hex(`${namespaceOf(kind)}:${id}`)).slice(0, 32);
 
+export type Namespace = 'key' | 'token';
 /** Returns the namespace of a caller's use ids: `key` for servers, `token` for pages. */
-export const namespaceOf = (kind: CallerKind): 'key' | 'token' => (kind === 'token' ? 'token' : 'key');
+export const namespaceOf = (kind: CallerKind): Namespace => (kind === 'token' ? 'token' : 'key');

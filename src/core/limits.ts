@@ -99,12 +99,15 @@ export function remainingOf(usage: LimitUsage, today: string): number | null {
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
-/** Returns the usage after `quantity` more uses. */
-export const addUses = (usage: LimitUsage, quantity: number): LimitUsage => ({
-  ...usage,
-  today: usage.today === null ? null : usage.today + quantity,
-  month: usage.month === null ? null : usage.month + quantity,
-});
+/** Returns the usage after `quantity` more uses on `day`. */
+export const addUses = (usage: LimitUsage, quantity: number, day: string, today: string): LimitUsage => {
+  const isInMonth = (usage.month_starts_on ?? '') <= day && day <= (usage.month_ends_on ?? '');
+  return {
+    ...usage,
+    today: usage.today === null ? null : usage.today + (day === today ? quantity : 0),
+    month: usage.month === null ? null : usage.month + (isInMonth ? quantity : 0),
+  };
+};
 
 /** Returns the limits that are set, monthly first, each with the uses in its period. */
 function limitsOf(usage: Omit<LimitUsage, 'overage'>, day: string) {

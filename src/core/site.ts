@@ -195,8 +195,8 @@ const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 
 /**
- * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to six wildcards or a
- * loopback host's any-port site. An origin that contains a `*` matches nothing, not even itself.
+ * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to six wildcards, the broadest
+ * first, or a loopback host's any-port site. An origin that contains a `*` matches nothing, not even itself.
  */
 export function sitesCovering(origin: string): string[] {
   if (origin.includes('*')) return [];
@@ -221,5 +221,5 @@ function wildcardsOver(origin: string): string[] {
   const hosts = counts
     .filter((count) => count < labels.length) // a wildcard does not cover its own domain
     .map((count) => `*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
-  return [...hosts, ...(isLocal ? [`${ANY_LOCALHOST}:*`] : [])].map((host) => `${protocol}//${host}`);
+  return [...(isLocal ? [`${ANY_LOCALHOST}:*`] : []), ...hosts].map((host) => `${protocol}//${host}`);
 }

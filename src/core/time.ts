@@ -59,10 +59,10 @@ export function rangeOf(given: { from?: string | undefined; to?: string | undefi
  * Returns the problem with a range, or null. The text completes a sentence that starts with `from`. `isToday` means that the caller omitted
  * `to`.
  */
-export function rangeProblem(range: Range, isToday: boolean): string | null {
+export function rangeProblem(range: Range, isToday: boolean, mostDays = MAX_RANGE_DAYS): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
-  return daysIn(range) > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
+  return daysIn(range) > mostDays ? `must be at most ${mostDays - 1} days before ${end}` : null;
 }
 
 /** Returns an entry for each day of the range, ascending. Days missing from `counts` have a count of 0. */

@@ -35,7 +35,7 @@ function usesOfLimits(permission: Permission) {
  * The maximum number of uses that this caller can record beyond a limit. Null means unlimited. For tokens, the maximum is 0, because they
  * are public.
  */
-const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
+export const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
 /**
  * Tests whether a use of this quantity would exceed a limit. `refusingLimit` in core/limits.ts determines which limit the response names.

@@ -4,6 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { allowsKeys, type Invalidity, type Refusal, ROLE_REFUSALS, type Role, rolesIn } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
+import { sourceOfPage } from './sources.ts';
 import { builder, NULL } from './text.ts';
 
 /** Matches a business by its current token, or by a former token that has not expired. */
@@ -100,6 +101,7 @@ export function permissionFor(shape: CallShape) {
     ...limitColumns,
     ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
+    source: sql<number | null>`${sourceOfPage(businesses.id, shape)}`.as('source'),
   };
   const isOwn = and(
     eq(businesses.id, $call.business_id),

@@ -135,8 +135,24 @@ export const billingChanges = sqliteTable(
 
 export const dailyUsage = sqliteTable(
   'daily_usage',
-  { business_id: businessId(), day: text().notNull(), count: integer().notNull() },
+  {
+    business_id: businessId(),
+    day: text().notNull(),
+    count: integer().notNull(),
+    /** A JSON object from the numbers of sources to their counts (sources.ts). Null if no use had a source. */
+    sources: text(),
+  },
   (table) => [primaryKey({ columns: [table.business_id, table.day] })],
+);
+
+/** The names of the sources of a business's uses: sites that are or were registered, and labels. */
+export const sources = sqliteTable(
+  'sources',
+  { business_id: ownedBusinessId(), name: text().notNull(), number: integer().notNull() },
+  (table) => [
+    primaryKey({ columns: [table.business_id, table.name] }),
+    uniqueIndex('sources_number').on(table.business_id, table.number),
+  ],
 );
 
 export const ledger = sqliteTable(
@@ -150,6 +166,8 @@ export const ledger = sqliteTable(
     forget_on: integer().notNull(),
     /** The number of uses recorded with the id. */
     quantity: integer().notNull(),
+    /** The number of the source under which the use of a key counted, so that it can be lowered. */
+    source: integer(),
   },
   (table) => [primaryKey({ columns: [table.business_id, table.digest] })],
 );

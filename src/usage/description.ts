@@ -3,22 +3,31 @@ import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { limitReached } from '../http/errors.ts';
-import { times } from '../openapi/examples.ts';
+import { SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
 import { linked, ok, orCsv } from '../openapi/responses.ts';
 import { component, count, day, id, list, next, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
-import { MAX_TOTALS_PER_PAGE, quantityBody, rangeQuery, useBody, usesBody } from './operations.ts';
-import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS } from './rules.ts';
+import { MAX_TOTALS_PER_PAGE, quantityBody, reportQuery, useBody, usesBody } from './operations.ts';
+import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS, MAX_DAYS_BY_SOURCE } from './rules.ts';
 
 export const usageEntry = object('UsageEntry', 'The uses of one day.', {
   date: day('Calendar day, UTC.'),
   count: count('Number of uses on that day. 0 if there were none.'),
 });
 
+const sourceUses = object('SourceUses', 'The uses of one source in a range of days.', {
+  source: z
+    .nullable(text('A site that is or was registered, or a label.'))
+    .check(z.describe('The source. Null for the uses without one.')),
+  count: count('Number of uses. Sources without uses are omitted.'),
+  last_day: day('The last day in the range with a use.'),
+});
+
 const usageReport = object('UsageReport', 'The uses on each day of a range.', {
   used: list('One entry for each day of the range, ascending.', usageEntry),
+  sources: z.optional(list('Most uses first. Their sum is that of `used`. Present only with `by`.', sourceUses)),
 });
 
 export type UsageReport = z.infer<typeof usageReport>;
@@ -101,26 +110,47 @@ export const endedMonths = object('EndedMonths', 'The billing months that ended 
 export type EndedMonths = z.infer<typeof endedMonths>;
 
 const nothing = z.union([useBody, z.array(z.never())]);
-const oneUse = component('OneUse', 'One use, now. An empty body means the same.', nothing);
-const quantity = component('Quantity', 'One use, now, that counts several times.', quantityBody);
+const oneUse = component('OneUse', 'One use. An empty body means the same.', nothing);
+const quantity = component(
+  'Quantity',
+  'One use of a server, which can count several times and have a label.',
+  quantityBody,
+);
 const uses = component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
 export const descriptions: DescriptionsOf<typeof operations> = {
   readUsage: {
     tag: 'usage',
     summary: 'Read the usage of a business',
-    description: `Returns the number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
+    description: `Returns the number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With \`by\`, also returns the uses
+of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts only that source. A token or a record-only key can do neither. With the header
+\`Accept: text/csv\`, the report is a CSV file.`,
+    parameters: {
+      by: ['Also report the uses of each source.', 'source'],
+      source: ['Count only the uses of this source. Not allowed with `by`.', SHOP],
+    },
     success: orCsv(
       ok('The number of uses on each day.', usageReport, {
         three_days: {
           used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
         },
+        by_source: {
+          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
+          sources: [
+            { source: 'sms', count: 10, last_day: '2026-03-03' },
+            { source: SHOP, count: 3, last_day: '2026-03-02' },
+            { source: null, count: 2, last_day: '2026-03-02' },
+          ],
+        },
       }),
-      { three_days: 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n' },
+      {
+        three_days: 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n',
+        by_source: `date,source,count\r\n2026-03-02,${SHOP},3\r\n2026-03-02,,2\r\n2026-03-03,sms,10\r\n`,
+      },
     ),
     invalid: { invalid_day: { from: 'yesterday' } },
     refusals: {
-      ...unknownParameter(rangeQuery, 'form'),
+      ...unknownParameter(reportQuery, 'form'),
       invalid_order: invalidField('from', 'must not be after to (2026-03-01)'),
     },
   },
@@ -128,8 +158,9 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'usage',
     summary: 'Record a use, or a list of past uses',
     description: `Without a body, checks the caller and counts one use now, in one step. The response is a \`RecordedUse\`. With
-\`quantity\` (not with a token), the use counts that many times, or not at all if it would exceed a limit. With \`uses\` (not with a
-token), counts each listed use on the day of its \`at\`. The response is a \`RecordedUses\`. A refused call counts nothing. To make a retry
+\`at\`, the use counts on the day of that time. With \`quantity\` (not with a token), it counts that many times, or not at all if it would
+exceed a limit. A \`label\` (not with a token) names where the use comes from. With \`uses\` (not with a token), counts each listed use on
+the day of its \`at\`. The response is a \`RecordedUses\`. A refused call counts nothing. To make a retry
 safe, send an \`Idempotency-Key\`, or an \`id\` with each use in a list. Both share one namespace. An id counts once for at least
 ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was sent with a token.`,
     parameters: {
@@ -144,7 +175,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
       schema: z.xor([oneUse, quantity, uses]),
       examples: {
         one_use: {},
-        quantity: { quantity: 350 },
+        quantity: { quantity: 350, label: 'sms' },
         uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
       },
     },

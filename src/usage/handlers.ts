@@ -25,8 +25,8 @@ import { serve } from '../serve.ts';
 import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageReport } from './description.ts';
 import { importHistory } from './history.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
-import { type loweringBody, operations, type usesBody } from './operations.ts';
-import { dayOfUse, historyErrors } from './rules.ts';
+import { type loweringBody, operations, SOURCE_RULE, type usesBody } from './operations.ts';
+import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
 import {
   countManyOnce,
   countOnce,
@@ -35,7 +35,10 @@ import {
   isBeyondCount,
   readKnownUse,
   readLimitUsage,
+  type Use,
+  usageBySource,
   usageInRange,
+  usageOfSource,
 } from './statements.ts';
 import { totals } from './totals.ts';
 
@@ -43,16 +46,26 @@ import { totals } from './totals.ts';
 type Counted = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
-/** Counts a use. Retry-safe with an Idempotency-Key. */
-async function count(c: ContextOf<Guarded>, quantity: number): Promise<Counted> {
+/** Counts a use now. Retry-safe with an Idempotency-Key. */
+async function count(c: ContextOf<Guarded>, use: Use): Promise<Counted> {
   const ask = c.get('ask');
   const id = idOf(c);
   if (id === undefined) {
-    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, countUse(quantity)));
+    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, countUse(use)));
     return { before: row, counted: counted[0] };
   }
   const digest = await digestOf(c.get('call').credential.kind, id);
-  const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
+  const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, ...use })));
+  return { before: row, counted: counted[0] };
+}
+
+/** Counts a use on the day of a timestamp, as a list of one use. Throws if it would exceed a limit. */
+async function countOn(c: ContextOf<Guarded>, day: string, use: Use): Promise<Counted> {
+  const { credential, now } = c.get('call');
+  const digest = await digestOf(credential.kind, idOf(c) ?? '');
+  const steps = countManyOnce([{ digest, day, ...use, isDated: true }]);
+  const { row, counted, refused } = await orRefuseOverflow(c.get('ask')(readKnownUse({ digest }), steps));
+  if (refused[0] !== undefined) throw listRefused(parseJson(refused[0].beyond), now);
   return { before: row, counted: counted[0] };
 }
 
@@ -74,7 +87,10 @@ function requireRecorded({ before, counted }: Counted, quantity: number, now: Da
       ? new Error('a permitted use was not counted')
       : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
   }
-  const remaining = remainingOf(counted === undefined ? before : addUses(before, quantity), dayOf(now));
+  const remaining = remainingOf(
+    counted === undefined ? before : addUses(before, quantity, counted.date, dayOf(now)),
+    dayOf(now),
+  );
   return remaining === null ? use : { ...use, remaining };
 }
 
@@ -91,9 +107,9 @@ function listRefused(beyond: PeriodBeyond[], now: Date) {
 async function identifiedUses(c: ContextOf<Guarded>, { uses }: z.output<typeof usesBody>): Promise<IdentifiedUse[]> {
   const { credential, now } = c.get('call');
   const first = new Map<string, Omit<IdentifiedUse, 'digest'>>();
-  for (const { id, at, quantity = 1 } of uses) {
+  for (const { id, at, quantity = 1, label = null } of uses) {
     const day = at === undefined ? dayOf(now) : dayOfUse(at);
-    if (!first.has(id)) first.set(id, { day, quantity, isDated: at !== undefined });
+    if (!first.has(id)) first.set(id, { day, quantity, isDated: at !== undefined, label });
   }
   return Promise.all(Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use })));
 }
@@ -103,15 +119,32 @@ async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof lowe
   return Promise.all(uses.map(async ({ id, quantity }) => ({ digest: await digestOf(kind, id), quantity })));
 }
 
+/** Returns the counts of one source by day. */
+async function countsOf(c: ContextOf<Guarded>, range: { from: string; to: string }, source: string) {
+  const { row } = await c.get('ask')(usageOfSource({ ...range, source }));
+  if (row.number === null) throw new Conflict('source', SOURCE_RULE);
+  return row.counts;
+}
+
 export const routes = serve(operations, {
   async readUsage(c) {
-    const range = rangeOf(c.req.valid('query'), dayOf(c.get('call').now));
-    const { row } = await c.get('ask')(usageInRange(range));
-    const used = fillRange(range, parseJson(row.counts));
-    if (prefersCsv(c.req.header('Accept'))) {
-      const name = `usage-${c.get('call').business_id}-${range.from}-${range.to}`;
-      return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
+    const { by, source, ...days } = c.req.valid('query');
+    const range = rangeOf(days, dayOf(c.get('call').now));
+    const name = `usage-${c.get('call').business_id}-${range.from}-${range.to}`;
+    const asksForCsv = prefersCsv(c.req.header('Accept'));
+    if (by !== undefined) {
+      const { row } = await c.get('ask')(usageBySource(range));
+      const days = parseJson(row.days);
+      const uses = usesByDay(days, parseJson(row.names));
+      if (asksForCsv)
+        return csvResponse(c, { name: `${name}-by-source`, columns: ['date', 'source', 'count'], rows: uses });
+      const used = fillRange(range, Object.fromEntries(days));
+      return success<UsageReport>(c, { used, sources: totalsBySource(uses) }, VARY);
     }
+    const counts =
+      source === undefined ? (await c.get('ask')(usageInRange(range))).row.counts : await countsOf(c, range, source);
+    const used = fillRange(range, parseJson(counts));
+    if (asksForCsv) return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
     return success<UsageReport>(c, { used }, VARY);
   },
 
@@ -126,8 +159,10 @@ export const routes = serve(operations, {
         duplicates: body.uses.length - remembered.length,
       });
     }
-    const { quantity = 1 } = body;
-    return success<RecordedUse>(c, requireRecorded(await count(c, quantity), quantity, c.get('call').now));
+    const { quantity = 1, label = null, at } = body;
+    const use = { quantity, label };
+    const counted = await (at === undefined ? count(c, use) : countOn(c, dayOfUse(at), use));
+    return success<RecordedUse>(c, requireRecorded(counted, quantity, c.get('call').now));
   },
 
   async lowerUses(c) {

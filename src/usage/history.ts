@@ -9,7 +9,7 @@ import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, importedDays } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
-import { builder } from '../db/text.ts';
+import { builder, NULL } from '../db/text.ts';
 import { firstRememberedDay } from './lowering.ts';
 
 // The list is one JSON value of [day, count] pairs, because D1 binds at most 100 values.
@@ -68,7 +68,8 @@ const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids
         )
         .onConflictDoUpdate({
           target: [dailyUsage.business_id, dailyUsage.day],
-          set: { count: sql`excluded.count` },
+          // Nothing is known about the sources of an imported count.
+          set: { count: sql`excluded.count`, sources: NULL },
           setWhere: sql`${dailyUsage.count} <> excluded.count`,
         }),
     /** Days without uses have no row. */

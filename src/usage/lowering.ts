@@ -54,9 +54,13 @@ const readFound = statement(['uses'], (permission, $) => {
 const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
   sql`case when ${decidedId($)} is not null then ${$.uses} end`;
 
-/** How much the list lowers each day's count. */
-const lessByDay = ($: Decision & Placeholders<'uses'>) =>
-  sql`(select ${dayWithNumber(ledger.day)} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
+/** How much the list lowers each day's count, and how much the counts of sources. Null if it lowers the count of no source. */
+const lessByDay = ($: Decision & Placeholders<'uses'>) => {
+  const bySource = sql`select ${dayWithNumber(ledger.day)} as day, ${ledger.source} as source, sum(${ledger.quantity} - ${listedQuantity}) as less
+    ${greaterUses(decidedId($), listIfDecided($))} group by 1, 2`;
+  return sql`(select day, sum(less) as less, nullif(json_group_object(cast(source as text), less) filter (where source is not null), '{}') as sources
+    from (${bySource}) group by day)`;
+};
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
 
 /** The sum of `quantity` over the lowered uses, as JSON for the list of changes. */
@@ -82,17 +86,23 @@ const lowering = change('lower_uses', ['uses'], {
     // with the whole list.
     counted($) {
       const { business_id, day } = dailyUsage;
-      const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less` };
+      // A name stays at 0, so that a use that counted without a source, because the day had too many, can never seem to have had it.
+      const sources = sql`case when by_day.sources is null then ${dailyUsage.sources}
+        else (select json_group_object(key, value - coalesce(by_day.sources ->> ('$."' || key || '"'), 0)) from json_each(${dailyUsage.sources})) end`;
+      const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, sources };
       return builder
         .insert(dailyUsage)
         .select(
           sql`select ${rowValues(dailyUsage, row)} from ${lessByDay($)} as by_day cross join ${dailyUsage} where ${ofDay($)}`,
         )
-        .onConflictDoUpdate({ target: [business_id, day], set: { count: sql`excluded.count` } });
+        .onConflictDoUpdate({
+          target: [business_id, day],
+          set: { count: sql`excluded.count`, sources: sql`excluded.sources` },
+        });
     },
     lowered($) {
-      const { business_id, digest, day, forget_on } = ledger;
-      const row = { business_id, digest, day, forget_on, quantity: listedQuantity };
+      const { business_id, digest, day, forget_on, source } = ledger;
+      const row = { business_id, digest, day, forget_on, quantity: listedQuantity, source };
       return builder
         .insert(ledger)
         .select(sql`select ${rowValues(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)

@@ -3,13 +3,14 @@ import * as z from 'zod/mini';
 import { businessesQuery } from '../business/operations.ts';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
-import { by, EVERY_KEY, EVERY_OPERATOR, NOBODY, RECORDERS } from '../core/policy.ts';
+import { by, EVERY_KEY, EVERY_OPERATOR, NOBODY, READERS, RECORDERS } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import {
   boundedList,
   DAY_RULE,
   day,
   dayOr,
+  described,
   ID_RULE,
   instant,
   pageQuery,
@@ -20,22 +21,34 @@ import {
 import { define } from '../operation.ts';
 import {
   daysErrors,
+  LABEL,
   loweringErrors,
+  MAX_LABEL_LENGTH,
   MAX_QUANTITY,
   MAX_USES_PER_CALL,
   parseRecording,
-  rangeErrors,
+  reportErrors,
+  ruleOfReport,
   totalsErrors,
   usesErrors,
 } from './rules.ts';
 
-export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
+const rangeQuery = z.object({ from: day, to: day });
+const ONCE = 'and must appear only once';
+export const SOURCE_RULE = `must be a registered site or a label that the business has used, ${ONCE}`;
+export const reportQuery = {
+  name: 'this report',
+  schema: z.extend(rangeQuery, {
+    by: z.optional(z.literal('source', `must be source, ${ONCE}`)),
+    source: z.optional(z.string(SOURCE_RULE)),
+  }),
+} satisfies Query;
 
 /** The maximum number of businesses on a page of totals. */
 export const MAX_TOTALS_PER_PAGE = 1000;
 export const totalsQuery = {
   name: 'this list',
-  schema: z.extend(rangeQuery.schema, {
+  schema: z.extend(rangeQuery, {
     ended: day,
     user_id: businessesQuery.schema.shape.user_id,
     ...pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape,
@@ -64,24 +77,32 @@ const historyBody = strict(
   HISTORY_RULE,
 );
 
-const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
-const MEMBER_RULE = 'is not a member of this object, which accepts quantity or uses';
+const BODY_RULE =
+  'must be empty for one use, or a JSON object such as {"quantity":350}, {"label":"sms"} or {"uses":[{"id":"order-1"}]}';
+const MEMBER_RULE = 'is not a member of this object, which accepts at, label, quantity or uses';
 
-/** The body of one use without a quantity. Errors also name the members of the bodies that record something else. */
-export const useBody: z.ZodMiniType<{ quantity?: never }> = z.strictObject(
-  {},
+/** The body of one use of a page. Errors also name the members of the bodies that record something else. */
+export const useBody: z.ZodMiniType<{ at?: string | undefined; quantity?: never; label?: never }> = z.strictObject(
+  { at: z.optional(instant) },
   { error: ({ code }) => (code === 'unrecognized_keys' ? MEMBER_RULE : BODY_RULE) },
 );
 
 const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
-export const quantityBody = strict({ quantity }, BODY_RULE);
+const LABEL_RULE = `must be 1 to ${MAX_LABEL_LENGTH} printable ASCII characters, without :// and without spaces at the ends`;
+const label = z.string(LABEL_RULE).check(z.regex(LABEL, LABEL_RULE));
+/** `parseRecording` chooses it for bodies with a quantity or a label. */
+export const quantityBody = described(
+  strict({ quantity: z.optional(quantity), label: z.optional(label), at: z.optional(instant) }, BODY_RULE),
+  { anyOf: [{ required: ['quantity'] }, { required: ['label'] }] },
+);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
     at: z.optional(instant),
     quantity: z.optional(quantity),
+    label: z.optional(label),
   },
   'must be an object such as {"id":"order-1"}',
 );
@@ -109,19 +130,20 @@ const RECORD = { ...by(RECORDERS, EVERY_OPERATOR), whileInactive: false } as con
 
 export const operations = define({
   readUsage: {
-    ...by(EVERY_KEY, EVERY_OPERATOR),
     route: 'GET /business/usage/:business_id',
-    name: 'read_usage',
-    does: 'read usage',
-    token: true,
-    query: rangeQuery,
-    check: rangeErrors,
+    rules: {
+      read_usage: { ...by(EVERY_KEY, EVERY_OPERATOR), does: 'read usage', token: true },
+      read_sources: { ...by(READERS), does: 'read usage by source' },
+    },
+    ruleOf: ruleOfReport,
+    query: reportQuery,
+    check: reportErrors,
   },
   recordUse: {
     route: 'POST /business/usage/:business_id',
     rules: {
       record_use: { ...RECORD, does: 'record a use', token: true, retry: 'with_key', body: useBody },
-      record_quantity: { ...RECORD, does: 'record quantities', retry: 'with_key', body: quantityBody },
+      record_quantity: { ...RECORD, does: 'record quantities or labels', retry: 'with_key', body: quantityBody },
       record_uses: {
         ...RECORD,
         does: 'record lists of uses',

@@ -7,25 +7,30 @@ import type { Chosen, Circumstances } from '../operation.ts';
 const ONE_USE: ParsedJson = { value: {} };
 
 /**
- * Determines what a body records: a use, a use with a quantity, or a list of uses with ids. Its content type does not matter. A body that is neither a quantity nor a list is meant as one use, so
- * a sender who may not record lists is told what is wrong with the body.
+ * Determines what a body records: a use, a use with a quantity or a label, or a list of uses with ids. Its content type does not matter. Any
+ * other body is meant as one use, so a sender who may not record lists is told what is wrong with the body.
  */
-export function parseRecording(text: string): Chosen {
+export function parseRecording({ body: text }: { body: string }): Chosen {
   const json = isEmptyBody(text) ? ONE_USE : parseBoundedJson(text);
   const body = json.problem === undefined && typeof json.value === 'object' && json.value !== null ? json.value : {};
   if (Array.isArray(body) && body.length === 0) return { rule: 'record_use', json: ONE_USE };
-  const rule = 'uses' in body ? 'record_uses' : 'quantity' in body ? 'record_quantity' : 'record_use';
+  const isByServer = 'quantity' in body || 'label' in body;
+  const rule = 'uses' in body ? 'record_uses' : isByServer ? 'record_quantity' : 'record_use';
   return { rule, json };
 }
 
 export const MAX_QUANTITY = 1_000_000_000;
 
+export const MAX_LABEL_LENGTH = 64;
+/** A label is never an origin, so it cannot pass for a site. */
+export const LABEL = /^(?!.*:\/\/)[!-~](?:[ -~]{0,62}[!-~])?$/;
+
 export const MAX_USES_PER_CALL = 1000;
-/** The limits on a use's timestamp, in the past and in the future. */
-const MAX_AGE_DAYS = 35;
+/** The limits on a use's timestamp: in the past, by the caller's namespace, and in the future. */
+const MAX_AGE_DAYS = { key: 35, token: 1 } as const;
 const MAX_AHEAD_MINUTES = 5;
 /**
- * The minimum number of days for which the ledger stores an id, by the caller's namespace. The number for `key` must exceed MAX_AGE_DAYS,
+ * The minimum number of days for which the ledger stores an id, by the caller's namespace. The numbers must exceed MAX_AGE_DAYS,
  * because a use that is reported twice must count only once, even if it is reported as late as allowed. For `token`, two days are enough
  * because pages retry within minutes. Tokens are public, so ids sent with them must not fill the database.
  */
@@ -34,14 +39,15 @@ export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 /** A use can be lowered until this many days after its day. */
 export const LOWER_DAYS = KEEP_ID_DAYS.key;
 /** A day's count becomes final after this many days. From then on, the day's uses can no longer be recorded or lowered. */
-export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS, LOWER_DAYS) + 1;
+export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS.key, LOWER_DAYS) + 1;
 
 /** Returns the rule that a use at the timestamp `at` breaks now, or null. */
-export function timeProblem(at: string, now: Date): string | null {
+export function timeProblem(at: string, { now, namespace }: Pick<Circumstances, 'now' | 'namespace'>): string | null {
   const time = parseInstant(at) ?? Number.NaN;
-  const [earliest, latest] = [now.getTime() - MAX_AGE_DAYS * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
+  const days = MAX_AGE_DAYS[namespace];
+  const [earliest, latest] = [now.getTime() - days * DAY_MS, now.getTime() + MAX_AHEAD_MINUTES * MINUTE_MS];
   if (time < earliest)
-    return `must be at most ${MAX_AGE_DAYS} days in the past: ${new Date(earliest).toISOString()} or later`;
+    return `must be at most ${days === 1 ? '24 hours' : `${days} days`} in the past: ${new Date(earliest).toISOString()} or later`;
   return time > latest
     ? `must be at most ${MAX_AHEAD_MINUTES} minutes in the future: ${new Date(latest).toISOString()} or earlier`
     : null;
@@ -50,13 +56,57 @@ export function timeProblem(at: string, now: Date): string | null {
 /** Returns the day (UTC) on which a use at a valid timestamp counts. */
 export const dayOfUse = (at: string): string => dayOf(new Date(parseInstant(at) ?? Number.NaN));
 
+/** A report by source or of one source shows where a token is used, so it has a rule of its own. */
+export const ruleOfReport = ({ query }: { query: Record<string, string> }): Chosen => ({
+  rule: 'by' in query || 'source' in query ? 'read_sources' : 'read_usage',
+});
+
+/** The maximum number of days of a report by source, because each of its days can name MAX_NAMES_PER_DAY sources (db/sources.ts). */
+export const MAX_DAYS_BY_SOURCE = 92;
+
 type Days = { from?: string | undefined; to?: string | undefined };
 
 /** Returns the error of a range that is too long or ends before it starts. If either day is wrong, there is no range yet. */
-export function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors): FieldErrors {
+export function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors, mostDays?: number): FieldErrors {
   if (errors.from ?? errors.to) return {};
-  const problem = rangeProblem(rangeOf(query, dayOf(now)), query.to === undefined);
+  const problem = rangeProblem(rangeOf(query, dayOf(now)), query.to === undefined, mostDays);
   return problem === null ? {} : { from: [`from ${problem}`] };
+}
+
+/** A report is of all uses, by source, or of one source. */
+export function reportErrors(
+  { by, source, ...range }: Days & { by?: string | undefined; source?: string | undefined },
+  circumstances: Circumstances,
+  errors: FieldErrors,
+): FieldErrors {
+  return {
+    ...rangeErrors(range, circumstances, errors, by === undefined ? undefined : MAX_DAYS_BY_SOURCE),
+    ...(by !== undefined && source !== undefined && { source: ['source must not be combined with by'] }),
+  };
+}
+
+/** A day with uses, and how many of them each source has, by its number. Null if none has a source. */
+export type DayBySource = [date: string, count: number, sources: Record<string, number> | null];
+/** `source` is null for the uses without a source. */
+type SourceUses = { source: string | null; count: number };
+
+/** Returns the uses of each day by source. Sources without uses are omitted. `names` maps numbers to names. */
+export const usesByDay = (days: DayBySource[], names: Record<string, string>): (SourceUses & { date: string })[] =>
+  days.flatMap(([date, count, sources]) => {
+    const named = Object.entries(sources ?? {}).map(([number, uses]) => ({
+      source: names[number] ?? number,
+      count: uses,
+    }));
+    const rest = { source: null, count: count - named.reduce((sum, { count }) => sum + count, 0) };
+    return [...named, rest].filter(({ count }) => count > 0).map((each) => ({ date, ...each }));
+  });
+
+/** Returns the total of each source, most uses first, with the last of its days. `uses` must be ascending by day. */
+export function totalsBySource(uses: (SourceUses & { date: string })[]): (SourceUses & { last_day: string })[] {
+  const totals = new Map<string | null, SourceUses & { last_day: string }>();
+  for (const { source, count, date } of uses)
+    totals.set(source, { source, count: count + (totals.get(source)?.count ?? 0), last_day: date });
+  return [...totals.values()].sort((a, b) => b.count - a.count || ((a.source ?? '~') < (b.source ?? '~') ? -1 : 1));
 }
 
 /** A query selects either a range of days, or the day on which months ended. */
@@ -74,16 +124,22 @@ export function totalsErrors(
   };
 }
 
+const NO_ID_RULE = 'must not be sent without an Idempotency-Key, because a repetition could not be recognized';
+type Dated = { at?: string | undefined };
+
 /** Returns the errors of uses that cannot be recorded now. */
 export function usesErrors(
-  { uses = [] }: { uses?: ({ at?: string | undefined } | undefined)[] | undefined },
-  { now }: Circumstances,
+  { at, uses = [] }: Dated & { uses?: (Dated | undefined)[] | undefined },
+  circumstances: Circumstances,
 ) {
   const errors: FieldErrors = {};
-  for (const [index, use] of uses.entries()) {
-    const problem = use?.at === undefined ? null : timeProblem(use.at, now);
-    if (problem !== null) errors[`uses.${index}.at`] = [`uses.${index}.at ${problem}`];
-  }
+  const check = (field: string, at: string | undefined) => {
+    const problem = at === undefined ? null : timeProblem(at, circumstances);
+    if (problem !== null) errors[field] = [`${field} ${problem}`];
+  };
+  check('at', at);
+  if (at !== undefined && !circumstances.hasKey) errors.at = [...(errors.at ?? []), `at ${NO_ID_RULE}`];
+  for (const [index, use] of uses.entries()) check(`uses.${index}.at`, use?.at);
   return errors;
 }
 

@@ -8,13 +8,23 @@ import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/json.ts';
 import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
-import { isOverLimit, limitUsageOf, sumOfCounts } from '../db/limits.ts';
-import { type NewRow, rowValues } from '../db/new-row.ts';
+import { isOverLimit, limitUsageOf, overageFor, sumOfCounts } from '../db/limits.ts';
+import { rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
-import { businesses, dailyUsage, ledger } from '../db/schema.ts';
+import { businesses, dailyUsage, ledger, sources } from '../db/schema.ts';
+import {
+  countsOf,
+  lastNumber,
+  MAX_NAMES,
+  MAX_NAMES_PER_DAY,
+  newNames,
+  numberOf,
+  withOneSource,
+  withSources,
+} from '../db/sources.ts';
 import { operatorStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
-import { type Bindable, type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
-import { KEEP_ID_DAYS } from './rules.ts';
+import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders } from '../db/text.ts';
+import { type DayBySource, KEEP_ID_DAYS } from './rules.ts';
 
 /** Reads the verdict, and the counts from `from` to `to` as one object that maps days to counts. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -22,6 +32,31 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${inRange})`;
   return withVerdict(permission, { counts: counts.as('counts') });
+});
+
+/** Reads the verdict, the days from `from` to `to` with the counts of their sources, and the names of all the business's sources. */
+export const usageBySource = statement(['from', 'to'], (permission, $) => {
+  const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
+  const day = sql<DayBySource>`json_array(${dailyUsage.day}, ${dailyUsage.count}, json(${dailyUsage.sources}))`;
+  const names = sql<
+    Json<Record<string, string>>
+  >`(select json_group_object(cast(${sources.number} as text), ${sources.name})
+    from ${sources} where ${eq(sources.business_id, permittedId(permission))})`;
+  return withVerdict(permission, {
+    days: selectOne(jsonList(day), sql`from ${dailyUsage} where ${inRange}`).as('days'),
+    names: names.as('names'),
+  });
+});
+/** Reads the verdict, the number of a source, and its counts from `from` to `to`. `number` is null if the business has no such source. */
+export const usageOfSource = statement(['from', 'to', 'source'], (permission, $) => {
+  const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
+  const number = numberOf(permittedId(permission), sql`${$.source}`);
+  const count = sql`${dailyUsage.sources} ->> ('$."' || number || '"')`;
+  const counts = sql<
+    Json<Record<string, number>>
+  >`(select json_group_object(${dailyUsage.day}, ${count}) filter (where ${count} is not null)
+    from (select ${number} as number) cross join ${dailyUsage} where ${inRange})`;
+  return withVerdict(permission, { number: sql<number | null>`${number}`.as('number'), counts: counts.as('counts') });
 });
 
 /**
@@ -70,18 +105,19 @@ export function exactTotals<Row extends { business_id: number; count: number }>(
 }
 
 /**
- * Adds the count of each row of `source`, a `from` clause with conditions, to the stored counts. Returns the new counts. The batch fails if
- * a count would exceed MAX_COUNT (`isBeyondCount`).
+ * Adds uses to the stored counts of days. `uses` is a query for rows of daily_usage, and `sources` is what to store as the counts of a
+ * day's sources if the day is stored already. Returns the new counts. The batch fails if a count would exceed MAX_COUNT (`isBeyondCount`).
  */
-const addToCounts = (row: NewRow<typeof dailyUsage>, source: SQL) =>
+const addToCounts = (uses: SQL, sources: SQL) =>
   builder
     .insert(dailyUsage)
-    .select(sql`select ${rowValues(dailyUsage, row)} ${source}`)
+    .select(uses)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
       // The INTEGER column rejects the text 'beyond', so the whole batch fails. Checking the counts first would read each of them twice.
       set: {
         count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
+        sources,
       },
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
@@ -107,21 +143,53 @@ const reachedByList = statement(['days', 'event_ids'], (_, $) =>
   storeReached(countedId, recentDays($.days, sql`value`), $.event_ids),
 );
 
-const countToday = statement(['quantity'], (permission, $, shape) =>
-  addToCounts(
-    { business_id: permittedId(permission), day: $.today, count: $.quantity },
-    sql`from ${permission}
-      where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity, shape)})`,
-  ),
-);
+/** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
+const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
+  sql`iif(${label} is null, ${ofPage}, ${numberOf($call.business_id, label)})`;
+
+type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
+/** Counts one use today. `condition` is another condition under which it counts. */
+const addOneUse = (permission: Permission, $: OneUse, shape: CallShape, condition?: SQL) => {
+  const sources = countsOf(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
+  const row = { business_id: permittedId(permission), day: $.today, count: $.quantity, sources };
+  return addToCounts(
+    sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, shape, condition)}`,
+    withOneSource,
+  );
+};
+/** Tests whether one use may count today. */
+const mayCount = (permission: Permission, $: Pick<OneUse, 'quantity'>, shape: CallShape, condition?: SQL) =>
+  sql`${and(isPermitted(permission), isBeforeDeadline, condition)} and not (${isOverLimit(permission, sql`${$.quantity}`, shape)})`;
+
+const countToday = statement(['quantity', 'label'], addOneUse);
+/**
+ * Numbers a label that the business has never used, if the use counts. A refused call reads at most whether the business has the label.
+ */
+const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $, shape) => {
+  const known = numberOf($call.business_id, sql`${$.label}`);
+  const last = lastNumber($call.business_id);
+  const isCounted = mayCount(permission, $, shape, isNew(permission, sql`${$.digest}`));
+  const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
+  return builder.insert(sources).select(
+    sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${permission}
+      where ${isCounted} and ${last} < ${MAX_NAMES}`,
+  );
+});
+
+/** A use that counts several times, and its label, if it has one. */
+export type Use = { quantity: number; label: string | null };
+const namedBy = (use: Use, digest: string | null) =>
+  use.label === null ? {} : { named: nameLabel({ ...use, digest }) };
+
 /** Counts a use of this quantity today, unless it would exceed a limit. Stores the thresholds that it reaches. */
-export const countUse = (quantity: number) => ({
-  counted: countToday({ quantity }),
+export const countUse = (use: Use) => ({
+  ...namedBy(use, null),
+  counted: countToday(use),
   reached: reachedToday({ event_ids: newEventIds() }),
 });
 
 const ledgerRow = (
-  use: Record<'business_id' | 'digest' | 'day' | 'quantity', SQLWrapper>,
+  { source, ...use }: Record<'business_id' | 'digest' | 'day' | 'quantity' | 'source', SQLWrapper>,
   today: SQLWrapper,
   { caller }: CallShape,
 ) =>
@@ -130,6 +198,7 @@ const ledgerRow = (
     digest: sql`unhex(${use.digest})`,
     day: numberOfDay(use.day),
     forget_on: sql`${numberOfDay(today)} + ${sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)] + 1}`)}`,
+    source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
   });
 
 type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
@@ -144,25 +213,28 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
 }
 
 const countNewUse = countingOnce(
-  ['digest', 'quantity'],
-  (permission, $, shape) =>
-    addToCounts(
-      { business_id: permittedId(permission), day: $.today, count: $.quantity },
-      sql`from ${permission}
-        where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity, shape)})`,
-    ),
+  ['digest', 'quantity', 'label'],
+  (permission, $, shape) => addOneUse(permission, $, shape, isNew(permission, sql`${$.digest}`)),
   // If the use was not counted, SQLite does not evaluate the permission again.
-  (permission, $, shape) =>
-    builder.insert(ledger).select(
-      sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today, quantity: $.quantity }, $.today, shape)}
+  (permission, $, shape) => {
+    const use = {
+      digest: $.digest,
+      day: $.today,
+      quantity: $.quantity,
+      source: sourceOf(permission.source, sql`${$.label}`),
+    };
+    return builder.insert(ledger).select(
+      sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
         from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
-    ),
+    );
+  },
 );
 /**
- * Counts a use of this quantity today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or
- * the use would exceed a limit. Returns the new count if the use was counted.
+ * Counts a use today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the use would
+ * exceed a limit. Returns the new count if the use was counted.
  */
-export const countOnce = (use: { digest: string; quantity: number }) => ({
+export const countOnce = (use: Use & { digest: string }) => ({
+  ...namedBy(use, use.digest),
   ...countNewUse(use),
   reached: reachedToday({ event_ids: newEventIds() }),
 });
@@ -187,26 +259,27 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     );
 });
 
-/** A use with an id: the hex digest of the id, the day that the use counts towards, its quantity, and whether the caller sent a timestamp. */
-export type IdentifiedUse = { digest: string; day: string; quantity: number; isDated: boolean };
+/** A use with an id: the hex digest of the id, the day that the use counts towards, and whether the caller sent a timestamp. */
+export type IdentifiedUse = Use & { digest: string; day: string; isDated: boolean };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 const listedQuantity = sql.raw('value ->> 2');
 const listedIsDated = sql.raw('value ->> 3');
+const listedLabel = sql.raw('value ->> 4');
 
 /** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
-const canRefuse = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
-  caller === 'operator'
+const canRefuse = (permission: Permission, shape: CallShape) =>
+  shape.caller === 'operator'
     ? sql`false`
-    : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
+    : sql`(${overageFor(shape, permission)} is not null and coalesce(${permission.daily_limit}, ${permission.monthly_limit}) is not null)`;
 
 /**
  * A subquery that returns rows of PeriodBeyond: the days and months in which a list's new uses would exceed a limit plus its overage. The
  * enclosing query's `from` must include the permission. Evaluate the subquery only if `canRefuse`.
  */
-function periodsBeyond(permission: Permission, uses: Placeholder) {
-  const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
+function periodsBeyond(permission: Permission, uses: Placeholder, shape: CallShape) {
+  const { daily_limit, monthly_limit, billing_day, has_billing_changes } = permission;
   const bound = {
     id: $call.business_id,
     billing_day: sql`bound.billing_day`,
@@ -217,7 +290,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   // Each subquery is materialized, so SQLite computes it only once.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
-        ${has_billing_changes} as has_changes, ${overage} as overage),
+        ${has_billing_changes} as has_changes, ${overageFor(shape, permission)} as overage),
       days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added, max(${listedIsDated}) as dated from bound cross join json_each(${uses})
         where ${isNewFor($call.business_id, listedDigest)} group by 1),
       periods as materialized (
@@ -229,34 +302,77 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
     from periods where adds > "left")`;
 }
 
-const countNewUses = countingOnce(
-  ['uses'],
-  // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
-  (permission, $, shape) =>
-    addToCounts(
-      { business_id: permittedId(permission), day: listedDay, count: sql`sum(${listedQuantity})` },
-      sql`from ${permission} cross join json_each(${$.uses})
-        where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
-          and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
+/**
+ * Tests whether a list's use may count. In the enclosing query's `from`, `cross join` makes SQLite read the permission first, so a refused
+ * call does not read the list.
+ */
+const mayCountListed = (permission: Permission, { uses }: Placeholders<'uses'>, shape: CallShape) =>
+  sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
+    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, uses, shape)}))`;
+
+/** Numbers a list's labels that the business has never used, if the list counts. */
+const nameLabels = statement(['uses'], (permission, $, shape) =>
+  builder.insert(sources).select(
+    newNames(
+      sql`${$call.business_id}`,
+      sql`select ${listedLabel} as name, min(key) as place from ${permission} cross join json_each(${$.uses})
+        where ${listedLabel} is not null and ${numberOf($call.business_id, listedLabel)} is null and ${mayCountListed(permission, $, shape)} group by 1`,
     ),
-  (permission, $, shape) => {
+  ),
+);
+
+/** Adds a list without labels to the counts. All its uses have the source of the page that sent it, if a page did. */
+function addUnlabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+  const count = sql`sum(${listedQuantity})`;
+  const row = {
+    business_id: permittedId(permission),
+    day: listedDay,
+    count,
+    sources: countsOf(permission.source, count),
+  };
+  return addToCounts(
+    sql`select ${rowValues(dailyUsage, row)} from ${permission} cross join json_each(${$.uses})
+      where ${mayCountListed(permission, $, shape)} group by ${listedDay}`,
+    withOneSource,
+  );
+}
+
+function addLabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+  const bySource = sql`select ${listedDay} as day, ${sourceOf(permission.source, listedLabel)} as source, sum(${listedQuantity}) as count
+    from ${permission} cross join json_each(${$.uses}) where ${mayCountListed(permission, $, shape)} group by 1, 2`;
+  const ranked = sql`select *, row_number() over (partition by day order by source is null, source) as place from (${bySource})`;
+  const isNamed = sql`source is not null and place <= ${MAX_NAMES_PER_DAY}`;
+  const row = {
+    business_id: $call.business_id,
+    day: sql`day`,
+    count: sql`sum(count)`,
+    sources: sql`nullif(json_group_object(cast(source as text), count) filter (where ${isNamed}), '{}')`,
+  };
+  return addToCounts(sql`select ${rowValues(dailyUsage, row)} from (${ranked}) group by day`, withSources);
+}
+
+const countingList = (count: Write<'uses', ReturnType<typeof addToCounts>>) =>
+  countingOnce(['uses'], count, (permission, $, shape) => {
     // json_each returns no rows for null, so the list is read only if uses were counted.
     const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
+    const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity };
+    const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
     return builder
       .insert(ledger)
       .select(
-        sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity }, $.today, shape)}
+        sql`select ${ledgerRow({ business_id: $.business_id, ...use, source: sourceOf(ofPage, listedLabel) }, $.today, shape)}
           from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
       )
       .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
       .returning({ day: ledger.day });
-  },
-);
+  });
+const countUnlabelled = countingList(addUnlabelled);
+const countLabelled = countingList(addLabelled);
 
 /** If a limit prevented the previous steps from counting, reads the exceeded periods. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
-    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
+    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses, shape)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
@@ -271,8 +387,12 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
  * one JSON value, because D1 binds at most 100 values.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
-  const uses = JSON.stringify(list.map(({ digest, day, quantity, isDated }) => [digest, day, quantity, isDated]));
+  const uses = JSON.stringify(
+    list.map(({ digest, day, quantity, isDated, label }) => [digest, day, quantity, isDated, label]),
+  );
   const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
+  const hasLabels = list.some(({ label }) => label !== null);
   const reached = reachedByList({ days, event_ids: newEventIds() });
-  return { ...countNewUses({ uses }), refused: selectBeyond({ uses }), reached };
+  const count = hasLabels ? { named: nameLabels({ uses }), ...countLabelled({ uses }) } : countUnlabelled({ uses });
+  return { ...count, refused: selectBeyond({ uses }), reached };
 }

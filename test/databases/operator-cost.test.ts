@@ -44,7 +44,7 @@ test.each([1, 20, 100])(
     for (const token of [undefined, `token-of-another-system-${s}`]) {
       user += 1;
       const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
-      const creating = { trips: 2, read: 5 * s + 62 + 3 * homes.length, written: 2 * s + 16 };
+      const creating = { trips: 2, read: 11 * s + 66 + 3 * homes.length, written: 4 * s + 16 };
       const { id } = await within({ ...creating, trips: NEW_OWNER }, 'POST', '/business', body, 'signup');
       await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
       await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
@@ -74,7 +74,7 @@ test.each([1, 20, 100])(
         .run();
       await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });
       await call('POST', `/api/v1/user/${user}/keys`, { as: OPERATOR.full, body: { business_id: id } });
-      const rows = s + d + 2;
+      const rows = 3 * s + d + 2; // each site has an entry, and a name with its index
       const deleting = { trips: 1, read: 4 * rows + 60, written: rows + 16 };
       await within(deleting, 'DELETE', `/business/${id}?name=Other`);
     }

@@ -63,7 +63,7 @@ test('the old Worker serves a database to which a migration adds a column, an in
   await check();
 });
 
-const LEDGER = `business_id INTEGER, digest BLOB, day INTEGER, forget_on INTEGER, quantity INTEGER`;
+const LEDGER = `business_id INTEGER, digest BLOB, day INTEGER, forget_on INTEGER, quantity INTEGER, source INTEGER`;
 const rebuilt = (columns: string, selected: string) => [
   `create table rebuilt (${columns}, primary key (business_id, digest)) strict, without rowid`,
   `insert into rebuilt select ${selected} from ledger`,
@@ -72,7 +72,7 @@ const rebuilt = (columns: string, selected: string) => [
 ];
 test.each<[string, string[], string]>([
   ['drops a column', ['alter table businesses drop column alert_at'], 'GET /business'],
-  ['confuses columns', rebuilt(LEDGER, 'business_id, digest, forget_on, day, quantity'), 'POST /business/usage/1'],
+  ['confuses columns', rebuilt(LEDGER, 'business_id, digest, forget_on, day, quantity, source'), 'POST /business/usage/1'],
   ['adds a column without a default', rebuilt(`${LEDGER}, label TEXT NOT NULL`, `*, ''`), 'POST /business/usage/1'],
 ])('the check rejects a migration that %s', { tags: 'slow' }, async (_, queries, request) => {
   await upgrade(queries);

@@ -16,8 +16,8 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 
 test.each([
   ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readLimitUsage, ...countUse(1) }],
-  ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
+  ['use', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readLimitUsage, ...countUse({ quantity: 1, label: null }) }],
+  ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1, label: null }) }],
   ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {

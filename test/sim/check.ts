@@ -74,9 +74,11 @@ const hashOf = (state: State, secret: string) => {
   const text = reveal(state, secret);
   return text.startsWith('⟨') ? ANY : sha256(text);
 };
-const perBusiness = <T>(of: Record<number, T>, database: number, rowsOf: (value: T) => Row[]): Row[] =>
+const perBusiness = <T>(of: Record<number, T>, database: number, rowsOf: (value: T, id: number) => Row[]): Row[] =>
   Object.entries(of).flatMap(([id, value]) =>
-    databaseOf(Number(id)) === database ? rowsOf(value).map((row) => ({ business_id: Number(id), ...row })) : [],
+    databaseOf(Number(id)) === database
+      ? rowsOf(value, Number(id)).map((row) => ({ business_id: Number(id), ...row }))
+      : [],
   );
 
 const TABLES: Record<string, Table> = {
@@ -149,20 +151,34 @@ const TABLES: Record<string, Table> = {
     },
   },
   daily_usage: {
-    sql: 'select * from daily_usage',
+    // Numbers in ascending order, because the service stores them in the order of their first uses.
+    sql: `select business_id, day, count, case when sources is not null then (
+      select json_group_object(key, value) from (select * from json_each(sources) order by cast(key as integer))) end as sources from daily_usage`,
     key: ['business_id', 'day'],
-    rows: ({ counts }, database) =>
-      perBusiness(counts, database, (days) => Object.entries(days).map(([day, count]) => ({ day, count }))),
+    rows: ({ counts, bySource }, database) =>
+      perBusiness(counts, database, (days, id) =>
+        Object.entries(days).map(([day, count]) => {
+          const sources = bySource[id]?.[day];
+          return { day, count, sources: sources === undefined ? null : JSON.stringify(sources) };
+        }),
+      ),
+    hasExpired: never,
+  },
+  sources: {
+    sql: 'select * from sources',
+    key: ['business_id', 'number'],
+    rows: ({ sources }, database) =>
+      perBusiness(sources, database, (names) => names.map((name, index) => ({ name, number: index + 1 }))),
     hasExpired: never,
   },
   ledger: {
     sql: `select business_id, lower(hex(digest)) as digest, date(day * 86400, 'unixepoch') as day,
-      date(forget_on * 86400, 'unixepoch') as forget_on, quantity from ledger`,
+      date(forget_on * 86400, 'unixepoch') as forget_on, quantity, source from ledger`,
     key: ['business_id', 'digest'],
     rows: ({ ledger }, database) =>
       perBusiness(ledger, database, (uses) =>
-        Object.entries(uses).map(([name, { day, recorded_on, keep_days, quantity }]) => ({
-          ...{ digest: sha256(name).slice(0, 32), day, quantity },
+        Object.entries(uses).map(([name, { day, recorded_on, keep_days, quantity, source }]) => ({
+          ...{ digest: sha256(name).slice(0, 32), day, quantity, source },
           forget_on: plusDays(recorded_on, keep_days + 1),
         })),
       ),

@@ -223,9 +223,16 @@ const fields = (random: Random) => ({
   business_size: random.pick(['small', 'large']),
 });
 const sites = (random: Random) => fromList(random, Object.keys(SITES), 3);
+/** Labels that mean something to a JSON path, and ordinary ones. */
+const LABELS = ['$', '[0]', '1', '#-1', "'", 'a.b', '__proto__', 'sms', 'sms', 'back office'];
+const labelled = (random: Random) => random.chance(0.4) && { label: random.pick(LABELS) };
+const dated = (random: Random) => ({
+  at: `{${random.pick(['at', 'at', 'local'])}${signed(random.pick(AGES))}}`,
+});
 const use = (random: Random, lower = false) => ({
   id: random.pick(IDS.slice(0, 8)),
-  ...(!lower && random.chance(0.5) && { at: `{${random.pick(['at', 'at', 'local'])}${signed(random.pick(AGES))}}` }),
+  ...(!lower && labelled(random)),
+  ...(!lower && random.chance(0.5) && dated(random)),
   ...(lower
     ? { quantity: random.pick([0, 0, 1, 2, 3, 5]) }
     : random.chance(0.5) && { quantity: random.pick(QUANTITIES) }),
@@ -282,7 +289,7 @@ const KINDS: Record<string, Kind> = {
     make: (random) => ({
       on: 'POST /business/usage/{business}',
       headers: random.chance(0.6) ? { 'Idempotency-Key': random.pick(IDS) } : {},
-      body: random.pick([undefined, undefined, {}, []]),
+      body: random.pick([undefined, undefined, undefined, {}, [], dated(random)]),
     }),
   },
   record_quantity: {
@@ -291,7 +298,22 @@ const KINDS: Record<string, Kind> = {
     make: (random) => ({
       on: 'POST /business/usage/{business}',
       headers: random.chance(0.6) ? { 'Idempotency-Key': random.pick(IDS) } : {},
-      body: { quantity: random.pick(QUANTITIES) },
+      body: {
+        ...random.pick([{ quantity: random.pick(QUANTITIES) }, { label: random.pick(LABELS) }]),
+        ...labelled(random),
+        ...(random.chance(0.3) && dated(random)),
+      },
+    }),
+  },
+  /** Until a day has as many names as it can have, and then the business. */
+  record_many_labels: {
+    weight: 6,
+    who: SERVERS,
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      body: {
+        uses: Array.from({ length: 40 }, () => ({ id: `m${random.int(400)}`, label: `n${random.int(240)}` })),
+      },
     }),
   },
   record_uses: {
@@ -317,6 +339,18 @@ const KINDS: Record<string, Kind> = {
       on: `GET /business/usage/{business}${query(random, { from: dayPlace(random), to: dayPlace(random) })}`,
       headers: accept(random),
     }),
+  },
+  read_sources: {
+    weight: 30,
+    who: OWNERS,
+    make: (random) => {
+      const days = random.chance(0.3) ? `&from=${dayPlace(random)}&to=${dayPlace(random)}` : '';
+      const source = encodeURIComponent(random.pick([...LABELS, 'n1', 'n2', ...Object.values(SITES)]));
+      return {
+        on: `GET /business/usage/{business}?${random.chance(0.7) ? 'by=source' : `source=${source}`}${days}`,
+        headers: accept(random),
+      };
+    },
   },
   read_business: { weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
   read_access: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access' }) },
@@ -545,8 +579,10 @@ const ONE_BATCH = [
   'record_use',
   'record_quantity',
   'record_uses',
+  'record_many_labels',
   'lower_uses',
   'read_usage',
+  'read_sources',
   'read_business',
   'read_access',
   'add_sites',
@@ -569,6 +605,9 @@ const BAD_BODIES: Record<string, unknown[]> = {
   record_: [
     ...[0, -1, 1.5, '1', null, 1_000_000_001].map((quantity) => ({ quantity })),
     { quantity: 1, at: '{at-1}' },
+    { at: '{day-1}' },
+    ...['', ' sms', 'x'.repeat(65), 'https://a.example', 'ü', 5].map((label) => ({ label })),
+    { uses: [{ id: 'u1', label: 'a\tb' }] },
     { uses: [] },
     { uses: {} },
     { uses: [{}] },
@@ -866,6 +905,7 @@ const LATE = [0, 0, 0, 2 * MINUTE, HOUR, DAY, 8 * DAY];
 /** For a while, one business or user is asked for the same few things, so that what has a maximum reaches it. */
 const PHASES: Record<string, number>[] = [
   { start_session: 50, redeem: 10, console_link: 10, end_session: 2, create_key: 4, revoke_key: 1, read_business: 4 },
+  { record_many_labels: 60, lower_uses: 10, record_quantity: 20, read_sources: 10, import_history: 2, add_sites: 5 },
   { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },

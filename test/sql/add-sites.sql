@@ -192,3 +192,44 @@ returning
   site,
   created_at,
   updated_at;
+
+-- named
+insert into sources (business_id, name, number)
+select
+  :business_id,
+  name,
+  number
+from
+  (
+    select
+      name,
+      (
+        select coalesce(max(sources.number), 0)
+        from sources
+        where sources.business_id = :business_id
+      ) + row_number() over (order by place) as number
+    from
+      (
+        select
+          value as name,
+          key as place
+        from
+          businesses
+          cross join json_each(:sites)
+        where
+          (
+            businesses.id = :business_id
+            and businesses.decision = :decision
+          )
+          and (
+            select sources.number
+            from sources
+            where
+              (
+                sources.business_id = :business_id
+                and sources.name = value
+              )
+          ) is null
+      )
+  )
+where number <= 200;

@@ -31,7 +31,8 @@ select
   businesses.alert_at,
   businesses.billing_day,
   businesses.has_billing_changes,
-  businesses.user_id as owner_id
+  businesses.user_id as owner_id,
+  null as source
 from
   api_keys
   left join businesses on (

@@ -35,7 +35,35 @@ select
   alert_at,
   billing_day,
   has_billing_changes,
-  user_id as owner_id
+  user_id as owner_id,
+  coalesce(
+    (
+      select sources.number
+      from
+        access
+        cross join sources
+      where
+        (
+          access.business_id = businesses.id
+          and access.site = :site_0
+          and sources.business_id = businesses.id
+          and sources.name = :site_0
+        )
+    ),
+    (
+      select sources.number
+      from
+        access
+        cross join sources
+      where
+        (
+          access.business_id = businesses.id
+          and access.site = :site_1
+          and sources.business_id = businesses.id
+          and sources.name = :site_1
+        )
+    )
+  ) as source
 from businesses
 where
   (

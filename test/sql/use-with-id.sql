@@ -174,11 +174,24 @@ from
   );
 
 -- counted
-insert into daily_usage (business_id, day, count)
+insert into daily_usage (business_id, day, count, sources)
 select
   case when refusal is null then :business_id end,
   :today,
-  :quantity
+  :quantity,
+  '{"' || iif(
+    :label is null,
+    source,
+    (
+      select sources.number
+      from sources
+      where
+        (
+          sources.business_id = :business_id
+          and sources.name = :label
+        )
+    )
+  ) || '":' || cast(:quantity as integer) || '}'
 from permission
 where
   (
@@ -290,19 +303,32 @@ set
   count = case
     when daily_usage.count > 9007199254740991 - excluded.count then 'beyond'
     else daily_usage.count + excluded.count
+  end,
+  sources = case
+    when excluded.sources is null
+    or (
+      daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)) is null
+      and length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), ':', '')) >= 100
+    ) then daily_usage.sources
+    else json_set(
+      coalesce(daily_usage.sources, '{}'),
+      '$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2),
+      coalesce(daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)), 0) + excluded.count
+    )
   end
 returning
   day as date,
   count;
 
 -- remembered
-insert into ledger (business_id, digest, day, forget_on, quantity)
+insert into ledger (business_id, digest, day, forget_on, quantity, source)
 select
   case when refusal is null then :business_id end,
   unhex (:digest),
   (strftime('%s', :today) / 86400),
   (strftime('%s', :today) / 86400) + 3,
-  :quantity
+  :quantity,
+  null
 from
   (
     select 1

@@ -7,6 +7,7 @@ import { claimHome } from './homes.ts';
 import { hoursIn, idIn, idOf } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
+import { nameSource } from './sources.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
@@ -88,6 +89,7 @@ export function addSites(call: Call, given: string[]) {
 }
 function addEntries({ state, now }: Call, { id: business_id }: Business, sites: string[]): void {
   for (const site of sites) {
+    nameSource(state, business_id, site);
     const id = nextId(state, databaseOf(business_id), 'access');
     state.entries.push({ id, business_id, site, created_at: stamp(now), updated_at: stamp(now) });
   }
@@ -240,6 +242,8 @@ export function deleteBusiness(call: Call) {
   state.entries = state.entries.filter((entry) => !isOwn(entry));
   state.former = state.former.filter((former) => !isOwn(former));
   delete state.counts[id];
+  delete state.bySource[id];
+  delete state.sources[id];
   delete state.events[id];
   delete state.refused[id];
   delete state.imported[id];

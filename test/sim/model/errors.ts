@@ -92,6 +92,7 @@ function laterErrors(call: Call, errors: Errors): Errors {
   const rangeIsRight = !isWrong('from', 'to');
   switch (operation) {
     case 'read_usage':
+    case 'read_sources':
     case 'read_all_usage': {
       const ended = query.get('ended');
       if (ended !== null && !isWrong('ended')) {
@@ -99,9 +100,11 @@ function laterErrors(call: Call, errors: Errors): Errors {
           if (query.has(name) && !isWrong(name)) add(name, 'must not be combined with ended');
         if (ended >= today) add('ended', `must be a date before today (${today}, UTC)`);
       } else if (ended === null && rangeIsRight) {
-        const problem = rangeProblem(query, today);
+        const problem = rangeProblem(query, today, query.has('by') && !isWrong('by') ? 92 : MAX_RANGE_DAYS);
         if (problem !== null) add('from', problem);
       }
+      if (query.has('by') && query.has('source') && !isWrong('by', 'source'))
+        add('source', 'must not be combined with by');
       break;
     }
     case 'read_changes': {
@@ -109,9 +112,22 @@ function laterErrors(call: Call, errors: Errors): Errors {
       if (rangeIsRight && from !== null && to !== null && from > to) add('from', `must not be after to (${to})`);
       break;
     }
+    case 'record_use':
+    case 'record_quantity': {
+      const { at } = body;
+      if (typeof at !== 'string' || isWrong('at')) break;
+      const problem = timeProblem(at, call);
+      if (problem !== null) add('at', problem);
+      if (call.headers['Idempotency-Key'] === undefined)
+        later.at = [
+          ...(later.at ?? []),
+          'at must not be sent without an Idempotency-Key, because a repetition could not be recognized',
+        ];
+      break;
+    }
     case 'record_uses':
       for (const [index, { at }] of listed('uses')) {
-        const problem = at === undefined || isWrong(`uses.${index}.at`) ? null : timeProblem(at, now);
+        const problem = at === undefined || isWrong(`uses.${index}.at`) ? null : timeProblem(at, call);
         if (problem !== null) add(`uses.${index}.at`, problem);
       }
       break;
@@ -143,21 +159,22 @@ function laterErrors(call: Call, errors: Errors): Errors {
 }
 
 const MAX_RANGE_DAYS = 1830;
-function rangeProblem(query: URLSearchParams, today: string): string | null {
+function rangeProblem(query: URLSearchParams, today: string, mostDays: number): string | null {
   const sent = query.get('to');
   const to = sent ?? today;
   const from = query.get('from') ?? plusDays(to, -29);
   const end = `to (${to}${sent === null ? ', today' : ''})`;
   if (from > to) return `must not be after ${end}`;
   const days = (midnight(to) - midnight(from)) / 86_400_000 + 1;
-  return days > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
+  return days > mostDays ? `must be at most ${mostDays - 1} days before ${end}` : null;
 }
 
 /** Why a use at this time cannot be recorded now. Null if it can. */
-function timeProblem(at: string, now: number): string | null {
+function timeProblem(at: string, { now, caller }: Call): string | null {
   const ms = instantOf(at) ?? Number.NaN;
-  const [earliest, latest] = [now - 35 * 86_400_000, now + 5 * 60_000];
-  if (ms < earliest) return `must be at most 35 days in the past: ${new Date(earliest).toISOString()} or later`;
+  const [days, age] = caller === 'token' ? [1, '24 hours'] : [35, '35 days'];
+  const [earliest, latest] = [now - days * 86_400_000, now + 5 * 60_000];
+  if (ms < earliest) return `must be at most ${age} in the past: ${new Date(earliest).toISOString()} or later`;
   return ms > latest ? `must be at most 5 minutes in the future: ${new Date(latest).toISOString()} or earlier` : null;
 }
 

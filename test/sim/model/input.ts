@@ -214,7 +214,8 @@ export const ID = 'must be 1 to 255 printable ASCII characters without spaces';
 const id = rule(isId, ID);
 const MAX_QUANTITY = 1_000_000_000;
 const quantity = integer(1, MAX_QUANTITY, `must be a whole number from 1 to ${MAX_QUANTITY}`);
-const RECORDING = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const RECORDING =
+  'must be empty for one use, or a JSON object such as {"quantity":350}, {"label":"sms"} or {"uses":[{"id":"order-1"}]}';
 const AT =
   'must be an RFC 3339 timestamp of at most 64 characters, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00';
 /** Milliseconds since 1970 of an RFC 3339 timestamp, or null. */
@@ -228,20 +229,24 @@ export function instantOf(at: string): number | null {
   return utc - (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 const isInstant = (value: unknown) => typeof value === 'string' && instantOf(value) !== null;
-/** One use without a quantity. */
+const at = optional(rule(isInstant, AT));
+const isLabel = (value: unknown) =>
+  typeof value === 'string' && /^[ -~]{1,64}$/.test(value) && value.trim() === value && !value.includes('://');
+const label = optional(
+  rule(isLabel, 'must be 1 to 64 printable ASCII characters, without :// and without spaces at the ends'),
+);
+/** One use of a page. */
 export const oneUse: Check = (value, path) => {
   if (!isObject(value)) return wrong(path, value, RECORDING);
-  const rule = 'is not a member of this object, which accepts quantity or uses';
-  return Object.fromEntries(Object.keys(value).map((unknown) => [unknown, [`${unknown} ${rule}`]]));
+  const rule = 'is not a member of this object, which accepts at, label, quantity or uses';
+  const others = Object.keys(value).filter((name) => name !== 'at');
+  return { ...at(value.at, 'at'), ...Object.fromEntries(others.map((unknown) => [unknown, [`${unknown} ${rule}`]])) };
 };
-export const oneQuantity = object({ quantity }, RECORDING);
+export const oneQuantity = object({ quantity: optional(quantity), label, at }, RECORDING);
 export const uses = object(
   {
     uses: listOf(
-      object(
-        { id, at: optional(rule(isInstant, AT)), quantity: optional(quantity) },
-        'must be an object such as {"id":"order-1"}',
-      ),
+      object({ id, at, quantity: optional(quantity), label }, 'must be an object such as {"id":"order-1"}'),
       1000,
       'must be a list of 1 to 1000 uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]',
     ),
@@ -321,9 +326,17 @@ const alerts: Parameters = {
     ],
   },
 };
+const ONCE = 'and must appear only once';
+const REPORT: Parameters['rules'] = {
+  from: day,
+  to: day,
+  by: [(text) => text === 'source', `must be source, ${ONCE}`],
+  source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
+};
 export const NO_PARAMETERS: Parameters = { of: 'this operation', rules: {} };
 export const PARAMETERS: Partial<Record<string, Parameters>> = {
-  read_usage: { of: 'this report', rules: { from: day, to: day } },
+  read_usage: { of: 'this report', rules: REPORT },
+  read_sources: { of: 'this report', rules: REPORT },
   list_businesses: {
     of: 'this list',
     rules: { limit: pageLimit(50), after: cursorId, user_id: userId },

@@ -27,6 +27,7 @@ type Rule = {
 };
 const RULES = {
   read_usage: { who: `token record recorder ${READERS}`, does: 'read usage' },
+  read_sources: { who: READERS, does: 'read usage by source' },
   record_use: {
     who: `token record recorder ${CHANGERS}`,
     does: 'record a use',
@@ -35,7 +36,7 @@ const RULES = {
   },
   record_quantity: {
     who: `record recorder ${CHANGERS}`,
-    does: 'record quantities',
+    does: 'record quantities or labels',
     inactive: false,
     retry: 'with_key',
   },

@@ -67,9 +67,10 @@ const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
 const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) =>
   Object.values(methods),
 );
-const namesBusiness = (operation: Operation) => operation.startsWith('record_') || OF_BUSINESS.includes(operation);
+const namesBusiness = (operation: Operation) =>
+  operation.startsWith('record_') || operation === 'read_sources' || OF_BUSINESS.includes(operation);
 const isOfUsage = (operation: Operation) =>
-  operation.startsWith('record_') || ['read_usage', 'lower_uses'].includes(operation);
+  operation.startsWith('record_') || ['read_usage', 'read_sources', 'lower_uses'].includes(operation);
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 function routeOf(method: string, path: string) {
@@ -163,9 +164,9 @@ export class Model {
       throw new Answer(413, 'too_large', { message: 'Payload Too Large' });
     const isEmpty = isEmptyBody(body);
     const json = isEmpty ? { json: undefined } : parsed(body);
-    const operation = named === 'record' ? recordingOf(json) : named;
-    const business_id = idOf(parameters.business_id ?? '') ?? 0;
     const query = new URLSearchParams(search);
+    const operation = named === 'record' ? recordingOf(json) : named === 'read_usage' ? reportOf(query) : named;
+    const business_id = idOf(parameters.business_id ?? '') ?? 0;
     const origin = originOf(headers);
     const who = this.#callerOf(headers, { body, json, query, business_id, now });
     const { business: ofToken, key, code, operator, caller } = who;
@@ -325,11 +326,11 @@ export class Model {
     };
     switch (operation) {
       case 'read_usage':
+      case 'read_sources':
         return readUsage(call);
       case 'record_use':
-        return recordOne(call, 1);
       case 'record_quantity':
-        return recordOne(call, sent.quantity as number);
+        return recordOne(call, Array.isArray(sent) ? {} : sent);
       case 'record_uses':
         return recordMany(call, sent.uses as { id: string }[]);
       case 'lower_uses':
@@ -406,8 +407,11 @@ function recordingOf(json: { json: unknown } | { problem: string }): Operation {
   const value = 'json' in json ? json.json : undefined;
   if (typeof value !== 'object' || value === null) return 'record_use';
   if ('uses' in value) return 'record_uses';
-  return 'quantity' in value ? 'record_quantity' : 'record_use';
+  return 'quantity' in value || 'label' in value ? 'record_quantity' : 'record_use';
 }
+/** Which report a query asks for. */
+const reportOf = (query: URLSearchParams): Operation =>
+  query.has('by') || query.has('source') ? 'read_sources' : 'read_usage';
 
 /** The status after a failure of which nobody knows whether it was carried out: 503 if sending the request again is safe. */
 export function outageStatus({ method, path, headers, body }: Plain): 500 | 503 {

@@ -89,9 +89,12 @@ export const isRegistrable = (origin: string): boolean => !UNREGISTRABLE.include
 const partsOf = (text: string) => /^(https?):\/\/([^:/]+)(?::(.+))?$/.exec(text)?.slice(1) ?? [];
 
 /** Whether a stored site covers an origin. */
-export function isCovered(sites: readonly string[], origin: string): boolean {
-  if (origin.includes('*')) return false;
-  return sites.some((site) => {
+export const isCovered = (sites: readonly string[], origin: string): boolean => entryFor(sites, origin) !== null;
+
+/** The stored site that lets an origin in: the origin itself, or else the narrowest wildcard. */
+export function entryFor(sites: readonly string[], origin: string): string | null {
+  if (origin.includes('*')) return null;
+  const covering = sites.filter((site) => {
     if (site === origin) return true;
     if (origin !== origin.toLowerCase()) return false;
     const [scheme, host = '', port] = partsOf(site);
@@ -100,4 +103,7 @@ export function isCovered(sites: readonly string[], origin: string): boolean {
     const isHost = host.startsWith('*.') ? ofHost.endsWith(host.slice(1)) : host === ofHost;
     return isHost && (port === '*' || (host.startsWith('*.') && port === ofPort));
   });
+  const labels = (site: string) => site.split('.').length + (site.endsWith(':*') ? 0 : 0.5);
+  const [narrowest = null] = covering.toSorted((a, b) => labels(b) - labels(a));
+  return covering.includes(origin) ? origin : narrowest;
 }

@@ -54,7 +54,8 @@ export type Code = {
   return_url: string | null;
   actor_name: string | null;
 };
-export type Use = { day: string; recorded_on: string; keep_days: number; quantity: number };
+/** `source` is the number of the source. Null if the use has none, and for tokens. */
+export type Use = { day: string; recorded_on: string; keep_days: number; quantity: number; source: number | null };
 export type Change = {
   subject: 'business' | 'user';
   subject_id: number;
@@ -96,6 +97,10 @@ export type State = {
   codes: Code[];
   /** Uses by business and day. Days without uses are missing. */
   counts: Record<number, Record<string, number>>;
+  /** Those of the uses that have a source, by business, day and number. A number whose uses were lowered to 0 stays. */
+  bySource: Record<number, Record<string, Record<number, number>>>;
+  /** The names of each business's sources, in the order of their numbers, which begin with 1. */
+  sources: Record<number, string[]>;
   /** Remembered uses by business and `key:id` or `token:id`. */
   ledger: Record<number, Record<string, Use>>;
   /** The thresholds that each business reached. */
@@ -138,6 +143,8 @@ export function emptyState(databases: number, operators: State['operators']): St
     keys: [],
     codes: [],
     counts: {},
+    bySource: {},
+    sources: {},
     events: {},
     ledger: {},
     changes: [],

@@ -6,6 +6,7 @@ import { csv, prefersCsv } from './csv.ts';
 import { dayError } from './errors.ts';
 import { storeReached } from './events.ts';
 import { type Errors, idIn, instantOf } from './input.ts';
+import { addToSource, readSources, sourceOf } from './sources.ts';
 import type { Business, Use } from './state.ts';
 import { dayOf, daysBetween, plusDays, secondsUntilEndOf, stamp } from './time.ts';
 
@@ -22,7 +23,9 @@ export function readUsage(call: Call) {
   const { id } = businessOf(call);
   const counts = call.state.counts[id] ?? {};
   const used = daysBetween(from, to).map((date) => ({ date, count: counts[date] ?? 0 }));
-  if (prefersCsv(call)) return csv(`usage-${id}-${from}-${to}`, ['date', 'count'], used);
+  const name = `usage-${id}-${from}-${to}`;
+  if (call.operation === 'read_sources') return readSources(call, { range: { from, to }, used, name });
+  if (prefersCsv(call)) return csv(name, ['date', 'count'], used);
   return success({ used }, { Vary: 'Accept' });
 }
 
@@ -39,6 +42,7 @@ const countsOf = (call: Call, business: Business) => {
 /** Days without uses are not stored. */
 function drop({ state }: Call, { id }: Business, day: string): void {
   delete state.counts[id]?.[day];
+  delete state.bySource[id]?.[day];
 }
 function count(call: Call, business: Business, day: string, quantity: number): void {
   const counts = countsOf(call, business);
@@ -68,10 +72,12 @@ function remainingOf(call: Call, business: Business): number | undefined {
   return Math.max(0, Math.min(...periods.map(({ limit, used }) => limit - used)));
 }
 
-export function recordOne(call: Call, quantity: number) {
+type OneUse = { quantity?: number; label?: string; at?: string };
+export function recordOne(call: Call, { quantity = 1, label, at }: OneUse) {
   const { state, now, headers } = call;
   const business = businessOf(call);
   const today = dayOf(now);
+  const day = at === undefined ? today : dayOf(instantOf(at) ?? Number.NaN);
   const header = headers['Idempotency-Key'];
   const parsed = header === undefined ? null : idIn(header);
   const name = parsed === null || 'problem' in parsed ? null : nameOf(call, parsed.id);
@@ -90,7 +96,11 @@ export function recordOne(call: Call, quantity: number) {
 
   const overage = overageOf(call, business);
   const periods = periodsOf(state, business, today);
-  if (overage !== null) {
+  // A use with a time counts as a list of one does.
+  if (at !== undefined) {
+    if (call.operator === null && overage !== null)
+      refuseBeyond(call, business, [{ name: '', day, quantity, isDated: true }], overage);
+  } else if (overage !== null) {
     const refusing = periods.find(({ limit, used }) => used + quantity > limit + overage);
     if (refusing !== undefined) {
       const isNeverAllowed = periods.some(({ limit }) => quantity > limit + overage);
@@ -99,31 +109,34 @@ export function recordOne(call: Call, quantity: number) {
       throw limitReached({ ...refusing, left }, overage, wait, refusing.period === 'day' ? 'today' : 'this month');
     }
   }
-  if ((counts[today] ?? 0) > MAX_COUNT - quantity) throw beyondCount();
-  count(call, business, today, quantity);
+  if ((counts[day] ?? 0) > MAX_COUNT - quantity) throw beyondCount();
+  const source = sourceOf(call, label);
+  count(call, business, day, quantity);
+  addToSource(state, business.id, day, source, quantity);
   if (name !== null)
     ledgerOf(call, business)[name] = {
-      day: today,
+      day,
+      source: call.caller === 'token' ? null : source,
       recorded_on: today,
       keep_days: call.caller === 'token' ? 2 : 40,
       quantity,
     };
-  storeReached(call, business, [today]);
-  return answer(today);
+  storeReached(call, business, [day]);
+  return answer(day);
 }
 
-type Listed = { id: string; at?: string; quantity?: number };
-type NewUse = { name: string; day: string; quantity: number; isDated: boolean };
+type Listed = { id: string; at?: string; quantity?: number; label?: string };
+type NewUse = { name: string; day: string; quantity: number; isDated: boolean; label?: string | undefined };
 
 export function recordMany(call: Call, listed: Listed[]) {
   const { now } = call;
   const business = businessOf(call);
   const today = dayOf(now);
   const uses: NewUse[] = [];
-  for (const { id, at, quantity = 1 } of listed) {
+  for (const { id, at, quantity = 1, label } of listed) {
     const day = at === undefined ? today : dayOf(instantOf(at) ?? Number.NaN);
     const name = nameOf(call, id);
-    if (!uses.some((use) => use.name === name)) uses.push({ name, day, quantity, isDated: at !== undefined });
+    if (!uses.some((use) => use.name === name)) uses.push({ name, day, quantity, isDated: at !== undefined, label });
   }
   const ledger = ledgerOf(call, business);
   const fresh = uses.filter(({ name }) => ledger[name] === undefined);
@@ -133,8 +146,12 @@ export function recordMany(call: Call, listed: Listed[]) {
   const counts = countsOf(call, business);
   if (Object.entries(added).some(([day, more]) => (counts[day] ?? 0) > MAX_COUNT - more)) throw beyondCount();
   for (const [day, more] of Object.entries(added)) count(call, business, day, more);
-  for (const { name, day, quantity } of fresh)
-    ledger[name] = { day, recorded_on: today, keep_days: call.caller === 'token' ? 2 : 40, quantity };
+  const named = fresh.map((use) => ({ ...use, source: sourceOf(call, use.label) }));
+  for (const { name, day, quantity, source } of named)
+    ledger[name] = { day, recorded_on: today, keep_days: call.caller === 'token' ? 2 : 40, quantity, source };
+  // Of the new names of a day with too many, those with the lowest numbers count.
+  for (const { day, quantity, source } of named.toSorted((a, b) => (a.source ?? 0) - (b.source ?? 0)))
+    addToSource(call.state, business.id, day, source, quantity);
   if (fresh.length > 0)
     storeReached(
       call,
@@ -199,6 +216,9 @@ export function lowerUses(call: Call, listed: { id: string; quantity: number }[]
     after += quantity;
     counts[use.day] = Number(counts[use.day]) - (use.quantity - quantity);
     if (counts[use.day] === 0) drop(call, business, use.day);
+    const ofDay = state.bySource[business.id]?.[use.day];
+    if (use.source !== null && ofDay?.[use.source] !== undefined)
+      ofDay[use.source] = Number(ofDay[use.source]) - (use.quantity - quantity);
     use.quantity = quantity;
   }
   if (lowered > 0) record(call, 'lower_uses', { before: { uses: before }, after: { uses: after } });
@@ -244,6 +264,7 @@ export function importHistory(call: Call, days: Day[], replace: boolean) {
     for (const { date, count } of changed) {
       if (count === 0) drop(call, business, date);
       else counts[date] = count;
+      delete state.bySource[business.id]?.[date];
     }
     storeReached(
       call,
