@@ -178,7 +178,10 @@ function allFields(): Field[] {
     const described = stated[`/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
     const statedBody = mainOf(described?.requestBody)?.schema as Stated | undefined;
     const bodies = rules.some(({ name }) => name === 'record_uses')
-      ? [usesBody, quantityBody].map((enforced, index) => ({ enforced, stated: statedBody?.oneOf?.[2 - index] ?? {} }))
+      ? [quantityBody, usesBody].map((enforced, index) => ({
+          enforced,
+          stated: statedBody?.oneOf?.[1 + 2 * index] ?? {},
+        }))
       : [code ?? rules[0].body].flatMap((enforced) =>
           enforced === undefined ? [] : [{ enforced, stated: statedBody ?? {} }],
         );

@@ -113,8 +113,13 @@ const nothing = z.union([useBody, z.array(z.never())]);
 const oneUse = component('OneUse', 'One use. An empty body means the same.', nothing);
 const quantity = component(
   'Quantity',
-  'One use of a server, which can count several times and have a label.',
-  quantityBody,
+  'One use of a server that counts several times.',
+  z.required(quantityBody, { quantity: true }),
+);
+const labelled = component(
+  'Labelled',
+  'One use of a server with a label.',
+  z.required(z.omit(quantityBody, { quantity: true }), { label: true }),
 );
 const uses = component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
@@ -172,16 +177,18 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
     body: {
       description:
         'A quantity, a list of uses, or empty for one use. A quantity that would exceed a limit is refused as a whole, as is a list unless an operator key sends it.',
-      schema: z.xor([oneUse, quantity, uses]),
+      schema: z.xor([oneUse, quantity, labelled, uses]),
       examples: {
         one_use: {},
         quantity: { quantity: 350, label: 'sms' },
+        label: { label: 'sms' },
         uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
       },
     },
     success: ok('`RecordedUse` for one use, `RecordedUses` for a list.', z.xor([recordedUse, recordedUses]), {
       one_use: { date: '2026-03-03', count: 13 },
       quantity: { date: '2026-03-03', count: 362 },
+      label: { date: '2026-03-03', count: 13 },
       uses: { recorded: 2, duplicates: 0 },
     }),
     refusals: {

@@ -10,7 +10,6 @@ import {
   DAY_RULE,
   day,
   dayOr,
-  described,
   ID_RULE,
   instant,
   pageQuery,
@@ -92,9 +91,9 @@ const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 const LABEL_RULE = `must be 1 to ${MAX_LABEL_LENGTH} printable ASCII characters, without :// and without spaces at the ends`;
 const label = z.string(LABEL_RULE).check(z.regex(LABEL, LABEL_RULE));
 /** `parseRecording` chooses it for bodies with a quantity or a label. */
-export const quantityBody = described(
-  strict({ quantity: z.optional(quantity), label: z.optional(label), at: z.optional(instant) }, BODY_RULE),
-  { anyOf: [{ required: ['quantity'] }, { required: ['label'] }] },
+export const quantityBody = strict(
+  { quantity: z.optional(quantity), label: z.optional(label), at: z.optional(instant) },
+  BODY_RULE,
 );
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
 const use = strict(

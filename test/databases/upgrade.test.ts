@@ -72,7 +72,11 @@ const rebuilt = (columns: string, selected: string) => [
 ];
 test.each<[string, string[], string]>([
   ['drops a column', ['alter table businesses drop column alert_at'], 'GET /business'],
-  ['confuses columns', rebuilt(LEDGER, 'business_id, digest, forget_on, day, quantity, source'), 'POST /business/usage/1'],
+  [
+    'confuses columns',
+    rebuilt(LEDGER, 'business_id, digest, forget_on, day, quantity, source'),
+    'POST /business/usage/1',
+  ],
   ['adds a column without a default', rebuilt(`${LEDGER}, label TEXT NOT NULL`, `*, ''`), 'POST /business/usage/1'],
 ])('the check rejects a migration that %s', { tags: 'slow' }, async (_, queries, request) => {
   await upgrade(queries);
