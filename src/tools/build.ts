@@ -6,7 +6,7 @@ import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
 import { operationsHtml } from '../openapi/operations.ts';
 import { lackingFor, TARGET } from './browsers.ts';
-import { chartFiles, pin } from './chart.ts';
+import { chartFiles, pin, recorderFiles } from './chart.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
@@ -32,6 +32,8 @@ function write(path: string, content: string | Uint8Array): void {
   writeFileSync(draft, bytes);
   renameSync(draft, path);
 }
+
+const RECORDER = 'usage-recorder.js';
 
 const LIVE = '<usage-chart id="live" hidden></usage-chart>';
 
@@ -59,7 +61,7 @@ const minifiedStyle: esbuild.Plugin = {
 async function files(): Promise<Record<string, string | Uint8Array>> {
   const { outputFiles } = await esbuild.build({
     entryPoints: [
-      ...['usage-chart.ts', 'page.ts', 'page.css', 'owner.css'].map((name) => join(PAGE, name)),
+      ...['usage-chart.ts', 'usage-recorder.ts', 'page.ts', 'page.css', 'owner.css'].map((name) => join(PAGE, name)),
       { in: join(PAGE, 'owner/main.tsx'), out: 'owner' },
     ],
     outdir: ROOT,
@@ -78,7 +80,8 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     if (lacking.length > 0)
       throw new Error(`${path}: the oldest browsers (src/tools/browsers.ts) lack ${lacking.join(', ')}`);
   }
-  const chart = outputFiles.find(({ path }) => path.endsWith('usage-chart.js'))?.contents ?? new Uint8Array();
+  const codeOf = (name: string) => outputFiles.find(({ path }) => path.endsWith(name))?.contents ?? new Uint8Array();
+  const chart = codeOf('usage-chart.js');
   const { path, integrity } = pin(chart);
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8')
     .replace('<!-- live chart -->', LIVE)
@@ -90,7 +93,12 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
     ...chartFiles(chart),
-    ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
+    ...recorderFiles(codeOf(RECORDER)),
+    ...Object.fromEntries(
+      outputFiles
+        .filter(({ path }) => !path.endsWith(RECORDER))
+        .map(({ path, contents }) => [path.slice(ROOT.length + 1), contents]),
+    ),
   };
 }
 

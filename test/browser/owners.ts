@@ -8,7 +8,7 @@ import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { newCredential, sha256Hex } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
 import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
-import { access, businesses, changes, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
+import { access, businesses, changes, codes, dailyUsage, refusedOrigins, sources } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
 import type {} from '../node/migrated.ts'; // for the types of the provided values
@@ -69,11 +69,13 @@ async function makeOwners(first: LocalDatabase) {
   }
   const uses = (business_id: number, days: { day: string; count: number }[]) => {
     const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // one parameter, because a statement accepts at most 100
-    const listed = sql`select ${business_id}, value ->> 0, value ->> 1 from json_each(${rows}) where value ->> 1 > 0`;
+    const listed = sql`select ${business_id}, value ->> 0, value ->> 1, null from json_each(${rows}) where value ->> 1 > 0`;
     return db.insert(dailyUsage).select(listed);
   };
-  const sites = (business_id: number, list: string[]) =>
-    db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
+  const sites = async (business_id: number, list: string[]) => {
+    await db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
+    await db.insert(sources).values(list.map((name, index) => ({ business_id, name, number: index + 1 })));
+  };
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', ...more }, NOW)).api_key;
 

@@ -106,6 +106,8 @@ export async function openWorld(closing: (() => unknown)[]) {
   const manage = (method: string, path: string, body?: object) =>
     call<{ access_list: { id: number; site: string }[] }>(api_key, method, path, body);
 
+  const operate = (method: string, path: string, body: object) => call(operatorKey, method, path, body);
+
   /** Creates a business for one test, with these sites. */
   async function newBusiness(...sites: string[]) {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
@@ -134,6 +136,7 @@ export async function openWorld(closing: (() => unknown)[]) {
     passed,
     exchanges,
     manage,
+    operate,
     newBusiness,
     visit,
   };

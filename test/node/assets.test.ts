@@ -28,6 +28,19 @@ test('every response requires HTTPS of this host only, because subdomains may be
   }
 });
 
+test('the recorder is one module of at most 2.5 KiB gzipped, which every site can load and a server can import', async () => {
+  const answer = await fetch(`${service.url}/v1/usage-recorder.js`, { headers: { Origin: 'https://shop.example' } });
+  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin');
+  const code = await answer.text();
+  expect(code).not.toMatch(/\bimport\s*[({"'*]/);
+  expect(gzipSync(code).length).toBeLessThanOrEqual(2.5 * KiB);
+  expect(Object.keys(await import(join(ROOT, 'dist/assets/v1/usage-recorder.js')))).toEqual(['recorder']);
+  const types = await fetch(`${service.url}/v1/usage-recorder.d.ts`);
+  expect(types.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+  expect(await types.text()).toContain('export declare function recorder(');
+});
+
 describe('the chart', () => {
   const words = Object.keys(TABLES).map((language) => `/v1/words/${language}.json`);
 

@@ -1,0 +1,254 @@
+// usage-recorder.js in a real browser: every use counts once, whatever happens on the way (docs/embedding.md, "Recording from a page").
+import { readFileSync } from 'node:fs';
+import type { BrowserContext, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, startSite } from './chromium.ts';
+import { openWorld } from './world.ts';
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+type Owned = Awaited<ReturnType<World['newBusiness']>>;
+type Recording = { record: (id?: string) => Promise<unknown>; answers: unknown[] };
+declare const window: Window & Recording & { start: (id?: string) => void };
+
+const closing: (() => unknown)[] = [];
+let world = {} as World;
+beforeAll(async () => {
+  world = await openWorld(closing);
+});
+afterAll(async () => {
+  for (const end of closing.reverse()) await end();
+});
+
+/** Opens a page with the recorder. `window.start()` records, and `window.answers` are the results so far. */
+async function open(context: BrowserContext, { id, token }: Owned, origin = world.origins.a): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(origin);
+  // A text, because vitest rewrites an `import` in a function.
+  await page.evaluate(`(async () => {
+    const { recorder } = await import('${world.service}/v1/usage-recorder.js');
+    window.answers = [];
+    window.record = recorder({ business: ${id}, token: '${token}' });
+    const add = (answer) => window.answers.push(answer);
+    window.start = (id) => void window.record(id).then(add, add);
+  })()`);
+  return page;
+}
+const start = (page: Page, id?: string) => page.evaluate((id) => window.start(id), id);
+const answersOf = (page: Page) => page.evaluate(() => window.answers);
+/** What happens when a browser that was offline is online again. */
+const wake = (page: Page) => page.evaluate(() => void dispatchEvent(new Event('online')));
+const stored = (page: Page) => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('recorder')));
+const isUse = (url: URL) => url.pathname.includes('/business/usage/');
+/** Handles the next request of the page that records a use, and lets the later ones pass. */
+async function once(page: Page, handle: (route: Route) => unknown): Promise<void> {
+  let left = 1;
+  await page.route(isUse, async (route) => {
+    if (route.request().method() !== 'POST' || left-- <= 0) return route.continue();
+    await handle(route);
+  });
+}
+const total = async ({ usage }: Owned) => {
+  const { used } = (await world.manage('GET', usage)) as unknown as { used: { count: number }[] };
+  return used.reduce((sum, { count }) => sum + count, 0);
+};
+/** Expects so many uses, and that nothing is left to send. */
+async function expectCounted(business: Owned, page: Page, uses: number): Promise<void> {
+  await eventually(() => stored(page)).toEqual([]);
+  expect(await total(business)).toBe(uses);
+}
+async function fixture() {
+  const business = await world.newBusiness(world.origins.a);
+  const first = await world.visit(world.origins.a);
+  return { business, context: first.context(), page: await open(first.context(), business) };
+}
+const counted = (count: number) => ({ date: expect.any(String), count });
+
+test('counts each use once, and a repeated id too', async () => {
+  const { business, page } = await fixture();
+  for (const id of [undefined, undefined, 'booking-17', 'booking-17']) await start(page, id);
+  await eventually(() => answersOf(page)).toHaveLength(4);
+  await expectCounted(business, page, 3);
+  const request = world.passed.find(({ path, method }) => path === business.usage && method === 'POST');
+  expect(request?.headers).toMatchObject({ authorization: `Bearer ${business.token}`, 'content-length': '0' });
+  expect(request?.headers.cookie).toBeUndefined();
+});
+
+test('keeps uses while the browser is offline, also over a reload', async () => {
+  const { business, context, page } = await fixture();
+  await context.setOffline(true);
+  for (let use = 0; use < 3; use++) await start(page);
+  expect(await stored(page)).toHaveLength(3);
+  await page.close();
+  await context.setOffline(false);
+  await expectCounted(business, await open(context, business), 3);
+});
+
+test('sends a use again whose response was lost, with its time, and it counts once', async () => {
+  const { business, page } = await fixture();
+  await once(page, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  const sent = page.waitForRequest((request) => request.postData() !== null);
+  await start(page);
+  await eventually(() => total(business)).toBe(1);
+  await wake(page);
+  expect(JSON.parse((await sent).postData() ?? '')).toEqual({ at: expect.stringMatching(/^20\d\d-.*Z$/) });
+  await eventually(() => answersOf(page)).toEqual([{ ...counted(1), duplicate: true }]);
+  await expectCounted(business, page, 1);
+});
+
+test('sends a use of a page that was closed during the request when a page is opened again', async () => {
+  const { business, context, page } = await fixture();
+  await once(page, (route) => route.abort());
+  await start(page);
+  await page.close({ runBeforeUnload: false });
+  expect(await total(business)).toBe(0);
+  await expectCounted(business, await open(context, business), 1);
+});
+
+test('sends a use that is recorded while the page closes', async () => {
+  const { business, context, page } = await fixture();
+  await page.evaluate(() => addEventListener('pagehide', () => window.start()));
+  await page.goto('about:blank');
+  await eventually(() => total(business)).toBe(1);
+  await expectCounted(business, await open(context, business), 1);
+});
+
+test('works in several tabs, which also send what another one left', async () => {
+  const { business, context, page } = await fixture();
+  const other = await open(context, business);
+  await context.setOffline(true);
+  for (const tab of [page, other, page]) await start(tab);
+  await page.close();
+  await context.setOffline(false);
+  await wake(other);
+  const third = await open(context, business);
+  await start(third);
+  await eventually(() => answersOf(third)).toHaveLength(1);
+  await expectCounted(business, other, 4);
+});
+
+test('waits as long as a 429 asks, and then counts', async () => {
+  const { business, page } = await fixture();
+  const headers = { 'Retry-After': '2', 'Error-Code': 'rate_limited', 'Access-Control-Allow-Origin': '*' };
+  const exposed = { ...headers, 'Access-Control-Expose-Headers': 'Error-Code,Retry-After' };
+  await once(page, (route) => route.fulfill({ status: 429, headers: exposed, json: { message: 'Too Many Requests' } }));
+  const asked = Date.now();
+  await start(page);
+  await page.waitForTimeout(200);
+  await wake(page);
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+  expect(Date.now() - asked).toBeGreaterThan(1900);
+  await expectCounted(business, page, 1);
+});
+
+test('rejects a use that the service refuses, with the reason, and does not send it again', async () => {
+  const { business, context } = await fixture();
+  const stranger = await open(context, business, world.origins.b);
+  await start(stranger);
+  const message = `Origin ${world.origins.b} is not authorized for this business.`;
+  await eventually(() => answersOf(stranger)).toEqual([{ status: 403, code: 'origin_not_authorized', message }]);
+  await expectCounted(business, stranger, 0);
+});
+
+test('rejects a use beyond a limit at once', async () => {
+  const { business, page } = await fixture();
+  await world.operate('PATCH', `/api/v1/business/${business.id}`, { daily_limit: 1 });
+  await start(page);
+  await eventually(() => answersOf(page)).toHaveLength(1);
+  await start(page);
+  const message = 'This business has used its 1 use for today.';
+  await eventually(() => answersOf(page)).toEqual([
+    { ...counted(1), remaining: 0 },
+    { status: 429, code: 'limit_reached', message },
+  ]);
+  await expectCounted(business, page, 1);
+});
+
+test.each<[string, () => void]>([
+  ['forbidden', () => Object.defineProperty(globalThis, 'localStorage', { get: () => [].concat(null as never).at(9) })],
+  [
+    'full',
+    () => {
+      localStorage.setItem('filler', 'x'.repeat(5_242_000 - 'filler'.length));
+      for (let size = 1000; size > 0; size = Math.floor(size / 2))
+        try {
+          localStorage.setItem(`filler${size}`, 'x'.repeat(size));
+        } catch {}
+    },
+  ],
+])('counts a use while storage is %s, also after a failure', async (_, prepare) => {
+  const { business, page } = await fixture();
+  await page.evaluate(prepare);
+  await once(page, (route) => route.abort());
+  await start(page);
+  await start(page);
+  await wake(page);
+  await eventually(() => answersOf(page)).toHaveLength(2);
+  expect(await total(business)).toBe(2);
+});
+
+test('counts a late use without its time if the clock is wrong', async () => {
+  const { business, page } = await fixture();
+  await page.evaluate(() => {
+    const now = Date.now;
+    Date.now = () => now() + 3 * 86_400_000;
+  });
+  await once(page, (route) => route.abort());
+  await start(page);
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+  await expectCounted(business, page, 1);
+});
+
+test('drops stored uses that are older than 24 hours or not its own', async () => {
+  const { business, context, page } = await fixture();
+  await page.evaluate(
+    ([service, usage]) => {
+      for (const value of ['', 'garbage', '{}', `${Date.now() - 86_400_001}`, `${Date.now() + 86_460_000}`])
+        localStorage.setItem(`usage-recorder ${service}${usage} id-${value.length}-${value}`, value);
+    },
+    [world.service, business.usage] as const,
+  );
+  await expectCounted(business, await open(context, business), 0);
+});
+
+test('works under a Content-Security-Policy that allows only the service', async () => {
+  const site = await startSite(world.service);
+  closing.push(site.stop);
+  const business = await world.newBusiness(site.url);
+  const page = await open((await world.visit(site.url)).context(), business, site.url);
+  await start(page);
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+});
+
+test('counts the bookings of docs/examples/page.html', async () => {
+  const site = await startSite(world.service);
+  closing.push(site.stop);
+  const business = await world.newBusiness(site.url);
+  site.policy = '';
+  site.body = readFileSync('docs/examples/page.html', 'utf8')
+    .replace('https://usage.example.com', world.service)
+    .replace('business: 1', `business: ${business.id}`)
+    .replace('bua_pk_…', business.token);
+  const page = await world.visit(site.url);
+  await page.getByRole('button', { name: 'Book a table' }).click();
+  await eventually(() => page.getByRole('status').textContent()).toBe('Booked. Bookings today: 1.');
+  await world.operate('PATCH', `/api/v1/business/${business.id}`, { daily_limit: 1 });
+  await page.getByRole('button', { name: 'Book a table' }).click();
+  await eventually(() => page.getByRole('status').textContent()).toBe('Fully booked.');
+});
+
+test('waits while the page is prerendered', async () => {
+  const { business, context } = await fixture();
+  await context.addInitScript(() => Object.defineProperty(document, 'prerendering', { value: true, writable: true }));
+  const page = await open(context, business);
+  await start(page);
+  await page.waitForTimeout(300);
+  expect(await total(business)).toBe(0);
+  await page.evaluate(() => {
+    Object.assign(document, { prerendering: false });
+    document.dispatchEvent(new Event('prerenderingchange'));
+  });
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+});
