@@ -17,6 +17,8 @@ CREATE TABLE businesses (
   daily_limit         INTEGER CHECK (daily_limit >= 0),
   monthly_limit       INTEGER CHECK (monthly_limit >= 0),
   overage             INTEGER DEFAULT 0 CHECK (overage >= 0),     -- the maximum number of uses beyond a limit. NULL: unlimited
+  -- 1: uses with the token count beyond a limit, too, while a site is registered that others can reach.
+  page_overage        INTEGER NOT NULL DEFAULT 0 CHECK (page_overage IN (0, 1) AND (page_overage = 0 OR overage IS NOT NULL)),
   alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
   -- The day on which billing months begin, until the first row of billing_changes for the business.
   billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ledger } from '../src/db/schema.ts';
-import { answerOf, refused } from './answers.ts';
+import { answerOf, invalid, refused } from './answers.ts';
 import {
   type Business,
   type CallOptions,
@@ -46,6 +46,107 @@ describe('overage', () => {
     await setCount(business.id, TODAY, 1_000_000);
     expect((await use(business)).body.data).toEqual({ date: TODAY, count: 1_000_001, remaining: 0 });
     expect((await report(business, idsOf(1))).body.data).toEqual({ recorded: 1, duplicates: 0 });
+  });
+
+  describe('with page_overage', () => {
+    const newOne = (sites: string[]) =>
+      newLimitedBusiness({ daily_limit: 1, monthly_limit: 9, overage: 2, page_overage: 1 }, { sites });
+    const visit = (business: Business, origin: string) => use(business, { as: business.token, origin });
+    const ofBoth = (left: number) => `This business has used its ${left} uses for today (1 plus an overage of 2).`;
+
+    test('applies to a token, also for dated uses, with or without concurrent calls', async () => {
+      const business = await newOne(['https://a.example']);
+      expect((await visit(business, 'https://a.example')).body.data).toEqual({ date: TODAY, count: 1, remaining: 0 });
+      const at = { body: { at: `${TODAY}T01:00:00Z` }, as: business.token, origin: 'https://a.example' };
+      const dated = await use(business, { ...at, headers: { 'Idempotency-Key': 'x' } });
+      expect(dated.body.data).toEqual({ date: TODAY, count: 2, remaining: 0 });
+      const all = await Promise.all(Array.from({ length: 10 }, () => visit(business, 'https://a.example')));
+      expect(all.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(429)]);
+      expect(answerOf(await visit(business, 'https://a.example'))).toEqual(beyond(ofBoth(3)));
+      expect(await countsByDay(business)).toEqual({ [TODAY]: 3 });
+    });
+
+    test.each<[string[], string, boolean]>([
+      [[], 'https://a.example', false],
+      [
+        ['http://localhost:*', 'https://127.0.0.1', 'http://127.0.0.1:*', 'http://[::1]:3000'],
+        'http://localhost:3000',
+        false,
+      ],
+      [['http://*.localhost:*', 'https://a.localhost', 'http://a.localhost:80'], 'http://a.localhost:3000', false],
+      [['capacitor://localhost', 'app://shop', 'chrome-extension://abc'], 'capacitor://localhost', false],
+      [['capacitor://localhost', 'https://a.example'], 'capacitor://localhost', true],
+      [['http://localhost:*', 'http://*.localhost.example'], 'http://localhost:3000', true],
+      [['https://[2001:db8::1]'], 'https://[2001:db8::1]', true],
+      [['http://10.0.0.7:8080'], 'http://10.0.0.7:8080', true],
+    ])('while %j are registered, a use of %s beyond the limit counts: %s', async (sites, origin, isCounted) => {
+      const business = await newOne(sites);
+      expect((await visit(business, origin)).status).toBe(200);
+      expect((await visit(business, origin)).status).toBe(isCounted ? 200 : 429);
+    });
+
+    test('stops as soon as the last such site is removed', async () => {
+      const business = await newOne(['https://a.example', 'http://localhost:*']);
+      const both = [await visit(business, 'http://localhost:3000'), await visit(business, 'http://localhost:3000')];
+      expect(both.map(({ status }) => status)).toEqual([200, 200]);
+      const { access_list } = (await call('GET', business.access, { as: business.key })).body.data;
+      await call('DELETE', `${business.access}/${access_list[0].id}`, { as: business.key });
+      expect(answerOf(await visit(business, 'http://localhost:3000'))).toEqual(FULL);
+    });
+
+    test('needs a finite overage, whichever of the two changes, and is shown and recorded as true or false', async () => {
+      const business = await newLimitedBusiness({ daily_limit: 1, overage: null });
+      const patch = (body: object) => call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body });
+      const reason = 'pages are public, so what they can cost must be bounded';
+      const ofPages = invalid('page_overage', `page_overage must not be true while overage is null: ${reason}`);
+      const ofNumber = invalid('overage', `overage must not be null while page_overage is true: ${reason}`);
+      const before = await dumpAll();
+      for (const body of [
+        { page_overage: true },
+        { page_overage: true, overage: null },
+        { name: 'x', page_overage: true },
+      ])
+        expect(answerOf(await patch(body))).toEqual(ofPages);
+      expect(await dumpAll()).toBe(before);
+      expect((await patch({ page_overage: true, overage: 5 })).body.data.limits).toMatchObject({ page_overage: true });
+      const changed = await dumpAll();
+      expect(answerOf(await patch({ overage: null }))).toEqual(ofNumber);
+      expect(await dumpAll()).toBe(changed);
+      await patch({ page_overage: false, overage: null });
+      const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body
+        .data;
+      expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
+        [
+          { page_overage: true, overage: 5 },
+          { page_overage: false, overage: null },
+        ],
+        [
+          { page_overage: false, overage: null },
+          { page_overage: true, overage: 5 },
+        ],
+      ]);
+      const fields = {
+        name: 'A',
+        main_domain: 'a.example',
+        site: 'https://a.example',
+        country_id: 1,
+        business_size: 's',
+      };
+      const body = { user_id: 1_234, ...fields, page_overage: true, overage: null };
+      expect(answerOf(await call('POST', '/api/v1/business', { as: OPERATOR.full, body }))).toEqual(ofPages);
+    });
+
+    test('reads a row more for each statement that needs it, and none without it', async () => {
+      const [plain, paged] = await Promise.all(
+        [0, 1].map((page_overage) =>
+          newLimitedBusiness({ daily_limit: 9, overage: 2, page_overage }, { sites: ['https://a.example'] }),
+        ),
+      );
+      const rows = async (business = plain as Business) => (await visit(business, 'https://a.example')).cost.rows_read;
+      await rows();
+      await rows(paged);
+      expect((await rows(paged)) - (await rows())).toBeLessThanOrEqual(2);
+    });
   });
 
   test('does not apply to a token, because tokens are public', async () => {

@@ -130,6 +130,7 @@ test('reading a business in full returns exactly the fields of the row types', a
     business: true,
     entries: true,
     ...LIMITS,
+    page_overage: true,
     alert_at: true,
     ...BILLING,
     former_tokens: true,

@@ -139,7 +139,7 @@ export async function createBusinessIn(
     ...raiseIds(number),
     decided: insertBusiness({
       ...own,
-      fields: JSON.stringify({ overage: 0, ...columns, token, status: 'active' }),
+      fields: JSON.stringify({ overage: 0, page_overage: false, ...columns, token, status: 'active' }),
       id: id ?? null,
       hash,
       is_free: Number(isFree),

@@ -29,9 +29,12 @@ const limits = z
       from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
       overage: z.nullable(
         count(
-          'Maximum number of uses counted beyond a limit. Uses with a token are never counted beyond it. Null means unlimited.',
+          'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` is true. Null means unlimited.',
         ),
       ),
+      page_overage: z
+        .boolean()
+        .check(z.describe('Whether uses with a token count beyond a limit, too, while a site is registered.')),
       alert_at: z
         .array(percent)
         .check(
@@ -129,6 +132,7 @@ export const detailsOf = (...sites: string[]): BusinessDetails => ({
     next_billing_day: null,
     from: null,
     overage: 0,
+    page_overage: false,
     alert_at: [80, 100],
     today: 4,
     month: null,

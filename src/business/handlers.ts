@@ -5,6 +5,7 @@ import { dayOf, rangeOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
+import { inputError } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
 import { DEFAULT_PER_PAGE, nextAfter, pageAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
@@ -13,6 +14,7 @@ import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
 import type { Businesses, DeletedBusiness } from './description.ts';
 import { operations } from './operations.ts';
+import { changedOverageErrors } from './rules.ts';
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
 import { businessesAfter, businessesOfUserAfter, businessInFull } from './statements.ts';
 import { claimHomeIn, updateBusiness } from './update.ts';
@@ -63,6 +65,9 @@ export const routes = serve(operations, {
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);
+    const stored = { overage: row.overage, page_overage: row.page_overage === 1 };
+    const errors = changedOverageErrors(fields, stored);
+    if (Object.keys(errors).length > 0) throw inputError(errors);
     return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
   },
 

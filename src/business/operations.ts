@@ -30,6 +30,8 @@ import {
   MAX_BILLING_DAY,
   MAX_LIMIT,
   MAX_URL_LENGTH,
+  type Overage,
+  overageErrors,
   PERCENT_RULE,
   STATUS_RULE,
   STATUSES,
@@ -69,6 +71,7 @@ const limits = {
   monthly_limit: limit,
   billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
   overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
+  page_overage: z.optional(z.boolean('must be true or false')),
   alert_at: z.optional(
     described(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE)), {
       uniqueItems: true,
@@ -125,6 +128,11 @@ const deletionQuery = {
   }),
 } satisfies Query;
 
+const newBusinessErrors = async (given: { sites?: (string | undefined)[] | undefined } & Overage) => ({
+  ...(await sitesErrors(given)),
+  ...overageErrors(given),
+});
+
 export const operations = define({
   listBusinesses: {
     ...by(READERS),
@@ -140,7 +148,7 @@ export const operations = define({
     does: 'create businesses',
     retry: 'with_key',
     body: newBusinessBody,
-    check: sitesErrors,
+    check: newBusinessErrors,
   },
   readBusiness: {
     ...by(READERS),
@@ -154,6 +162,7 @@ export const operations = define({
     name: 'update_business',
     does: 'change businesses',
     body: businessUpdateBody,
+    check: overageErrors,
   },
   deleteBusiness: {
     ...by(NOBODY),

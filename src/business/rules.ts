@@ -1,4 +1,5 @@
 // Rules of the fields of businesses. Each completes an error message that starts with the field's name.
+import type { FieldErrors } from '../core/conflict.ts';
 import { MISLEADING } from '../core/fields.ts';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 
@@ -23,6 +24,23 @@ export const BILLING_DAY_RULE = `must be a day of the month from 1 to ${MAX_BILL
 export const PERCENT_RULE = `must be a whole percentage from 1 to ${MAX_PERCENT}, such as 80`;
 export const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages in ascending order, such as [50,80,100]`;
 export const isAscending = (list: number[]): boolean => list.every((value, index) => value > (list[index - 1] ?? 0));
+
+export type Overage = { overage?: number | null | undefined; page_overage?: boolean | undefined };
+const FINITE_RULE = 'must not be true while overage is null: pages are public, so what they can cost must be bounded';
+const NUMBER_RULE =
+  'must not be null while page_overage is true: pages are public, so what they can cost must be bounded';
+
+/** Returns the error if uses of pages could be counted without bound. */
+export const overageErrors = (sent: Overage): FieldErrors =>
+  changedOverageErrors(sent, { overage: 0, page_overage: false });
+/** Like `overageErrors`, for a request that does not change what is `stored`. */
+export function changedOverageErrors(sent: Overage, stored: Required<Overage>): FieldErrors {
+  const { overage = stored.overage, page_overage = stored.page_overage } = sent;
+  if (!page_overage || overage !== null) return {};
+  return sent.page_overage
+    ? { page_overage: [`page_overage ${FINITE_RULE}`] }
+    : { overage: [`overage ${NUMBER_RULE}`] };
+}
 
 /** The highest limit. The lowest is 0. */
 export const MAX_LIMIT = 1e12;

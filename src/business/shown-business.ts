@@ -37,7 +37,7 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
-function shownLimits(usage: LimitUsage & StoredThresholds & Billing, today: string): Limits {
+function shownLimits(usage: StoredLimits, today: string): Limits {
   const remaining = remainingOf(usage, today);
   if (remaining === null) return null;
   const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = usage;
@@ -48,6 +48,7 @@ function shownLimits(usage: LimitUsage & StoredThresholds & Billing, today: stri
     next_billing_day: usage.next_billing_day,
     from: usage.from,
     overage,
+    page_overage: usage.page_overage === 1,
     alert_at: [...thresholdsOf(usage)],
     today: daily === null ? null : usage.today,
     month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
@@ -68,7 +69,8 @@ export const detailsResponse = (
     limits: shownLimits(row, dayOf(c.get('call').now)),
     former_tokens,
   });
-type RowOfBusiness = Verdict & LimitUsage & StoredThresholds & Billing & { entries: Json<Entry[]> };
+type StoredLimits = LimitUsage & StoredThresholds & Billing & { page_overage: number | null };
+type RowOfBusiness = Verdict & StoredLimits & { entries: Json<Entry[]> };
 
 /** Formats a business for a list, with its uses in the last 30 days. */
 export function listedBusiness(

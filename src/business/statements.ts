@@ -41,12 +41,13 @@ export const businessWithEntries = statement([], (permission) =>
 )({});
 
 /** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
-export const businessInFull = statement([], (permission, _, shape) =>
+export const businessInFull = statement([], (permission) =>
   builder
     .select({
       ...verdictOf(permission),
       ...businessAndEntries,
-      ...limitUsageOf(permission, shape),
+      ...limitUsageOf(permission),
+      page_overage: permission.page_overage,
       alert_at: permission.alert_at,
       ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
@@ -102,7 +103,7 @@ function pageOfBusinesses(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, overage, alert_at, denied } = page;
+  const { id, updated_at, daily_limit, monthly_limit, overage, page_overage, alert_at, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
   const { billing_day, has_billing_changes } = page;
   const billed = { id: shownId, billing_day, has_billing_changes };
@@ -121,6 +122,7 @@ function pageOfBusinesses(
     month_starts_on: ifMonthly(month.starts_on),
     month_ends_on: ifMonthly(month.ends_on),
     overage: sql<number | null>`${overage}`,
+    page_overage: sql<number>`${page_overage}`,
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
     refused: refusedCountOf(shownId, updated_at, $.since),

@@ -32,6 +32,7 @@ const COLUMNS = Object.keys({
   daily_limit: true,
   monthly_limit: true,
   overage: true,
+  page_overage: true,
   alert_at: true,
 } satisfies Record<Column, true>) as Column[];
 const FIELDS: (keyof BusinessUpdate)[] = [...COLUMNS, 'billing_day'];
@@ -48,6 +49,14 @@ const currentValue = sql`case key ${sql.join(
   sql` `,
 )} end`;
 
+/** `currentValue` as JSON for the list of changes. */
+const shownValue = sql`case key when 'page_overage' then json(iif(${businesses.page_overage}, 'true', 'false')) else ${currentValue} end`;
+/** The value of a column after the change. json_type returns the text 'null' for a JSON null, which removes a limit, else NULL for a missing field. */
+const newValue = (name: Column, { fields }: Placeholders<'fields'>) => {
+  const path = sql.raw(`'$.${name}'`);
+  return sql`case when json_type(${fields}, ${path}) is null then ${businesses[name]} else ${fields} ->> ${path} end`;
+};
+
 /** The id of the business if the change transfers it to another user. Otherwise null. */
 const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
@@ -56,8 +65,10 @@ const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses}
   where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
 const update = change('update_business', ['fields', 'event_ids'], {
-  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})`,
-  before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
+  // Otherwise, uses of pages could be counted without bound (changedOverageErrors).
+  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})
+    and not (${newValue('page_overage', $)} and (${newValue('overage', $)}) is null)`,
+  before: ($) => sql`(select json_group_object(key, ${shownValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
   apply: {
     /**
@@ -72,14 +83,7 @@ const update = change('update_business', ['fields', 'event_ids'], {
     ...changeBillingDay,
     dropped: ($) => builder.delete(codes).where(eq(codes.business_id, transferredId($))),
     set($) {
-      const set = COLUMNS.map((name): [string, SQL] => {
-        const path = sql.raw(`'$.${name}'`);
-        // json_type returns the text 'null' for a JSON null, and NULL for a missing field. A JSON null removes a limit.
-        return [
-          name,
-          sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
-        ];
-      });
+      const set = COLUMNS.map((name): [string, SQL] => [name, newValue(name, $)]);
       return builder
         .update(businesses)
         .set({ ...Object.fromEntries(set), has_billing_changes: hasBillingChanges($) })
@@ -89,7 +93,7 @@ const update = change('update_business', ['fields', 'event_ids'], {
   },
 });
 
-/** Changes the fields whose values differ, and returns the updated business. */
+/** Changes the fields whose values differ, and returns the updated business. Changes nothing if uses of pages could be counted without bound. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
   const steps = update({ fields: JSON.stringify(fields), event_ids: newEventIds() });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });

@@ -140,7 +140,7 @@ function parse(args: string[], fields: Field[]) {
     return [field.label.slice(2), { type, multiple: isList(field) } as const] as const;
   });
   try {
-    return parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true });
+    return parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true, allowNegative: true });
   } catch (error) {
     throw new UsageError((error as Error).message.replaceAll('\n', ' '));
   }

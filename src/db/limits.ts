@@ -2,7 +2,7 @@
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
 import { MAX_COUNT } from '../core/limits.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
-import { $call, type CallShape } from './call.ts';
+import { $call } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { dailyUsage } from './schema.ts';
 
@@ -32,32 +32,25 @@ function usesOfLimits(permission: Permission) {
 }
 
 /**
- * The maximum number of uses that this caller can record beyond a limit. Null means unlimited. For tokens, the maximum is 0, because they
- * are public.
- */
-export const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
-
-/**
  * Tests whether a use of this quantity would exceed a limit. `refusingLimit` in core/limits.ts determines which limit the response names.
  */
-export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape: CallShape) {
+export function isOverLimit(permission: Permission, quantity: SQLWrapper) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit } = permission;
-  const allowed = overageFor(shape, permission);
-  return sql`coalesce(${today} + ${quantity} > ${daily_limit} + ${allowed}, 0)
-    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed}, 0)`;
+  const { daily_limit, monthly_limit, allowed_overage } = permission;
+  return sql`coalesce(${today} + ${quantity} > ${daily_limit} + ${allowed_overage}, 0)
+    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed_overage}, 0)`;
 }
 
 /** The fields of a LimitUsage (core/limits.ts). */
-export function limitUsageOf(permission: Permission, shape: CallShape) {
+export function limitUsageOf(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit } = permission;
+  const { daily_limit, monthly_limit, allowed_overage } = permission;
   const { starts_on, ends_on } = monthOf(permission);
   const ifMonthly = (day: SQLWrapper) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
   return {
     daily_limit,
     monthly_limit,
-    overage: sql<number | null>`${overageFor(shape, permission)}`.as('overage'),
+    overage: sql<number | null>`${allowed_overage}`.as('overage'),
     today: today.as('today'),
     month: month.as('month'),
     month_starts_on: ifMonthly(starts_on).as('month_starts_on'),

@@ -15,6 +15,18 @@ const isToken = or(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
+/**
+ * The overage of uses with a token. Counts only while a site is registered that visitors can reach, neither on loopback nor the origin of
+ * apps. Otherwise, a page on any machine could use up the overage.
+ */
+const overageOfPages = (() => {
+  const isLoopback = ['//localhost', '//localhost:*', '.localhost', '.localhost:*', '//127.[0-9]*', '//[[]::1]*']
+    .map((host) => sql`${access.site} glob ${sql.raw(`'http*${host.startsWith('.') ? '*' : ':'}${host}'`)}`)
+    .reduce((all, one) => sql`${all} or ${one}`);
+  return sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.site} glob 'http*' and not (${isLoopback}))
+    then ${businesses.overage} else 0 end`;
+})();
+
 type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
 
 /** The refusal of a key whose role is not listed. A role that a later version stored is refused like the last one. */
@@ -99,6 +111,10 @@ export function permissionFor(shape: CallShape) {
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
     ...limitColumns,
+    /** The maximum number of uses that this caller can record beyond a limit. Null means unlimited. */
+    allowed_overage: sql<number | null>`${shape.caller === 'token' ? overageOfPages : businesses.overage}`.as(
+      'allowed_overage',
+    ),
     ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
     source: sql<number | null>`${sourceOfPage(businesses.id, shape)}`.as('source'),

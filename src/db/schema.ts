@@ -34,6 +34,8 @@ export const businesses = sqliteTable(
     monthly_limit: integer(),
     /** The maximum number of uses counted beyond a limit. Null means unlimited. */
     overage: integer().default(0),
+    /** 1 if uses with the token count beyond a limit, too. `overage` is then not null. */
+    page_overage: integer().notNull().default(0),
     /** The alert thresholds: a JSON list of percentages. Null means the default. */
     alert_at: text(),
     /** The billing day until the first change in `billing_changes` takes effect. */
@@ -312,7 +314,7 @@ export const runs = sqliteTable(
 );
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
-const { status, created_at, updated_at, daily_limit, monthly_limit, overage, alert_at } = businesses;
+const { status, created_at, updated_at, daily_limit, monthly_limit, overage, page_overage, alert_at } = businesses;
 const { billing_day, has_billing_changes } = businesses;
 /** The columns of a business that responses show. */
 export const businessColumns = {
@@ -328,7 +330,7 @@ export const businessColumns = {
   created_at,
   updated_at,
 };
-export const limitColumns = { daily_limit, monthly_limit, overage, alert_at };
+export const limitColumns = { daily_limit, monthly_limit, overage, page_overage, alert_at };
 export const billingColumns = { billing_day, has_billing_changes };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;

@@ -131,15 +131,19 @@ type Dated = { at?: string | undefined };
 export function usesErrors(
   { at, uses = [] }: Dated & { uses?: (Dated | undefined)[] | undefined },
   circumstances: Circumstances,
+  wrong: FieldErrors,
 ) {
   const errors: FieldErrors = {};
-  const check = (field: string, at: string | undefined) => {
-    const problem = at === undefined ? null : timeProblem(at, circumstances);
-    if (problem !== null) errors[field] = [`${field} ${problem}`];
+  const add = (field: string, rule: string | null) => {
+    if (rule !== null) errors[field] = [...(errors[field] ?? []), `${field} ${rule}`];
   };
-  check('at', at);
-  if (at !== undefined && !circumstances.hasKey) errors.at = [...(errors.at ?? []), `at ${NO_ID_RULE}`];
-  for (const [index, use] of uses.entries()) check(`uses.${index}.at`, use?.at);
+  // A list has no `at` of its own, which is wrong already.
+  if (at !== undefined && !wrong.at) {
+    add('at', timeProblem(at, circumstances));
+    add('at', circumstances.hasKey ? null : NO_ID_RULE);
+  }
+  for (const [index, use] of uses.entries())
+    if (use?.at !== undefined) add(`uses.${index}.at`, timeProblem(use.at, circumstances));
   return errors;
 }
 

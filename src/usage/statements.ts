@@ -8,7 +8,7 @@ import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/json.ts';
 import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
-import { isOverLimit, limitUsageOf, overageFor, sumOfCounts } from '../db/limits.ts';
+import { isOverLimit, limitUsageOf, sumOfCounts } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
 import { businesses, dailyUsage, ledger, sources } from '../db/schema.ts';
@@ -132,9 +132,7 @@ const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (selec
 /** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
-export const readLimitUsage = statement([], (permission, _, shape) =>
-  withVerdict(permission, limitUsageOf(permission, shape)),
-)({});
+export const readLimitUsage = statement([], (permission) => withVerdict(permission, limitUsageOf(permission)))({});
 
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
@@ -149,26 +147,26 @@ const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
 
 type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
 /** Counts one use today. `condition` is another condition under which it counts. */
-const addOneUse = (permission: Permission, $: OneUse, shape: CallShape, condition?: SQL) => {
+const addOneUse = (permission: Permission, $: OneUse, condition?: SQL) => {
   const sources = countsOf(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
   const row = { business_id: permittedId(permission), day: $.today, count: $.quantity, sources };
   return addToCounts(
-    sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, shape, condition)}`,
+    sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, condition)}`,
     withOneSource,
   );
 };
 /** Tests whether one use may count today. */
-const mayCount = (permission: Permission, $: Pick<OneUse, 'quantity'>, shape: CallShape, condition?: SQL) =>
-  sql`${and(isPermitted(permission), isBeforeDeadline, condition)} and not (${isOverLimit(permission, sql`${$.quantity}`, shape)})`;
+const mayCount = (permission: Permission, $: Pick<OneUse, 'quantity'>, condition?: SQL) =>
+  sql`${and(isPermitted(permission), isBeforeDeadline, condition)} and not (${isOverLimit(permission, sql`${$.quantity}`)})`;
 
-const countToday = statement(['quantity', 'label'], addOneUse);
+const countToday = statement(['quantity', 'label'], (permission, $) => addOneUse(permission, $));
 /**
  * Numbers a label that the business has never used, if the use counts. A refused call reads at most whether the business has the label.
  */
-const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $, shape) => {
+const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $) => {
   const known = numberOf($call.business_id, sql`${$.label}`);
   const last = lastNumber($call.business_id);
-  const isCounted = mayCount(permission, $, shape, isNew(permission, sql`${$.digest}`));
+  const isCounted = mayCount(permission, $, isNew(permission, sql`${$.digest}`));
   const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
   return builder.insert(sources).select(
     sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${permission}
@@ -214,7 +212,7 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
 
 const countNewUse = countingOnce(
   ['digest', 'quantity', 'label'],
-  (permission, $, shape) => addOneUse(permission, $, shape, isNew(permission, sql`${$.digest}`)),
+  (permission, $) => addOneUse(permission, $, isNew(permission, sql`${$.digest}`)),
   // If the use was not counted, SQLite does not evaluate the permission again.
   (permission, $, shape) => {
     const use = {
@@ -242,12 +240,12 @@ export const countOnce = (use: Use & { digest: string }) => ({
  * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
  * if the use is new.
  */
-export const readKnownUse = statement(['digest'], (permission, $, shape) => {
+export const readKnownUse = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
   return builder
     .select({
       ...verdictOf(permission),
-      ...limitUsageOf(permission, shape),
+      ...limitUsageOf(permission),
       date: sql<string | null>`${dayWithNumber(ledger.day)}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })
@@ -269,17 +267,17 @@ const listedIsDated = sql.raw('value ->> 3');
 const listedLabel = sql.raw('value ->> 4');
 
 /** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
-const canRefuse = (permission: Permission, shape: CallShape) =>
-  shape.caller === 'operator'
+const canRefuse = ({ daily_limit, monthly_limit, allowed_overage }: Permission, { caller }: CallShape) =>
+  caller === 'operator'
     ? sql`false`
-    : sql`(${overageFor(shape, permission)} is not null and coalesce(${permission.daily_limit}, ${permission.monthly_limit}) is not null)`;
+    : sql`(${allowed_overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
  * A subquery that returns rows of PeriodBeyond: the days and months in which a list's new uses would exceed a limit plus its overage. The
  * enclosing query's `from` must include the permission. Evaluate the subquery only if `canRefuse`.
  */
-function periodsBeyond(permission: Permission, uses: Placeholder, shape: CallShape) {
-  const { daily_limit, monthly_limit, billing_day, has_billing_changes } = permission;
+function periodsBeyond(permission: Permission, uses: Placeholder) {
+  const { daily_limit, monthly_limit, billing_day, has_billing_changes, allowed_overage } = permission;
   const bound = {
     id: $call.business_id,
     billing_day: sql`bound.billing_day`,
@@ -290,7 +288,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder, shape: CallSha
   // Each subquery is materialized, so SQLite computes it only once.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
-        ${has_billing_changes} as has_changes, ${overageFor(shape, permission)} as overage),
+        ${has_billing_changes} as has_changes, ${allowed_overage} as overage),
       days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added, max(${listedIsDated}) as dated from bound cross join json_each(${uses})
         where ${isNewFor($call.business_id, listedDigest)} group by 1),
       periods as materialized (
@@ -308,7 +306,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder, shape: CallSha
  */
 const mayCountListed = (permission: Permission, { uses }: Placeholders<'uses'>, shape: CallShape) =>
   sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
-    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, uses, shape)}))`;
+    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, uses)}))`;
 
 /** Numbers a list's labels that the business has never used, if the list counts. */
 const nameLabels = statement(['uses'], (permission, $, shape) =>
@@ -372,7 +370,7 @@ const countLabelled = countingList(addLabelled);
 /** If a limit prevented the previous steps from counting, reads the exceeded periods. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
-    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses, shape)}`;
+    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice

@@ -132,6 +132,7 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
     next_billing_day: null,
     from: null,
     overage: 0,
+    page_overage: false,
     alert_at: [80, 100],
     month_ends: '2026-04-01T00:00:00.000Z',
   };
@@ -457,6 +458,7 @@ test('the list with marks, the search hint and “Load more” is accessible and
     next_billing_day: null,
     from: null,
     overage: 0,
+    page_overage: false,
     alert_at: [80, 100],
     month_ends: null,
     monthly: null,

@@ -14,6 +14,8 @@ CREATE TABLE businesses (
   daily_limit         INTEGER CHECK (daily_limit >= 0),
   monthly_limit       INTEGER CHECK (monthly_limit >= 0),
   overage             INTEGER DEFAULT 0 CHECK (overage >= 0),     -- the maximum number of uses beyond a limit. NULL: unlimited
+  -- 1: uses with the token count beyond a limit, too, while a site is registered that others can reach.
+  page_overage        INTEGER NOT NULL DEFAULT 0 CHECK (page_overage IN (0, 1) AND (page_overage = 0 OR overage IS NOT NULL)),
   alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
   -- The day on which billing months begin, until the first row of billing_changes for the business.
   billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),
@@ -185,9 +187,9 @@ CREATE TABLE runs (
   after_digest BLOB CHECK (length(after_digest) = 16)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO businesses VALUES
-(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_00uR56QU7EMWGbIeFYpfumLBSvzdAZbdsB','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,'[50,80,100]',15,1,'04b0d0ce-078a-4c6a-aa91-3c8d42f6f43b',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
-(2,7,'Museum 2026-02-20','acme.example','https://acme.example',20,'small','bua_pk_095J9UZLtzujym1CosN8nGVapw7Me57dKQ','active','2025-12-20T08:00:00.000000Z','2026-02-20T10:00:00.000000Z',40,NULL,0,NULL,1,0,'56529546-80fe-4ad2-a549-05053fcb5f7f',NULL,NULL),
-(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,NULL,1,0,'cb4b21c4-2b4a-4b9f-aacb-ffaa8f092bc5',NULL,NULL);
+(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_00uR56QU7EMWGbIeFYpfumLBSvzdAZbdsB','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,0,'[50,80,100]',15,1,'04b0d0ce-078a-4c6a-aa91-3c8d42f6f43b',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
+(2,7,'Museum 2026-02-20','acme.example','https://acme.example',20,'small','bua_pk_095J9UZLtzujym1CosN8nGVapw7Me57dKQ','active','2025-12-20T08:00:00.000000Z','2026-02-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'56529546-80fe-4ad2-a549-05053fcb5f7f',NULL,NULL),
+(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,1,0,'cb4b21c4-2b4a-4b9f-aacb-ffaa8f092bc5',NULL,NULL);
 INSERT INTO access VALUES
 (1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),

@@ -129,6 +129,7 @@ const many = (n: number, start = 0) => Array.from({ length: n }, (_, i) => `http
 const record = (uses: object[]) => call('POST', usage(), key, { uses });
 const recordAt = (minutes: number) =>
   record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
 /** No valid body reaches these limits. A body exactly at the limit is therefore refused, but only because it has an unknown member. */
 const EXTRA = { status: 422, body: { message: 'extra is not a member of this object, which accepts uses' } };
@@ -138,6 +139,11 @@ const AT_MOST: Record<string, object> = {
 };
 const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'days in a usage report': (n) => call('GET', `${usage()}?from=${dayFromNow(1 - n)}&to=${dayFromNow(0)}`, token),
+  'days in a usage report by source': (n) =>
+    call('GET', `${usage()}?by=source&from=${dayFromNow(1 - n)}&to=${dayFromNow(0)}`, key),
+  "characters in a use's `label`": (n) => call('POST', usage(), key, { label: 'x'.repeat(n) }),
+  'hours that the `at` of a use with a token may be in the past': (n) =>
+    call('POST', usage(), { ...token, 'Idempotency-Key': `hours-${n}` }, { at: hoursAgo(n - 0.1) }),
   'sites in a request': (n) => register(many(n)),
   'characters in a site, as given': (n) => register(['https://s0.example'.padEnd(n, '/')]),
   'uses in a request': (n) => record(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))),

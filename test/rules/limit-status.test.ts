@@ -17,6 +17,7 @@ const limits = (
   next_billing_day: null,
   from: null,
   overage: 0,
+  page_overage: false,
   alert_at,
   today: daily === null ? null : today,
   month: monthly === null ? null : month,

@@ -84,13 +84,14 @@ const perBusiness = <T>(of: Record<number, T>, database: number, rowsOf: (value:
 const TABLES: Record<string, Table> = {
   businesses: {
     sql: `select id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, daily_limit,
-      monthly_limit, overage, alert_at, billing_day, has_billing_changes from businesses`,
+      monthly_limit, overage, page_overage, alert_at, billing_day, has_billing_changes from businesses`,
     key: ['id'],
     rows: ({ businesses }, database) =>
       businesses
         .filter(({ id }) => databaseOf(id) === database)
-        .map(({ billing_changes, creation: _, alert_at, ...row }) => ({
+        .map(({ billing_changes, creation: _, alert_at, page_overage, ...row }) => ({
           ...row,
+          page_overage: Number(page_overage),
           alert_at: alert_at === null ? null : JSON.stringify(alert_at),
           has_billing_changes: Number(billing_changes.length > 0),
         })),

@@ -212,6 +212,7 @@ const limits = (random: Random) => ({
   monthly_limit: random.pick([...SMALL, 30, 40]),
   billing_day: 1 + random.int(28),
   overage: random.pick([0, 0, 1, 5, null]),
+  page_overage: random.chance(0.5),
   alert_at: random.pick([[80], [80, 100], [50, 80, 120]]),
 });
 const fields = (random: Random) => ({

@@ -33,7 +33,27 @@ select
   daily_limit,
   monthly_limit,
   overage,
+  page_overage,
   alert_at,
+  case
+    when businesses.page_overage
+    and exists (
+      select 1
+      from access
+      where
+        access.business_id = businesses.id
+        and access.site glob 'http*'
+        and not (
+          access.site glob 'http*://localhost'
+          or access.site glob 'http*://localhost:*'
+          or access.site glob 'http**.localhost'
+          or access.site glob 'http**.localhost:*'
+          or access.site glob 'http*://127.[0-9]*'
+          or access.site glob 'http*://[[]::1]*'
+        )
+    ) then businesses.overage
+    else 0
+  end as allowed_overage,
   billing_day,
   has_billing_changes,
   user_id as owner_id,

@@ -8,7 +8,7 @@ select
   :deadline - unixepoch('subsec') as time_left,
   permission.daily_limit,
   permission.monthly_limit,
-  0 as overage,
+  allowed_overage as overage,
   case
     when permission.daily_limit is not null then coalesce(
       (
@@ -220,7 +220,7 @@ where
           ),
           0
         )
-      end + :quantity > permission.daily_limit + 0,
+      end + :quantity > permission.daily_limit + allowed_overage,
       0
     )
     or coalesce(
@@ -294,7 +294,7 @@ where
               )
             )
         )
-      end + :quantity > permission.monthly_limit + 0,
+      end + :quantity > permission.monthly_limit + allowed_overage,
       0
     )
   )

@@ -8,7 +8,7 @@ select
   :deadline - unixepoch('subsec') as time_left,
   daily_limit,
   monthly_limit,
-  0 as overage,
+  allowed_overage as overage,
   case
     when daily_limit is not null then coalesce(
       (
@@ -203,7 +203,7 @@ where
           ),
           0
         )
-      end + :quantity > permission.daily_limit + 0,
+      end + :quantity > permission.daily_limit + allowed_overage,
       0
     )
     or coalesce(
@@ -277,7 +277,7 @@ where
               )
             )
         )
-      end + :quantity > permission.monthly_limit + 0,
+      end + :quantity > permission.monthly_limit + allowed_overage,
       0
     )
   )

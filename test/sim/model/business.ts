@@ -37,6 +37,7 @@ export function limitsOf({ state, now }: Call, business: Business) {
     monthly: business.monthly_limit,
     ...billingDayOn(business, today),
     overage: business.overage,
+    page_overage: business.page_overage,
     alert_at: business.alert_at ?? DEFAULT_ALERT_AT,
     today: used('day'),
     month: month === null ? null : Math.min(month, Number.MAX_SAFE_INTEGER),
@@ -172,6 +173,14 @@ export function stopFormerTokens(call: Call) {
   return details(call);
 }
 
+/** The error if uses of pages could be counted without bound. */
+export function overageError(isOfPages: boolean): Record<string, string[]> {
+  const [field, rule] = isOfPages
+    ? ['page_overage', 'must not be true while overage is null']
+    : ['overage', 'must not be null while page_overage is true'];
+  return { [field]: [`${field} ${rule}: pages are public, so what they can cost must be bounded`] };
+}
+
 type Fields = Partial<Omit<Business, 'alert_at'>> & { alert_at?: number[]; billing_day?: number };
 const TEXTS = ['name', 'main_domain', 'business_size'] as const;
 /** A line without the spaces around it. */
@@ -199,6 +208,8 @@ export function updateBusiness(call: Call, sent: Json) {
     if (name === 'alert_at') return business.alert_at ?? DEFAULT_ALERT_AT;
     return business[name as keyof Business];
   };
+  const { overage = business.overage, page_overage = business.page_overage } = fields;
+  if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
   const differing = Object.entries(fields).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)),
   );
@@ -305,6 +316,7 @@ export function createBusiness(call: Call, sent: Json) {
     daily_limit: null,
     monthly_limit: null,
     overage: 0,
+    page_overage: false,
     alert_at: null,
     billing_day: 1,
     ...columns,

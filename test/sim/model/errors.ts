@@ -1,5 +1,6 @@
 // Every error of a request's input (docs/api.md, "Errors"): of its Idempotency-Key, its parameters, its body, and of what depends on more
 // than one value or on the time. Each of the last kind concerns only values that are right so far.
+import { overageError } from './business.ts';
 import type { Call } from './call.ts';
 import {
   checkQuery,
@@ -89,6 +90,9 @@ function laterErrors(call: Call, errors: Errors): Errors {
     if (!Array.isArray(list) || isWrong(name)) return [];
     return [...list.entries()].filter(([index]) => !isWrong(`${name}.${index}`));
   };
+  const addOverage = () => {
+    if (body.page_overage === true && body.overage === null) Object.assign(later, overageError(true));
+  };
   const rangeIsRight = !isWrong('from', 'to');
   switch (operation) {
     case 'read_usage':
@@ -146,8 +150,12 @@ function laterErrors(call: Call, errors: Errors): Errors {
       for (const [index, { date }] of known) Object.assign(later, dayError(known, index, date, today));
       break;
     }
+    case 'update_business':
+      addOverage();
+      break;
     case 'change_access':
     case 'create_business':
+      addOverage();
       for (const [index, site] of listed('sites')) Object.assign(later, sharedSite(site, index));
       break;
     case 'create_key':

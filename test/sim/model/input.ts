@@ -96,6 +96,7 @@ const limits = {
   overage: optional(
     nullable(integer(0, MAX_LIMIT, `must be a whole number from 0 to ${MAX_LIMIT}, or null for unlimited overage`)),
   ),
+  page_overage: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   alert_at: optional(alert_at),
 };
 export const isImportedToken = (text: string): boolean =>

@@ -16,6 +16,7 @@ export type Business = {
   daily_limit: number | null;
   monthly_limit: number | null;
   overage: number | null;
+  page_overage: boolean;
   alert_at: number[] | null;
   /** The billing day until the first of `billing_changes`. */
   billing_day: number;

@@ -1,6 +1,6 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
 import { type Period, periodsOf, usesIn } from './billing.ts';
-import { Answer, businessOf, type Call, invalid, invalidField, success } from './call.ts';
+import { Answer, businessOf, type Call, invalid, invalidField, sitesOf, success } from './call.ts';
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { dayError } from './errors.ts';
@@ -51,7 +51,11 @@ function count(call: Call, business: Business, day: string, quantity: number): v
 const beyondCount = () => invalidField('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
 /** The uses that the caller may record beyond a limit. Null is any number. */
-const overageOf = ({ caller }: Call, { overage }: Business) => (caller === 'token' ? 0 : overage);
+function overageOf({ caller, state }: Call, { id, overage, page_overage }: Business) {
+  const isPublic = (site: string) =>
+    site.startsWith('http') && !/^https?:\/\/((.*\.)?localhost|127\.\d.*|\[::1\])(:[\d*]+)?$/.test(site);
+  return caller !== 'token' || (page_overage && sitesOf(state, id).some(isPublic)) ? overage : 0;
+}
 
 type Refusing = { period: Period['period']; limit: number; left: number };
 function limitReached({ period, limit, left }: Refusing, overage: number, wait: number | null, when: string) {

@@ -17,6 +17,7 @@ const FIELDS: Record<string, string> = {
   monthly_limit: 'Monthly limit',
   billing_day: 'Billing day',
   overage: 'Allowed overage',
+  page_overage: 'Overage for pages',
   alert_at: 'Alerts at',
   role: 'Role',
   read_only: 'Read-only',
