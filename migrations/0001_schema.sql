@@ -153,7 +153,7 @@ CREATE TABLE former_tokens (
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 
--- Origins that were refused although the credential was valid: at most 50 for each business, for 90 days. The actual count can be higher,
+-- Origins that were refused although the credential was valid, or let in because no site was registered: at most 50 for each business, for 90 days. The actual count can be higher,
 -- because not every refusal is stored. There is no index on last_seen, because a refusal must write few rows. The purge walks through the
 -- table instead.
 CREATE TABLE refused_origins (
@@ -162,6 +162,7 @@ CREATE TABLE refused_origins (
   count       INTEGER NOT NULL CHECK (count > 0),
   first_seen  TEXT    NOT NULL,
   last_seen   TEXT    NOT NULL,
+  let_in      INTEGER NOT NULL DEFAULT 0 CHECK (let_in IN (0, 1)), -- 0: it was refused
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 

@@ -13,7 +13,8 @@ import { dayOf } from './core/time.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 import { markKeyUsed } from './db/last-use.ts';
-import { recordRefusal } from './db/refused-origins.ts';
+import { OPEN } from './db/permission.ts';
+import { recordOrigin } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
 import { TimedOut, withTimeout } from './db/timeout.ts';
 import type { Bindings, ContextOf, Env, Guarded } from './env.ts';
@@ -228,9 +229,9 @@ function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { i
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
-      afterResponse(c, 'remember_refusal', () => rememberIfAllowed(c, d1, call));
+      afterResponse(c, 'remember_origin', () => rememberIfAllowed(c, d1, call, 0));
     }
-    if (row.refusal !== null) {
+    if (row.refusal !== null && row.refusal !== OPEN) {
       throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : refusedCall(row.refusal, call);
     }
     permission.isGranted = true;
@@ -243,6 +244,7 @@ function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { i
         batchIsRepeatable,
       );
     }
+    if (row.refusal === OPEN) afterResponse(c, 'remember_origin', () => rememberIfAllowed(c, d1, call, 1));
     if (unmarked_key !== null) {
       afterResponse(c, 'mark_key_used', () => markKeyUsed(d1, unmarked_key, dayOf(call.now)));
     }
@@ -260,8 +262,13 @@ function logMalformedSecrets(c: Context<Guarded>): void {
   });
 }
 
-/** Stores a refused origin for the owner if it can be registered and the rate limits allow the write. */
-async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
+/** Stores an origin for the owner if it can be registered and the rate limits allow the write. */
+async function rememberIfAllowed(
+  c: ContextOf<Env>,
+  d1: D1Database,
+  { business_id, origin, now }: Call,
+  letIn: 0 | 1,
+): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayStoreRefusal(c, business_id, origin))) return;
-  await recordRefusal(d1, business_id, origin, now);
+  await recordOrigin(d1, business_id, origin, letIn, now);
 }

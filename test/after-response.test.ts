@@ -65,7 +65,7 @@ const keyOf = async ({ db, user_id }: Business) => {
 describe.each([
   {
     name: 'remembering a refused origin',
-    operation: 'remember_refusal',
+    operation: 'remember_origin',
     headers: ({ token }: Business) => ({ Authorization: `Bearer ${token}`, Origin: EVIL }),
     expected: refused(`Origin ${EVIL} is not authorized for this business.`),
     isWritten: async (business: Business) => (await stored(business)).length === 1,

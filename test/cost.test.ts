@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Cost, noCost } from '../src/db/batch.ts';
 import { markKeyUsed } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
-import { recordRefusal } from '../src/db/refused-origins.ts';
+import { recordOrigin } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import {
@@ -365,7 +365,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const fromElsewhere = { origin: 'https://a.evil.example' };
     const [without, denied] = [await read(), await read(fromElsewhere)];
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
-      insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
+      insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15', 0 from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
     // Stores rows that come after the listed businesses' rows in each index, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
@@ -441,7 +441,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   test('storing a refused origin writes at most two rows after the response, and listing refused origins reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
-      await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
+      await recordOrigin(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, 0, NOW);
       expect(cost.rows_written).toBeLessThanOrEqual(2);
       expect(cost.rows_read).toBeLessThanOrEqual(160);
     }

@@ -166,7 +166,7 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
     d1
       .prepare(
         `insert into refused_origins ${ids}, o(n) as (select 0 union all select n + 1 from o where n < 49)
-        select i, 'https://x' || n || '.example', 1, ?2, case when n = 0 then ?3 else ?2 end from ids, o`,
+        select i, 'https://x' || n || '.example', 1, ?2, case when n = 0 then ?3 else ?2 end, 0 from ids, o`,
       )
       .bind(id, '2026-03-15T12:00:00.000000Z', '2026-03-16T12:00:00.000000Z'),
   ]);
@@ -221,7 +221,7 @@ test('a refused origin is deleted on the 91st day and not earlier, when it is no
     'https://last.example': '2026-03-15T23:59:59.999999Z',
     'https://first.example': '2026-03-15T00:00:00.000000Z',
   };
-  const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3)');
+  const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3, 0)');
   await home.d1.batch(Object.entries(seen).map(([origin, last_seen]) => insert.bind(id, origin, last_seen)));
   // June 13 is 90 days after March 15.
   await run(90, 9);

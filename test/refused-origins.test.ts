@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { recordRefusal } from '../src/db/refused-origins.ts';
+import { recordOrigin } from '../src/db/refused-origins.ts';
 import { access, businesses, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import {
@@ -57,6 +57,7 @@ describe('a refused origin', () => {
             first_seen: `2026-03-15T12:${first}:00.000000Z`,
             last_seen: `2026-03-15T12:${last}:00.000000Z`,
           })),
+          let_in: [],
         },
       },
     ]);
@@ -101,12 +102,11 @@ describe('a refused origin', () => {
       expect(await db.$count(refusedOrigins, eq(refusedOrigins.business_id, id))).toBe(0);
   });
 
-  test('is not stored for a business that admits it', async () => {
-    const [open, business] = [await newBusiness(), await restricted()];
-    expect((await visit(open, EVIL)).status).toBe(200);
+  test('is not stored for a business that has registered it', async () => {
+    const business = await restricted();
     expect((await visit(business, SHOP)).status).toBe(200);
     expect((await visit(business, BASE, { as: business.key })).status).toBe(200);
-    expect([await stored(open), await stored(business)]).toEqual([[], []]);
+    expect(await stored(business)).toEqual([]);
   });
 
   test('changes no other stored data, and its requests record no use', async () => {
@@ -152,7 +152,7 @@ describe('the list of refused origins', () => {
     for (const one of [business, other]) await visit(one, EVIL);
     const path = `${business.access}/refused`;
     const forgotten = await call('DELETE', path, { as: business.key });
-    expect([forgotten.status, forgotten.body]).toEqual([200, { status: true, data: { refused: [] } }]);
+    expect([forgotten.status, forgotten.body]).toEqual([200, { status: true, data: { refused: [], let_in: [] } }]);
     expect(forgotten.cost.round_trips).toBe(1);
     expect(await stored(business)).toEqual([]);
     expect((await call('DELETE', path, { as: business.key })).status).toBe(200);
@@ -175,7 +175,7 @@ describe('the list of refused origins', () => {
       business.db.delete(access).where(eq(access.business_id, business.id)),
       business.db.delete(businesses).where(eq(businesses.id, business.id)),
     ]);
-    await recordRefusal(business.home.d1, business.id, EVIL, NOW);
+    await recordOrigin(business.home.d1, business.id, EVIL, 0, NOW);
     expect(await stored(business)).toEqual([]);
   });
 });
@@ -188,7 +188,7 @@ const ROWS_READ = 160;
 
 describe('the limit of 50 stored refused origins per business', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
-    recordRefusal(d1, id, origin, at);
+    recordOrigin(d1, id, origin, 0, at);
 
   /** Creates a business with 50 refused origins, seen one second apart. `countOf` returns the count of each. */
   async function full(countOf: (index: number) => number) {
@@ -200,6 +200,7 @@ describe('the limit of 50 stored refused origins per business', () => {
       count: countOf(index),
       first_seen: seen(index),
       last_seen: seen(index),
+      let_in: 0,
     }));
     for (let start = 0; start < 50; start += 10)
       await business.db.insert(refusedOrigins).values(rows.slice(start, start + 10));
@@ -365,5 +366,69 @@ describe('the rate limits on storing refused origins', () => {
     const start = windowNow();
     const repeated = await visits(again, Array(20).fill(EVIL), bindings);
     expect(repeated.batches).toBeLessThanOrEqual(windowNow() - start + 1);
+  });
+});
+
+describe('while no site is registered, an origin that is let in', () => {
+  const read = async (business: Business, at = NOW) =>
+    (await call('GET', `${business.access}/refused`, { as: business.key, at })).body.data;
+  const entry = (origin: string, count: number, first: string, last = first) => ({
+    origin,
+    count,
+    first_seen: `2026-03-15T12:${first}:00.000000Z`,
+    last_seen: `2026-03-15T12:${last}:00.000000Z`,
+  });
+  const register = (business: Business, sites: string[]) =>
+    call('POST', business.access, { as: business.key, body: { sites } });
+
+  test('is listed until a site is registered, and then begins anew as a refused one', async () => {
+    const business = await newBusiness();
+    await visit(business, SHOP);
+    await call('POST', business.usage, { as: business.token, origin: EVIL, at: inMinutes(1) });
+    await visit(business, SHOP, { as: business.key, at: inMinutes(2) });
+    expect(await read(business)).toEqual({
+      refused: [],
+      let_in: [entry(SHOP, 2, '00', '02'), entry(EVIL, 1, '01')],
+    });
+    await register(business, [SHOP]);
+    expect(await read(business)).toEqual({ refused: [], let_in: [] });
+    expect((await visit(business, EVIL, { at: inMinutes(3) })).status).toBe(403);
+    expect(await read(business)).toEqual({ refused: [entry(EVIL, 1, '03')], let_in: [] });
+    await call('DELETE', business.access, { as: business.key });
+    expect(await read(business)).toEqual({ refused: [], let_in: [entry(SHOP, 2, '00', '02')] });
+    await visit(business, EVIL, { at: inMinutes(4) });
+    expect((await read(business)).let_in).toEqual([entry(EVIL, 1, '04'), entry(SHOP, 2, '00', '02')]);
+  });
+
+  test('is not stored for servers, the service itself, derived origins, odd origins, or refused calls', async () => {
+    const business = await newBusiness();
+    const other = await newBusiness();
+    for (const options of [
+      { as: business.token },
+      { as: business.key, origin: BASE },
+      { as: business.token, headers: { 'Sec-Fetch-Site': 'same-origin' } },
+      { as: business.token, origin: 'null' },
+      { as: business.token, origin: 'https://SHOP.example' },
+      { as: other.token, origin: SHOP },
+    ])
+      await call('GET', business.usage, options);
+    await call('GET', business.access, { as: business.token, origin: SHOP });
+    expect(await stored(business)).toEqual([]);
+  });
+
+  test('is not counted in the list of businesses', async () => {
+    const business = await newBusiness();
+    await visit(business, SHOP, { at: inMinutes(1) });
+    const { businesses } = (await call('GET', '/api/v1/business', { as: business.key, at: inMinutes(2) })).body.data;
+    expect(businesses).toMatchObject([{ refused_origins: 0 }]);
+  });
+
+  test('costs the call no row', async () => {
+    const business = await newBusiness();
+    const server = (await call('GET', business.usage, { as: business.key })).cost;
+    expect((await visit(business, SHOP, { as: business.key })).cost).toMatchObject({
+      ...server,
+      ms: expect.anything(),
+    });
   });
 });

@@ -11,15 +11,23 @@ import { count, list, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { FIRST_RULE, LAST_RULE } from './rules.ts';
 
-const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {
-  origin: text('The origin. Anyone with the token can make an origin appear here.'),
-  count: count('Minimum number of refusals.'),
-  first_seen: time('it was first refused'),
-  last_seen: time('it was last refused'),
-});
+const refusedOrigin = object(
+  'RefusedOrigin',
+  'An origin that was refused although the credential was valid, or let in.',
+  {
+    origin: text('The origin. Anyone with the token can make an origin appear here.'),
+    count: count('Minimum number of times.'),
+    first_seen: time('it was first refused or let in'),
+    last_seen: time('it was last refused or let in'),
+  },
+);
 
 export const refusedOrigins = object('RefusedOrigins', 'Unregistered origins that were refused in the last 90 days.', {
   refused: list('At most 50, most recent first.', refusedOrigin),
+  let_in: list(
+    'While no domain is registered, the origins that would be refused if others were registered: at most 50, most recent first.',
+    refusedOrigin,
+  ),
 });
 
 export type RefusedOrigin = z.infer<typeof refusedOrigin>;
@@ -61,12 +69,14 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'access',
     summary: 'List refused origins',
     description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
-50, most recent first. They can indicate a missing domain. Counts are lower bounds, and anyone with the token can make an origin appear.`,
+50, most recent first. They can indicate a missing domain. While no domain is registered, lists the origins of pages that used the token
+instead. Counts are lower bounds, and anyone with the token can make an origin appear.`,
     success: ok('Origins that are still refused.', refusedOrigins, {
       refused: {
         refused: [
           { origin: 'https://new.acme.example', count: 12, first_seen: times.created_at, last_seen: times.updated_at },
         ],
+        let_in: [],
       },
     }),
   },
@@ -74,7 +84,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'access',
     summary: 'Forget the refused origins',
     description: 'Clears the list. An origin that is refused later appears again.',
-    success: ok('The empty list.', refusedOrigins, { refused: { refused: [] } }),
+    success: ok('The empty list.', refusedOrigins, { refused: { refused: [], let_in: [] } }),
   },
   removeAccess: {
     tag: 'access',

@@ -5,28 +5,32 @@ import { Conflict } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { deleteRefusedOrigins, originsRetainedFrom, refusedSince } from '../db/refused-origins.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { inputError, unknownEntry } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
-import type { RefusedOrigins } from './description.ts';
+import type { RefusedOrigin, RefusedOrigins } from './description.ts';
 import { operations } from './operations.ts';
 import { canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
 import { addSites, removeEntries, removeEntry } from './statements.ts';
 
-/** Lists the stored origins that would still be refused, most recent first. */
+/** Lists the stored origins that would still be refused, and those that are let in because no site is registered. Most recent first. */
 function refusedOriginsResponse(
   c: ContextOf<Guarded>,
-  row: { sites: Json<string[]>; refused: Json<RefusedOrigins['refused']> },
+  row: { sites: Json<string[]>; origins: Json<(RefusedOrigin & { let_in: number })[]> },
 ) {
   const sites = new Set(parseJson(row.sites));
+  const origins = parseJson(row.origins)
+    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1))
+    .map(({ let_in, ...origin }) => ({ origin, isLetIn: let_in === 1 }));
+  const ofKind = (letIn: boolean) => origins.flatMap(({ origin, isLetIn }) => (isLetIn === letIn ? origin : []));
   // A business without sites accepts every origin.
-  const refused = parseJson(row.refused)
-    .filter(({ origin }) => sites.size > 0 && !covers(sites, origin))
-    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
-  return success<RefusedOrigins>(c, { refused });
+  return success<RefusedOrigins>(c, {
+    refused: sites.size === 0 ? [] : ofKind(false).filter(({ origin }) => !covers(sites, origin)),
+    let_in: sites.size === 0 ? ofKind(true) : [],
+  });
 }
 
 export const routes = serve(operations, {
@@ -58,13 +62,13 @@ export const routes = serve(operations, {
   },
 
   async readRefusedOrigins(c) {
-    const { row } = await c.get('ask')(refusedSince({ since: originsRetainedFrom(c.get('call').now) }));
+    const { row } = await c.get('ask')(originsSince({ since: originsRetainedFrom(c.get('call').now) }));
     return refusedOriginsResponse(c, row);
   },
 
   async forgetRefusedOrigins(c) {
     await c.get('ask')(readVerdict, { forgotten: deleteRefusedOrigins });
-    return success<RefusedOrigins>(c, { refused: [] });
+    return success<RefusedOrigins>(c, { refused: [], let_in: [] });
   },
 
   async removeAccess(c) {

@@ -40,7 +40,7 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
     const { used } = await list(`/business/usage/${id}`, undefined, range);
     counts.push(...used.filter(({ count }: { count: number }) => count > 0).map(lineOf('count', ofBusiness)));
   }
-  const { refused } = await list(`/business/${id}/access/refused`);
+  const { refused, let_in } = await list(`/business/${id}/access/refused`);
   const { alerts } = await list(`/business/${id}/alerts`, 'cursor');
   const { changes } = await list(`/business/${id}/changes`, 'before');
   // Read last: if the business still belongs to the user, so does everything read before.
@@ -51,6 +51,7 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
     ...access_list.map(lineOf('site')),
     ...counts,
     ...refused.map(lineOf('refused_origin', ofBusiness)),
+    ...let_in.map(lineOf('let_in_origin', ofBusiness)),
     ...alerts.map(lineOf('alert')),
     ...changes.map(lineOf('change', ofBusiness)),
   ];

@@ -43,9 +43,14 @@ const refusalOfRole = (role: SQLWrapper): SQL =>
 
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
- * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin.
+ * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin. `otherwise` is the
+ * result if no condition applies.
  */
-export function ruleFor({ caller, rule, namesBusiness, origin, candidates }: CallShape, key: KeyColumns) {
+export function ruleFor(
+  { caller, rule, namesBusiness, origin, candidates }: CallShape,
+  key: KeyColumns,
+  otherwise = NULL,
+) {
   const { token, keys, session, whileInactive } = rule;
   // Not an `in` list: SQLite would build an index of the roles, and read a row of it.
   const isUnlisted = rolesIn<Role>(keys).map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
@@ -68,8 +73,11 @@ export function ruleFor({ caller, rule, namesBusiness, origin, candidates }: Cal
       ? sql`when ${condition} then ${typeof refusal === 'string' ? sql.raw(`'${refusal}'`) : (refusal ?? NULL)}`
       : [],
   );
-  return sql<Refusal | null>`${whens.length === 0 ? NULL : sql`case ${sql.join(whens, sql` `)} end`}`;
+  return sql<Refusal | null>`${whens.length === 0 ? otherwise : sql`case ${sql.join(whens, sql` `)} else ${otherwise} end`}`;
 }
+
+/** Takes the place of a refusal if a page is permitted only because no site is registered. */
+export const OPEN = 'open';
 
 const NO_KEY: KeyColumns = { role: NULL, is_session: NULL };
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
@@ -88,19 +96,20 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * Builds a call's permission as a subquery. It selects the `refusal`, which is null if the call is permitted, and the columns of the
+ * Builds a call's permission as a subquery. It selects the `refusal`, which is null or OPEN if the call is permitted, and the columns of the
  * business and the key that statements need. The key's columns are null unless the caller uses an API key. It returns no row if the
  * credential is unknown. The response and every write depend on this subquery, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
+  const otherwise = shape.origin === 'sent' && shape.namesBusiness ? sql.raw(`'${OPEN}'`) : NULL;
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
     // Nested in a second sql`` on purpose. In a select from one table, Drizzle omits the table name of a column that is a whole field. A
     // subquery would then resolve the bare name to its own column.
     refusal: sql<
-      Refusal | Invalidity | null
-    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY)})`.as('refusal'),
+      Refusal | Invalidity | typeof OPEN | null
+    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY, otherwise)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
@@ -155,7 +164,7 @@ export const verdictOf = (permission: Permission) => ({
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
 export type Verdict = {
-  refusal: Refusal | Invalidity | null;
+  refusal: Refusal | Invalidity | typeof OPEN | null;
   /** The role of an API key or a session. Null for any other caller. */
   role: Role | null;
   unmarked_key: number | null;
@@ -171,4 +180,5 @@ export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
   sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
 
 /** Tests whether the call is permitted. Every statement that reads or writes for the caller depends on this. */
-export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) => isNull(refusal);
+export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) =>
+  sql`ifnull(${refusal}, '${sql.raw(OPEN)}') = '${sql.raw(OPEN)}'`;

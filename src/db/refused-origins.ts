@@ -1,4 +1,5 @@
-// Stores origins that were refused although the credential was valid. They are only a hint for the owner: no call depends on them.
+// Stores origins of pages that were refused although the credential was valid, or let in only because no site was registered. They are only a
+// hint for the owner: no call depends on them.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
@@ -18,11 +19,17 @@ const KEEP_ORIGINS_DAYS = 90;
 export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
- * Counts a refusal of `origin`. If the business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several
+ * Counts a refusal of `origin`, or that it was let in. If that changes, the count begins anew. If the business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several
  * have that count, evicts the least recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most
  * two rows.
  */
-export async function recordRefusal(d1: D1Database, business_id: number, origin: string, now: Date): Promise<void> {
+export async function recordOrigin(
+  d1: D1Database,
+  business_id: number,
+  origin: string,
+  let_in: 0 | 1,
+  now: Date,
+): Promise<void> {
   const db = drizzle(d1);
   const own = eq(refusedOrigins.business_id, business_id);
   const known = sql`exists (select 1 from ${refusedOrigins} where ${and(own, eq(refusedOrigins.origin, origin))})`;
@@ -34,6 +41,7 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
     .orderBy(asc(refusedOrigins.count), asc(refusedOrigins.last_seen))
     .limit(1);
   const seen = formatTimestamp(now);
+  const isSame = eq(refusedOrigins.let_in, let_in);
   await db.batch([
     db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
     db
@@ -46,24 +54,30 @@ export async function recordRefusal(d1: D1Database, business_id: number, origin:
           count: 1,
           first_seen: seen,
           last_seen: seen,
+          let_in,
         })} from ${businesses} where ${eq(businesses.id, business_id)}`,
       )
       .onConflictDoUpdate({
         target: [refusedOrigins.business_id, refusedOrigins.origin],
-        set: { count: sql`${refusedOrigins.count} + 1`, last_seen: seen },
+        set: {
+          count: sql`iif(${isSame}, ${refusedOrigins.count} + 1, 1)`,
+          first_seen: sql`iif(${isSame}, ${refusedOrigins.first_seen}, ${seen})`,
+          last_seen: seen,
+          let_in,
+        },
       }),
   ]);
 }
 
-/** Reads the verdict, the business's sites, and the origins refused since the day `since`. */
-export const refusedSince = statement(['since'], (permission, $) => {
-  const { origin, count, first_seen, last_seen } = refusedOrigins;
+/** Reads the verdict, the business's sites, and the origins refused or let in since the day `since`. */
+export const originsSince = statement(['since'], (permission, $) => {
+  const { origin, count, first_seen, last_seen, let_in } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const ownSites = sql`from ${access} where ${eq(access.business_id, permittedId(permission))}`;
-  const refused = jsonList(jsonObject({ origin, count, first_seen, last_seen }));
+  const origins = jsonList(jsonObject({ origin, count, first_seen, last_seen, let_in }));
   return withVerdict(permission, {
     sites: selectOne(jsonList(access.site), ownSites).as('sites'),
-    refused: selectOne(refused, sql`from ${refusedOrigins} where ${ofBusiness}`).as('refused'),
+    origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`).as('origins'),
   });
 });
 
@@ -72,8 +86,9 @@ export const refusedSince = statement(['since'], (permission, $) => {
  * then, so all of these origins would still be refused.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
-  const { last_seen } = refusedOrigins;
+  const { last_seen, let_in } = refusedOrigins;
   const isOwn = and(
+    eq(let_in, 0),
     eq(refusedOrigins.business_id, business_id),
     gt(last_seen, sql`${updated_at}`),
     gte(last_seen, since),

@@ -204,6 +204,8 @@ export const refusedOrigins = sqliteTable(
     count: integer().notNull(),
     first_seen: text().notNull(),
     last_seen: text().notNull(),
+    /** 1 if it was let in because no site was registered. 0 if it was refused. */
+    let_in: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );

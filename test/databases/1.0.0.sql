@@ -121,6 +121,7 @@ CREATE TABLE refused_origins (
   count       INTEGER NOT NULL CHECK (count > 0),
   first_seen  TEXT    NOT NULL,
   last_seen   TEXT    NOT NULL,
+  let_in      INTEGER NOT NULL DEFAULT 0 CHECK (let_in IN (0, 1)), -- 0: it was refused
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE changes (
@@ -501,7 +502,7 @@ INSERT INTO imported_days VALUES
 INSERT INTO former_tokens VALUES
 ('bua_pk_028HVhl0pngW6crqlqYiLdOUtOO7byS30M',1,'2026-03-21T13:00:00.000000Z',1);
 INSERT INTO refused_origins VALUES
-(1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z');
+(1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0);
 INSERT INTO changes VALUES
 ('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…S30M","status":"active"}',NULL,NULL),
 ('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…g7e0","name":"Shop server","expires_on":null,"business_id":1,"read_only":false,"role":"record","id":3}',NULL,NULL),

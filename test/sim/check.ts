@@ -233,7 +233,8 @@ const TABLES: Record<string, Table> = {
   refused_origins: {
     sql: 'select * from refused_origins',
     key: ['business_id', 'origin'],
-    rows: ({ refused }, database) => perBusiness(refused, database, (origins) => origins),
+    rows: ({ refused }, database) =>
+      perBusiness(refused, database, (origins) => origins.map(({ total: _, ...origin }) => origin)),
     hasExpired: (_, { last_seen }, now) => `${last_seen}` < plusDays(dayOf(now), -90),
     forget(state, { business_id, origin }) {
       const id = Number(business_id);
@@ -373,9 +374,9 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
     return false; // its other columns must be equal
   }
   const refused = state.refused[row.business_id as number]?.find(({ origin }) => origin === row.origin);
-  if (refused === undefined || Number(stored.count) > refused.count || `${stored.last_seen}` > refused.last_seen)
+  if (refused === undefined || Number(stored.count) > refused.total || `${stored.last_seen}` > refused.last_seen)
     return false;
-  const { origin, count, first_seen, last_seen } = stored;
-  Object.assign(refused, { origin, count, first_seen, last_seen });
+  const { origin, count, first_seen, last_seen, let_in } = stored;
+  Object.assign(refused, { origin, count, first_seen, last_seen, let_in });
   return true;
 }

@@ -51,7 +51,9 @@ select
   ) as entries
 from
   permission
-  left join businesses on businesses.id = case when refusal is null then :business_id end;
+  left join businesses on businesses.id = case
+    when ifnull(refusal, 'open') = 'open' then :business_id
+  end;
 
 -- decided
 update businesses
@@ -61,7 +63,7 @@ set
 where
   (
     businesses.id = (
-      select case when refusal is null then :business_id end
+      select case when ifnull(refusal, 'open') = 'open' then :business_id end
       from permission
     )
     and unixepoch('subsec') < :deadline

@@ -14,6 +14,7 @@ select
         true
         and api_keys.role <> 'full'
       ) then iif(api_keys.role = 'read', 'read_only_key', 'record_only_key')
+      else null
     end
   ) as refusal,
   api_keys.id as key_id,

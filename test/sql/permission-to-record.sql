@@ -19,6 +19,7 @@ select
         from access
         where access.business_id = businesses.id
       ) then 'origin_not_authorized'
+      else 'open'
     end
   ) as refusal,
   null as key_id,

@@ -11,7 +11,7 @@ select
     from daily_usage
     where
       (
-        daily_usage.business_id = case when refusal is null then :business_id end
+        daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
         and daily_usage.day between :from and :to
       )
   ) as counts

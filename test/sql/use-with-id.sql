@@ -16,7 +16,7 @@ select
         from daily_usage
         where
           (
-            daily_usage.business_id = case when refusal is null then :business_id end
+            daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
             and daily_usage.day = :today
           )
       ),
@@ -29,7 +29,7 @@ select
       from daily_usage
       where
         (
-          daily_usage.business_id = case when refusal is null then :business_id end
+          daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
           and daily_usage.day between coalesce(
             case
               when permission.has_billing_changes then (
@@ -46,7 +46,9 @@ select
                 from billing_changes
                 where
                   (
-                    billing_changes.business_id = case when refusal is null then :business_id end
+                    billing_changes.business_id = case
+                      when ifnull(refusal, 'open') = 'open' then :business_id
+                    end
                     and billing_changes.starts_on <= :today
                   )
                 order by billing_changes.starts_on desc
@@ -76,7 +78,9 @@ select
                 from billing_changes
                 where
                   (
-                    billing_changes.business_id = case when refusal is null then :business_id end
+                    billing_changes.business_id = case
+                      when ifnull(refusal, 'open') = 'open' then :business_id
+                    end
                     and billing_changes.starts_on <= :today
                   )
                 order by billing_changes.starts_on desc
@@ -111,7 +115,9 @@ select
           from billing_changes
           where
             (
-              billing_changes.business_id = case when refusal is null then :business_id end
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and billing_changes.starts_on <= :today
             )
           order by billing_changes.starts_on desc
@@ -144,7 +150,9 @@ select
           from billing_changes
           where
             (
-              billing_changes.business_id = case when refusal is null then :business_id end
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and billing_changes.starts_on <= :today
             )
           order by billing_changes.starts_on desc
@@ -165,7 +173,7 @@ select
 from
   permission
   left join ledger on (
-    ledger.business_id = case when refusal is null then :business_id end
+    ledger.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
     and ledger.digest = unhex (:digest)
   )
   left join daily_usage on (
@@ -176,7 +184,7 @@ from
 -- counted
 insert into daily_usage (business_id, day, count, sources)
 select
-  case when refusal is null then :business_id end,
+  case when ifnull(refusal, 'open') = 'open' then :business_id end,
   :today,
   :quantity,
   '{"' || iif(
@@ -195,13 +203,13 @@ select
 from permission
 where
   (
-    refusal is null
+    ifnull(refusal, 'open') = 'open'
     and unixepoch('subsec') < :deadline
     and not exists (
       select 1
       from ledger
       where
-        ledger.business_id = case when refusal is null then :business_id end
+        ledger.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
         and ledger.digest = unhex (:digest)
     )
   )
@@ -214,7 +222,9 @@ where
             from daily_usage
             where
               (
-                daily_usage.business_id = case when refusal is null then :business_id end
+                daily_usage.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
                 and daily_usage.day = :today
               )
           ),
@@ -230,7 +240,9 @@ where
           from daily_usage
           where
             (
-              daily_usage.business_id = case when refusal is null then :business_id end
+              daily_usage.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and daily_usage.day between coalesce(
                 case
                   when permission.has_billing_changes then (
@@ -247,7 +259,9 @@ where
                     from billing_changes
                     where
                       (
-                        billing_changes.business_id = case when refusal is null then :business_id end
+                        billing_changes.business_id = case
+                          when ifnull(refusal, 'open') = 'open' then :business_id
+                        end
                         and billing_changes.starts_on <= :today
                       )
                     order by billing_changes.starts_on desc
@@ -277,7 +291,9 @@ where
                     from billing_changes
                     where
                       (
-                        billing_changes.business_id = case when refusal is null then :business_id end
+                        billing_changes.business_id = case
+                          when ifnull(refusal, 'open') = 'open' then :business_id
+                        end
                         and billing_changes.starts_on <= :today
                       )
                     order by billing_changes.starts_on desc
@@ -323,7 +339,7 @@ returning
 -- remembered
 insert into ledger (business_id, digest, day, forget_on, quantity, source)
 select
-  case when refusal is null then :business_id end,
+  case when ifnull(refusal, 'open') = 'open' then :business_id end,
   unhex (:digest),
   (strftime('%s', :today) / 86400),
   (strftime('%s', :today) / 86400) + 3,
@@ -335,7 +351,7 @@ from
     where changes() > 0
   )
   cross join permission
-where refusal is null;
+where ifnull(refusal, 'open') = 'open';
 
 -- reached
 insert into

@@ -16,7 +16,7 @@ select
         from daily_usage
         where
           (
-            daily_usage.business_id = case when refusal is null then :business_id end
+            daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
             and daily_usage.day = :today
           )
       ),
@@ -29,7 +29,7 @@ select
       from daily_usage
       where
         (
-          daily_usage.business_id = case when refusal is null then :business_id end
+          daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
           and daily_usage.day between coalesce(
             case
               when permission.has_billing_changes then (
@@ -46,7 +46,9 @@ select
                 from billing_changes
                 where
                   (
-                    billing_changes.business_id = case when refusal is null then :business_id end
+                    billing_changes.business_id = case
+                      when ifnull(refusal, 'open') = 'open' then :business_id
+                    end
                     and billing_changes.starts_on <= :today
                   )
                 order by billing_changes.starts_on desc
@@ -76,7 +78,9 @@ select
                 from billing_changes
                 where
                   (
-                    billing_changes.business_id = case when refusal is null then :business_id end
+                    billing_changes.business_id = case
+                      when ifnull(refusal, 'open') = 'open' then :business_id
+                    end
                     and billing_changes.starts_on <= :today
                   )
                 order by billing_changes.starts_on desc
@@ -111,7 +115,9 @@ select
           from billing_changes
           where
             (
-              billing_changes.business_id = case when refusal is null then :business_id end
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and billing_changes.starts_on <= :today
             )
           order by billing_changes.starts_on desc
@@ -144,7 +150,9 @@ select
           from billing_changes
           where
             (
-              billing_changes.business_id = case when refusal is null then :business_id end
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and billing_changes.starts_on <= :today
             )
           order by billing_changes.starts_on desc
@@ -166,7 +174,7 @@ where true;
 -- counted
 insert into daily_usage (business_id, day, count, sources)
 select
-  case when refusal is null then :business_id end,
+  case when ifnull(refusal, 'open') = 'open' then :business_id end,
   :today,
   :quantity,
   '{"' || iif(
@@ -185,7 +193,7 @@ select
 from permission
 where
   (
-    refusal is null
+    ifnull(refusal, 'open') = 'open'
     and unixepoch('subsec') < :deadline
   )
   and not (
@@ -197,7 +205,9 @@ where
             from daily_usage
             where
               (
-                daily_usage.business_id = case when refusal is null then :business_id end
+                daily_usage.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
                 and daily_usage.day = :today
               )
           ),
@@ -213,7 +223,9 @@ where
           from daily_usage
           where
             (
-              daily_usage.business_id = case when refusal is null then :business_id end
+              daily_usage.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
               and daily_usage.day between coalesce(
                 case
                   when permission.has_billing_changes then (
@@ -230,7 +242,9 @@ where
                     from billing_changes
                     where
                       (
-                        billing_changes.business_id = case when refusal is null then :business_id end
+                        billing_changes.business_id = case
+                          when ifnull(refusal, 'open') = 'open' then :business_id
+                        end
                         and billing_changes.starts_on <= :today
                       )
                     order by billing_changes.starts_on desc
@@ -260,7 +274,9 @@ where
                     from billing_changes
                     where
                       (
-                        billing_changes.business_id = case when refusal is null then :business_id end
+                        billing_changes.business_id = case
+                          when ifnull(refusal, 'open') = 'open' then :business_id
+                        end
                         and billing_changes.starts_on <= :today
                       )
                     order by billing_changes.starts_on desc

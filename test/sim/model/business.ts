@@ -126,14 +126,19 @@ export function readRefused(call: Call) {
   const { id } = businessOf(call);
   const sites = sitesOf(state, id);
   const since = plusDays(dayOf(now), -90);
-  const refused = (state.refused[id] ?? [])
-    .filter(({ origin, last_seen }) => sites.length > 0 && !isCovered(sites, origin) && last_seen >= since)
+  const origins = (state.refused[id] ?? [])
+    .filter(({ last_seen }) => last_seen >= since)
     .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
-  return success({ refused });
+  const isOpen = sites.length === 0;
+  const shown = ({ let_in: _, total: __, ...origin }: (typeof origins)[number]) => origin;
+  return success({
+    refused: origins.filter(({ origin, let_in }) => !isOpen && let_in === 0 && !isCovered(sites, origin)).map(shown),
+    let_in: origins.filter(({ let_in }) => isOpen && let_in === 1).map(shown),
+  });
 }
 export function forgetRefused({ state, business }: Call) {
   delete state.refused[business?.id ?? 0];
-  return success({ refused: [] });
+  return success({ refused: [], let_in: [] });
 }
 
 const MAX_FORMER = 5;

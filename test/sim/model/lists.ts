@@ -48,7 +48,7 @@ export function listBusinesses(call: Call) {
     })),
     limits: limitsOf(call, business),
     refused_origins: (state.refused[business.id] ?? []).filter(
-      ({ last_seen }) => last_seen >= since && last_seen > business.updated_at,
+      ({ last_seen, let_in }) => let_in === 0 && last_seen >= since && last_seen > business.updated_at,
     ).length,
   }));
   return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });

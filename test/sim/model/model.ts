@@ -220,9 +220,17 @@ export class Model {
       },
       json: text,
     };
-    const errors = errorsOf(call, json, isEmpty, method);
-    if (Object.keys(errors).length > 0) throw invalid(errors);
-    return this.#run(call, method);
+    const isOpen = business !== null && operator === null && this.#isOpen(business, caller, headers);
+    try {
+      const errors = errorsOf(call, json, isEmpty, method);
+      if (Object.keys(errors).length > 0) throw invalid(errors);
+      return this.#run(call, method);
+    } finally {
+      if (isOpen && origin !== null && isRegistrable(origin)) {
+        noteOrigin(state, business.id, origin, 1, now);
+        after.refused = business.id;
+      }
+    }
   }
 
   /** Throws if the headers alone suffice to refuse a request. */
@@ -279,6 +287,12 @@ export class Model {
     return { ...none, caller: 'token', business };
   }
 
+  /** Whether a page is let in only because no site is registered. */
+  #isOpen({ id }: Business, caller: Caller, { Origin }: Record<string, string>): boolean {
+    const isChecked = Origin !== undefined && (caller === 'token' || Origin !== BASE);
+    return isChecked && sitesOf(this.state, id).length === 0;
+  }
+
   #checkOrigin(
     business: Business,
     caller: Caller,
@@ -306,7 +320,7 @@ export class Model {
         'This business token works only from pages of its registered sites, and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.',
       );
     if (isRegistrable(origin)) {
-      noteRefusal(state, business.id, origin, now);
+      noteOrigin(state, business.id, origin, 0, now);
       after.refused = business.id;
     }
     const shown = /^[ -~]{1,300}$/.test(origin) ? `Origin ${origin}` : 'This origin';
@@ -428,12 +442,14 @@ function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): vo
 }
 
 const MAX_REFUSED = 50;
-function noteRefusal(state: State, business_id: number, origin: string, now: number): void {
+function noteOrigin(state: State, business_id: number, origin: string, let_in: 0 | 1, now: number): void {
   const list = state.refused[business_id] ?? [];
   state.refused[business_id] = list;
   const known = list.find((refusal) => refusal.origin === origin);
   if (known !== undefined) {
+    if (known.let_in !== let_in) Object.assign(known, { count: 0, first_seen: stamp(now), let_in });
     known.count += 1;
+    known.total += 1;
     known.last_seen = stamp(now);
     return;
   }
@@ -441,6 +457,6 @@ function noteRefusal(state: State, business_id: number, origin: string, now: num
     const [rarest] = list.toSorted((a, b) => a.count - b.count || (a.last_seen < b.last_seen ? -1 : 1));
     list.splice(list.indexOf(rarest as (typeof list)[number]), 1);
   }
-  list.push({ origin, count: 1, first_seen: stamp(now), last_seen: stamp(now) });
+  list.push({ origin, count: 1, first_seen: stamp(now), last_seen: stamp(now), let_in, total: 1 });
   list.sort((a, b) => (a.origin < b.origin ? -1 : 1));
 }

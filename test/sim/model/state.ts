@@ -71,7 +71,18 @@ export type Change = {
   actor_user_id: number | null;
 };
 export type Json = { [name: string]: unknown };
-export type Refused = { origin: string; count: number; first_seen: string; last_seen: string };
+/**
+ * `let_in` is 1 if the origin was let in because no site was registered. The count begins anew when that changes. `total` does not, and is what
+ * the count can be if a note was lost.
+ */
+export type Refused = {
+  origin: string;
+  count: number;
+  first_seen: string;
+  last_seen: string;
+  let_in: 0 | 1;
+  total: number;
+};
 
 export type Event = {
   period: 'day' | 'month';
