@@ -474,7 +474,7 @@ describe('refused origins', () => {
     await armed();
     await button('Forget 1 origin').click();
     await page.getByText('No origins were refused recently.').waitFor();
-    expect(await world.call('GET', `${business.id}/access/refused`)).toEqual({ refused: [] });
+    expect(await world.call('GET', `${business.id}/access/refused`)).toEqual({ refused: [], let_in: [] });
     await eventually(focused).not.toBe('');
     await eventually(() => page.evaluate('document.activeElement === document.body')).toBe(false);
   });

@@ -61,7 +61,7 @@ describe('user export', () => {
       }
       if (path.startsWith('/business/usage/'))
         return { used: [0, 5].map((count) => ({ date: `2026-01-0${count}`, count })) };
-      if (path.endsWith('/refused')) return { refused: [] };
+      if (path.endsWith('/refused')) return { refused: [], let_in: [] };
       if (path.endsWith('/alerts')) return page('alerts', [{ id: 'first' }]);
       if (path.endsWith('/changes')) return page('changes', [{ id: 'first' }]);
       const id = Number(path.slice('/business/'.length));

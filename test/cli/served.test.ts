@@ -66,6 +66,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
     give('--id', `${id + 1000}`);
     give('--business', `${id}`);
     give('--expires', dayOf(new Date()));
+    give('--source', 'https://a.example');
     if (words.includes('--database')) give('--user', `${70 + count}`); // a new user
     return words;
   }
@@ -123,21 +124,22 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
       const history = join(newFolder(), 'history.csv');
       writeFileSync(history, '1999-12-31,3\n2026-01-30,0\n2026-01-31,7\n');
       await printed(env, 'usage', 'import', `${second.id}`, history);
-      const use = (method: string, Origin: string) =>
-        fetch(`${env.API}/business/usage/${first.id}`, {
-          method,
-          headers: { Authorization: `Bearer ${first.token}`, Origin },
-        });
+      const use = (method: string, Origin: string, { id, token } = first) =>
+        fetch(`${env.API}/business/usage/${id}`, { method, headers: { Authorization: `Bearer ${token}`, Origin } });
       const recorded = (await (await use('POST', 'https://a.example')).json()) as { data: { date: string } };
       const { date } = recorded.data;
       expect((await use('GET', 'https://b.example')).status).toBe(403);
-      const refused = await vi.waitFor(async () => {
-        const { refused } = await printed(env, 'access', 'refused', `${first.id}`);
-        expect(refused).toHaveLength(1); // stored after the response
-        return refused;
-      });
+      const { token } = await printed(env, 'business', 'show', `${second.id}`);
+      expect((await use('GET', 'https://b.example', { id: second.id, token })).status).toBe(200);
+      const seen = ({ id }: { id: number }, list: string) =>
+        vi.waitFor(async () => {
+          const { [list]: one, ...other } = await printed(env, 'access', 'refused', `${id}`);
+          expect([one.length, Object.values(other)]).toEqual([1, [[]]]); // stored after the response
+          return one.map((entry: object) => ({ type: `${list}_origin`, business_id: id, ...entry }));
+        });
+      const [refused, letIn] = [await seen(first, 'refused'), await seen(second, 'let_in')];
 
-      const ofBusiness = async ({ id }: { id: number }, counts: object[], refused: object[]) => {
+      const ofBusiness = async ({ id }: { id: number }, counts: object[], origins: object[]) => {
         const { access_list, token, ...business } = await printed(env, 'business', 'show', `${id}`);
         const { alerts } = await printed(env, 'alerts', 'list', `${id}`);
         const { changes } = await printed(env, 'changes', 'list', `${id}`);
@@ -145,7 +147,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
           { type: 'business', ...business, token: `…${token.slice(-4)}` },
           ...access_list.map((entry: object) => ({ type: 'site', ...entry })),
           ...counts.map((entry) => ({ type: 'count', business_id: id, ...entry })),
-          ...refused.map((entry) => ({ type: 'refused_origin', business_id: id, ...entry })),
+          ...origins,
           ...alerts.map((entry: object) => ({ type: 'alert', ...entry })),
           ...changes.map((entry: object) => ({ type: 'change', business_id: id, ...entry })),
         ];
@@ -161,7 +163,7 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
         ...keys.map((entry: object) => ({ type: 'key', ...entry })),
         ...changes.map((entry: object) => ({ type: 'change', business_id: null, ...entry })),
         ...(await ofBusiness(first, [{ date, count: 1 }], refused)),
-        ...(await ofBusiness(second, imported, [])),
+        ...(await ofBusiness(second, imported, letIn)),
         { type: 'end' },
       ]);
       const documented = tableIn('docs/operating.md', 'Table', 'Columns', 'Contents', 'Stored', 'Exported as');
