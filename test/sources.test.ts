@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
 import {
+  BASE,
   type Business,
   call,
   countsByDay,
@@ -55,6 +56,12 @@ describe('a use of a page', () => {
       expect(await sourcesOf(business)).toEqual([[sites[index], 1]]);
     },
   );
+
+  test('that a browser marked as same-origin counts for the service’s own site, without an Origin', async () => {
+    const business = await newBusiness({ sites: [BASE] });
+    await use(business, { as: business.token, headers: { 'Sec-Fetch-Site': 'same-origin' } });
+    expect(await sourcesOf(business)).toEqual([[BASE, 1]]);
+  });
 
   test('counts without a source while no site is registered', async () => {
     const business = await newBusiness();

@@ -32,8 +32,8 @@ export const newNames = (business_id: SQLWrapper, names: SQL) =>
  * The number of the entry that lets the call's origin in: the site itself, or else the narrowest wildcard. Null if none does. For the
  * permission's select.
  */
-export function sourceOfPage(business_id: SQLWrapper, { origin, candidates }: CallShape): SQL {
-  if (origin !== 'sent' || candidates === 0) return NULL;
+export function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape): SQL {
+  if (candidates === 0) return NULL;
   const numbers = Array.from({ length: candidates }, (_, index) => {
     const site = sql.placeholder(candidate(index));
     return sql`(select ${sources.number} from ${access} cross join ${sources}
