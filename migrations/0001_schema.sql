@@ -153,9 +153,9 @@ CREATE TABLE former_tokens (
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 
--- Origins that were refused although the credential was valid, or let in because no site was registered: at most 50 for each business, for 90 days. The actual count can be higher,
--- because not every refusal is stored. There is no index on last_seen, because a refusal must write few rows. The purge walks through the
--- table instead.
+-- Origins that were refused although the credential was valid, or let in only because no site was registered: together at most 50 for each
+-- business, for 90 days. The actual count can be higher, because not every call is stored. There is no index on last_seen, because a call
+-- must write few rows. The purge walks through the table instead.
 CREATE TABLE refused_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),

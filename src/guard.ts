@@ -32,7 +32,7 @@ import {
   queryInput,
   unknownParameters,
 } from './http/input.ts';
-import { limitAddress, limitCredential, mayStoreRefusal } from './http/rate-limits.ts';
+import { limitAddress, limitCredential, mayStoreOrigin } from './http/rate-limits.ts';
 import { NO_QUERY } from './input.ts';
 import type { Circumstances, Operation } from './operation.ts';
 
@@ -269,6 +269,6 @@ async function rememberIfAllowed(
   { business_id, origin, now }: Call,
   letIn: 0 | 1,
 ): Promise<void> {
-  if (origin === null || !isRegistrable(origin) || !(await mayStoreRefusal(c, business_id, origin))) return;
+  if (origin === null || !isRegistrable(origin) || !(await mayStoreOrigin(c, business_id, origin))) return;
   await recordOrigin(d1, business_id, origin, letIn, now);
 }

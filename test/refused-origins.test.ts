@@ -24,12 +24,15 @@ const inMinutes = (minutes: number) => later(minutes * 60_000);
 const visit = (business: Business, origin: string, options: CallOptions = {}) =>
   call('GET', business.usage, { as: business.token, origin, ...options });
 
-/** Reads the list with the owner's API key. */
-async function listed(business: Business, at = NOW) {
+type Entry = { origin: string; count: number; first_seen: string; last_seen: string };
+
+/** Reads both lists with the owner's API key. */
+async function listsOf(business: Business, at = NOW) {
   const { status, body } = await call('GET', `${business.access}/refused`, { as: business.key, at });
   expect({ status, ok: body.status }).toEqual({ status: 200, ok: true });
-  return body.data.refused as { origin: string; count: number; first_seen: string; last_seen: string }[];
+  return body.data as { refused: Entry[]; let_in: Entry[] };
 }
+const listed = async (business: Business, at?: Date) => (await listsOf(business, at)).refused;
 const originsOf = async (business: Business, at?: Date) => (await listed(business, at)).map(({ origin }) => origin);
 const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
 
@@ -169,13 +172,13 @@ describe('the list of refused origins', () => {
     expect(await listed(business, days(92))).toMatchObject([{ origin: EVIL, count: 2 }]);
   });
 
-  test('stays empty if an origin is refused after the business is deleted', async () => {
+  test('stays empty if an origin is refused or let in after the business is deleted', async () => {
     const business = await restricted();
     await business.db.batch([
       business.db.delete(access).where(eq(access.business_id, business.id)),
       business.db.delete(businesses).where(eq(businesses.id, business.id)),
     ]);
-    await recordOrigin(business.home.d1, business.id, EVIL, 0, NOW);
+    for (const let_in of [0, 1] as const) await recordOrigin(business.home.d1, business.id, EVIL, let_in, NOW);
     expect(await stored(business)).toEqual([]);
   });
 });
@@ -186,9 +189,9 @@ describe('the list of refused origins', () => {
  */
 const ROWS_READ = 160;
 
-describe('the limit of 50 stored refused origins per business', () => {
-  const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
-    recordOrigin(d1, id, origin, 0, at);
+describe('the limit of 50 stored origins per business', () => {
+  const remember = ({ home, id }: Business, origin: string, at = NOW, let_in: 0 | 1 = 0, d1 = home.d1) =>
+    recordOrigin(d1, id, origin, let_in, at);
 
   /** Creates a business with 50 refused origins, seen one second apart. `countOf` returns the count of each. */
   async function full(countOf: (index: number) => number) {
@@ -221,7 +224,7 @@ describe('the limit of 50 stored refused origins per business', () => {
 
   test('evicts the least recent of the origins with the lowest count', async () => {
     const { business, rows } = await full((index) => (index < 8 ? 9 : 1)); // o10 sorts first by name
-    await remember(business, EVIL, inMinutes(1));
+    await remember(business, EVIL, inMinutes(1), 1); // both kinds share the limit
     expect(await gone(business, rows)).toEqual(['https://o8.example']);
   });
 
@@ -245,7 +248,7 @@ describe('the limit of 50 stored refused origins per business', () => {
   });
 
   /** Stores origins in order, in few batches. Returns the highest number of rows read, and of rows written, for any one origin. */
-  async function rememberAll(business: Business, origins: string[]) {
+  async function rememberAll(business: Business, origins: string[], let_in: 0 | 1) {
     const { d1 } = business.home;
     const most = { rows_read: 0, rows_written: 0 };
     for (let start = 0; start < origins.length; start += 250) {
@@ -258,7 +261,7 @@ describe('the limit of 50 stored refused origins per business', () => {
         },
       };
       for (const [index, origin] of origins.slice(start, start + 250).entries())
-        await remember(business, origin, inMinutes((start + index) / 60), collecting as unknown as D1Database);
+        await remember(business, origin, inMinutes((start + index) / 60), let_in, collecting as unknown as D1Database);
       const results = await d1.batch(batches.flat());
       for (const { length } of batches) {
         const metas = results.splice(0, length).map(({ meta }) => meta);
@@ -272,31 +275,38 @@ describe('the limit of 50 stored refused origins per business', () => {
     return most;
   }
 
-  test('retains origins that recur among 2,000 invented origins, and writes at most two rows per request', {
-    tags: 'slow',
-  }, async () => {
-    const business = await restricted();
-    // An origin that was seen twice may recur rarely. A new origin must recur before 50 other new origins arrive.
-    const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
-    const origins = [rare, rare];
-    for (let index = 0; index < 2000; index++) {
-      origins.push(`https://x${index}.invented.example`);
-      if (index % 100 === 99) origins.push(rare);
-      if (index % 40 === 39) origins.push(often);
-    }
-    const most = await rememberAll(business, origins);
-    expect(most.rows_written, 'rows written').toBe(2);
-    expect(most.rows_read, 'rows read').toBeLessThanOrEqual(ROWS_READ);
-    const now = inMinutes(24 * 60);
-    for (let index = 0; index < 60; index++) await visit(business, `https://y${index}.invented.example`, { at: now });
-    const list = await listed(business, now);
-    expect(list).toHaveLength(50);
-    const counts = Object.fromEntries(list.map(({ origin, count }) => [origin, count]));
-    expect([counts[rare], counts[often]]).toEqual([22, 50]);
-  });
+  test.each([
+    ['refused', 0, [SHOP]],
+    ['let_in', 1, []],
+  ] as const)(
+    'retains %s origins that recur among 2,000 invented ones, and writes at most two rows per request',
+    {
+      tags: 'slow',
+    },
+    async (list, let_in, sites) => {
+      const business = await newBusiness({ sites: [...sites] });
+      // An origin that was seen twice may recur rarely. A new origin must recur before 50 other new origins arrive.
+      const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
+      const origins = [rare, rare];
+      for (let index = 0; index < 2000; index++) {
+        origins.push(`https://x${index}.invented.example`);
+        if (index % 100 === 99) origins.push(rare);
+        if (index % 40 === 39) origins.push(often);
+      }
+      const most = await rememberAll(business, origins, let_in);
+      expect(most.rows_written, 'rows written').toBe(2);
+      expect(most.rows_read, 'rows read').toBeLessThanOrEqual(ROWS_READ);
+      const now = inMinutes(24 * 60);
+      for (let index = 0; index < 60; index++) await visit(business, `https://y${index}.invented.example`, { at: now });
+      const shown = (await listsOf(business, now))[list];
+      expect(shown).toHaveLength(50);
+      const counts = Object.fromEntries(shown.map(({ origin, count }) => [origin, count]));
+      expect([counts[rare], counts[often]]).toEqual([22, 50]);
+    },
+  );
 });
 
-describe('the rate limits on storing refused origins', () => {
+describe('the rate limits on storing origins', () => {
   /** A limiter that allows each key `limit` requests. */
   function limiter(limit: number) {
     const counts = new Map<string, number>();
@@ -310,11 +320,11 @@ describe('the rate limits on storing refused origins', () => {
   }
 
   /** Sends a request from each origin. Returns the number of writes. */
-  async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
+  async function visits(business: Business, origins: string[], bindings: Partial<Bindings>, expected = 403) {
     const writes = { batches: 0, rows_written: 0 };
     await inBatches(origins, async (origin) => {
       const { status, lines, errors, later } = await visit(business, origin, { bindings });
-      expect([status, lines.length, errors]).toEqual([403, 1, []]);
+      expect([status, lines.length, errors]).toEqual([expected, 1, []]);
       writes.batches += later.round_trips;
       writes.rows_written += later.rows_written;
     });
@@ -329,8 +339,9 @@ describe('the rate limits on storing refused origins', () => {
     expect(await visits(business, invented(200), bindings)).toEqual({ batches: 10, rows_written: 10 });
     expect(await stored(business)).toHaveLength(10);
     // Each business has its own limit.
-    const other = await restricted();
-    expect(await visits(other, invented(20), bindings)).toEqual({ batches: 10, rows_written: 10 });
+    const open = await newBusiness();
+    expect(await visits(open, invented(200), bindings, 200)).toEqual({ batches: 10, rows_written: 10 });
+    expect(await stored(open)).toHaveLength(10);
   });
 
   test('allow one write per origin, and the origin’s other requests do not use up the business’s limit', async () => {
@@ -370,8 +381,6 @@ describe('the rate limits on storing refused origins', () => {
 });
 
 describe('while no site is registered, an origin that is let in', () => {
-  const read = async (business: Business, at = NOW) =>
-    (await call('GET', `${business.access}/refused`, { as: business.key, at })).body.data;
   const entry = (origin: string, count: number, first: string, last = first) => ({
     origin,
     count,
@@ -386,18 +395,18 @@ describe('while no site is registered, an origin that is let in', () => {
     await visit(business, SHOP);
     await call('POST', business.usage, { as: business.token, origin: EVIL, at: inMinutes(1) });
     await visit(business, SHOP, { as: business.key, at: inMinutes(2) });
-    expect(await read(business)).toEqual({
+    expect(await listsOf(business)).toEqual({
       refused: [],
       let_in: [entry(SHOP, 2, '00', '02'), entry(EVIL, 1, '01')],
     });
     await register(business, [SHOP]);
-    expect(await read(business)).toEqual({ refused: [], let_in: [] });
+    expect(await listsOf(business)).toEqual({ refused: [], let_in: [] });
     expect((await visit(business, EVIL, { at: inMinutes(3) })).status).toBe(403);
-    expect(await read(business)).toEqual({ refused: [entry(EVIL, 1, '03')], let_in: [] });
+    expect(await listsOf(business)).toEqual({ refused: [entry(EVIL, 1, '03')], let_in: [] });
     await call('DELETE', business.access, { as: business.key });
-    expect(await read(business)).toEqual({ refused: [], let_in: [entry(SHOP, 2, '00', '02')] });
+    expect(await listsOf(business)).toEqual({ refused: [], let_in: [entry(SHOP, 2, '00', '02')] });
     await visit(business, EVIL, { at: inMinutes(4) });
-    expect((await read(business)).let_in).toEqual([entry(EVIL, 1, '04'), entry(SHOP, 2, '00', '02')]);
+    expect((await listsOf(business)).let_in).toEqual([entry(EVIL, 1, '04'), entry(SHOP, 2, '00', '02')]);
   });
 
   test('is not stored for servers, the service itself, derived origins, odd origins, or refused calls', async () => {
@@ -410,9 +419,23 @@ describe('while no site is registered, an origin that is let in', () => {
       { as: business.token, origin: 'null' },
       { as: business.token, origin: 'https://SHOP.example' },
       { as: other.token, origin: SHOP },
+      { as: other.key, origin: SHOP },
     ])
       await call('GET', business.usage, options);
     await call('GET', business.access, { as: business.token, origin: SHOP });
+    expect((await call('GET', '/api/v1/business', { as: business.key, origin: SHOP })).status).toBe(200);
+    const suspended = await newBusiness({ status: 'suspended' });
+    expect((await visit(suspended, SHOP)).status).toBe(401);
+    for (const one of [business, other, suspended]) expect(await stored(one)).toEqual([]);
+  });
+
+  test('is stored even if the input is wrong, listed for 90 days, and forgotten with the refused ones', async () => {
+    const business = await newBusiness();
+    const asked = await call('GET', `${business.usage}?from=never`, { as: business.token, origin: SHOP });
+    expect([asked.status, asked.cost.rows_written, asked.later.rows_written]).toEqual([422, 0, 1]);
+    const afterDays = async (days: number) => (await listsOf(business, later(days * 86_400_000))).let_in;
+    expect([await afterDays(90), await afterDays(91)]).toEqual([[entry(SHOP, 1, '00')], []]);
+    await call('DELETE', `${business.access}/refused`, { as: business.key });
     expect(await stored(business)).toEqual([]);
   });
 

@@ -16,19 +16,23 @@ const refusedOrigin = object(
   'An origin that was refused although the credential was valid, or let in.',
   {
     origin: text('The origin. Anyone with the token can make an origin appear here.'),
-    count: count('Minimum number of times.'),
+    count: count('Minimum number of calls that were refused or let in.'),
     first_seen: time('it was first refused or let in'),
     last_seen: time('it was last refused or let in'),
   },
 );
 
-export const refusedOrigins = object('RefusedOrigins', 'Unregistered origins that were refused in the last 90 days.', {
-  refused: list('At most 50, most recent first.', refusedOrigin),
-  let_in: list(
-    'While no domain is registered, the origins that would be refused if others were registered: at most 50, most recent first.',
-    refusedOrigin,
-  ),
-});
+export const refusedOrigins = object(
+  'RefusedOrigins',
+  'Unregistered origins that were refused or let in during the last 90 days.',
+  {
+    refused: list('At most 50, most recent first. Empty while no domain is registered.', refusedOrigin),
+    let_in: list(
+      'Origins that were let in because no domain is registered: at most 50, most recent first. Empty while one is registered.',
+      refusedOrigin,
+    ),
+  },
+);
 
 export type RefusedOrigin = z.infer<typeof refusedOrigin>;
 export type RefusedOrigins = z.infer<typeof refusedOrigins>;
@@ -67,24 +71,28 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   },
   readRefusedOrigins: {
     tag: 'access',
-    summary: 'List refused origins',
+    summary: 'List refused and let-in origins',
     description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
 50, most recent first. They can indicate a missing domain. While no domain is registered, lists the origins of pages that used the token
 instead. Counts are lower bounds, and anyone with the token can make an origin appear.`,
-    success: ok('Origins that are still refused.', refusedOrigins, {
+    success: ok('Origins that are still refused, or that were let in.', refusedOrigins, {
       refused: {
         refused: [
           { origin: 'https://new.acme.example', count: 12, first_seen: times.created_at, last_seen: times.updated_at },
         ],
         let_in: [],
       },
+      let_in: {
+        refused: [],
+        let_in: [{ origin: SHOP, count: 40, first_seen: times.created_at, last_seen: times.updated_at }],
+      },
     }),
   },
   forgetRefusedOrigins: {
     tag: 'access',
-    summary: 'Forget the refused origins',
-    description: 'Clears the list. An origin that is refused later appears again.',
-    success: ok('The empty list.', refusedOrigins, { refused: { refused: [], let_in: [] } }),
+    summary: 'Forget the refused and let-in origins',
+    description: 'Clears both lists. An origin that is refused or let in later appears again.',
+    success: ok('The empty lists.', refusedOrigins, { refused: { refused: [], let_in: [] } }),
   },
   removeAccess: {
     tag: 'access',

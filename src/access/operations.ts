@@ -1,4 +1,4 @@
-// The domains on which a business token works, and the origins that were refused.
+// The domains on which a business token works, and the origins that were refused or let in.
 import * as z from 'zod/mini';
 import { by, FULL, READERS } from '../core/policy.ts';
 import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';

@@ -127,11 +127,11 @@ export const COMMANDS: Record<string, Command> = {
   },
   'access refused ID': {
     ...requestOf(access.readRefusedOrigins),
-    does: 'Lists the origins that were refused in the last 90 days and would still be refused.',
+    does: 'Lists the origins that were refused in the last 90 days and would still be refused, or that were let in without sites.',
   },
   'access forget-refused ID': {
     ...requestOf(access.forgetRefusedOrigins),
-    does: 'Empties the list of refused origins.',
+    does: 'Empties the lists of refused and let-in origins.',
     shownBy: 'access refused {ID}',
   },
   'changes list ID': {

@@ -96,8 +96,8 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * Builds a call's permission as a subquery. It selects the `refusal`, which is null or OPEN if the call is permitted, and the columns of the
- * business and the key that statements need. The key's columns are null unless the caller uses an API key. It returns no row if the
+ * Builds a call's permission as a subquery. It selects the `refusal`, which is null or OPEN if the call is permitted, and the columns of
+ * the business and the key that statements need. The key's columns are null unless the caller uses an API key. It returns no row if the
  * credential is unknown. The response and every write depend on this subquery, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {

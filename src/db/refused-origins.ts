@@ -1,5 +1,5 @@
-// Stores origins of pages that were refused although the credential was valid, or let in only because no site was registered. They are only a
-// hint for the owner: no call depends on them.
+// Stores origins that were refused although the credential was valid, and those that were let in only because no site was registered. They
+// are only a hint for the owner: no call depends on them.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
@@ -19,9 +19,9 @@ const KEEP_ORIGINS_DAYS = 90;
 export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
- * Counts a refusal of `origin`, or that it was let in. If that changes, the count begins anew. If the business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several
- * have that count, evicts the least recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most
- * two rows.
+ * Counts a call from `origin` that was refused or let in. If the origin's last call had the other outcome, the count begins anew. If the
+ * business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several have that count, evicts the least
+ * recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most two rows.
  */
 export async function recordOrigin(
   d1: D1Database,

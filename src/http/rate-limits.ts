@@ -61,10 +61,10 @@ export async function limitCredential(
 }
 
 /**
- * Limits the writes that anyone can cause: one a minute per refused origin, and ten a minute per business. Checks the origin's limit first,
+ * Limits the writes that anyone can cause: one a minute per refused or let-in origin, and ten a minute per business. Checks the origin's limit first,
  * so one frequent origin does not use up the business's limit. Returns false if a limiter fails.
  */
-export async function mayStoreRefusal(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
+export async function mayStoreOrigin(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
   const isFirst = await isWithin(c, 'REFUSED_ORIGIN_LIMIT', `${business_id} ${origin}`);
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }

@@ -264,7 +264,7 @@ const RETENTION: Record<string, [file: string, constant: RegExp]> = {
   'ids of uses recorded with a token': ['usage/rules.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
   'changes, except the latest per business or user': ['changes/statements.ts', /KEEP_CHANGES_DAYS = (\d+)/],
   alerts: ['alerts/statements.ts', /KEEP_EVENTS_DAYS = (\d+)/],
-  'refused origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
+  'refused and let-in origins, after they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
 };
 test.each(tableIn(API, 'Data', 'Retained for'))('data is retained as documented: %s, %s', (data = '', kept = '') => {
   const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];

@@ -911,7 +911,7 @@ const PHASES: Record<string, number>[] = [
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
   { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
-  { refuse: 60, read_refused: 6, add_sites: 4, list_businesses: 2 },
+  { refuse: 60, read_refused: 6, add_sites: 4, remove_sites: 2, list_businesses: 2 },
   {
     update_business: 20,
     transfer: 6,
