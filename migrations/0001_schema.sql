@@ -166,6 +166,15 @@ CREATE TABLE refused_origins (
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 
+-- The uses that limits refused, by day: a lower bound, because not every refusal is stored. A day is deleted when a use is refused 92 days
+-- later, or with the business.
+CREATE TABLE limit_refusals (
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  count       INTEGER NOT NULL CHECK (count > 0),
+  PRIMARY KEY (business_id, day)
+) STRICT, WITHOUT ROWID;
+
 -- Who changed what in a business, or in a user's keys for all businesses. `before` and `after` are JSON objects with only the changed
 -- fields, and never contain a secret. Kept for 400 days. It does not refer to businesses, because a deletion is recorded here too.
 CREATE TABLE changes (

@@ -13,6 +13,7 @@ import { dayOf } from './core/time.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 import { markKeyUsed } from './db/last-use.ts';
+import { recordLimitRefusal } from './db/limit-refusals.ts';
 import { OPEN } from './db/permission.ts';
 import { recordOrigin } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
@@ -20,7 +21,7 @@ import { TimedOut, withTimeout } from './db/timeout.ts';
 import type { Bindings, ContextOf, Env, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { readBody } from './http/body.ts';
-import { batchError, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
+import { batchError, LimitReached, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
 import {
   type Checked,
   checkBody,
@@ -32,7 +33,7 @@ import {
   queryInput,
   unknownParameters,
 } from './http/input.ts';
-import { limitAddress, limitCredential, mayStoreOrigin } from './http/rate-limits.ts';
+import { limitAddress, limitCredential, mayStoreLimitRefusal, mayStoreOrigin } from './http/rate-limits.ts';
 import { NO_QUERY } from './input.ts';
 import type { Circumstances, Operation } from './operation.ts';
 
@@ -61,6 +62,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
       if (Object.keys(all).length > 0) throw await invalidInput(c, all);
     });
     await validate(c, next);
+    if (c.error instanceof LimitReached) rememberLimit(c, c.error.uses);
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
     c.res = undefined; // otherwise the error response would inherit this response's headers
     throw new Error(`${operation.id} responded without querying the database`);
@@ -250,6 +252,15 @@ function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { i
     }
     return { ...rows, row, bytes };
   };
+}
+
+/** Counts uses that a limit refused, if the rate limit allows the write. */
+function rememberLimit(c: Context<Guarded>, uses: number): void {
+  const { business_id, now } = c.get('call');
+  const d1 = boundDatabase(c.env, c.get('database'));
+  afterResponse(c, 'remember_limit', async () => {
+    if (await mayStoreLimitRefusal(c, business_id)) await recordLimitRefusal(d1, business_id, dayOf(now), uses);
+  });
 }
 
 /** Logs the names of malformed secrets when an operator key is unknown, because one of them may be the reason. */

@@ -50,7 +50,11 @@ test('the list of businesses contains each business as other operations return i
   const answer = await call('GET', '/api/v1/business', { as: business.key });
   expect(answer.body).toEqual({
     status: true,
-    data: { businesses: [{ ...fields, used, limits: null, refused_origins: 0 }], next: null, read_only: false },
+    data: {
+      businesses: [{ ...fields, used, limits: null, refused_origins: 0, refused_by_limit: 0 }],
+      next: null,
+      read_only: false,
+    },
   });
   expect(used).toHaveLength(30);
 });

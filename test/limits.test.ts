@@ -1,7 +1,8 @@
 // Daily and monthly limits, which are exact under concurrency.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { businesses, ledger } from '../src/db/schema.ts';
+import { recordLimitRefusal } from '../src/db/limit-refusals.ts';
+import { businesses, ledger, limitRefusals } from '../src/db/schema.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
 import {
   type Business,
@@ -374,5 +375,47 @@ describe('a use takes one round trip', () => {
       expect(actual).toEqual(expected);
       expect(actual).toMatchObject({ status: 403, rows_written: 0 });
     }
+  });
+});
+
+describe('uses that a limit refused', () => {
+  const refusedIn = async (business: Business, at = NOW) => {
+    const path = `/api/v1/business/${business.id}`;
+    const one = (await call('GET', path, { as: business.key, at })).body.data.refused_by_limit;
+    const { businesses } = (await call('GET', '/api/v1/business', { as: business.key, at })).body.data;
+    expect(businesses[0].refused_by_limit).toBe(one);
+    return one;
+  };
+
+  test('are counted by the billing month, with their quantities, and nothing else is stored', async () => {
+    const business = await newLimitedBusiness({ daily_limit: 2, overage: 0 }, { sites: ['https://a.example'] });
+    await setCount(business.id, TODAY, 2);
+    const before = await dumpAll();
+    await use(business);
+    await use(business, { as: business.token, origin: 'https://a.example' });
+    await use(business, { body: { quantity: 5 } });
+    await report(business, ['a', 'b', 'a']);
+    await keyed(business, 'c', { body: { at: `${TODAY}T01:00:00Z` } });
+    expect(await dumpAll()).toBe(before);
+    expect(await refusedIn(business)).toBe(9 + 1);
+    expect(await refusedIn(business, new Date('2026-04-01T00:00:00Z'))).toBe(0);
+  });
+
+  test('are not counted if another rule refuses the request, or for a business that is gone', async () => {
+    const business = await newLimitedBusiness({ daily_limit: 0 }, { sites: ['https://a.example'] });
+    await use(business, { as: business.token, origin: 'https://b.example' });
+    await use(business, { body: { quantity: 0 } });
+    expect(await refusedIn(business)).toBe(0);
+    await recordLimitRefusal(business.home.d1, business.id + 1, TODAY, 1);
+    expect(await business.db.$count(limitRefusals, eq(limitRefusals.business_id, business.id + 1))).toBe(0);
+  });
+
+  test('are forgotten when one is refused 92 days later', async () => {
+    const business = await newBusiness();
+    for (const day of ['2026-01-01', '2026-04-03', '2026-04-04'])
+      await recordLimitRefusal(business.home.d1, business.id, day, 1);
+    const own = eq(limitRefusals.business_id, business.id);
+    const days = await business.db.select({ day: limitRefusals.day }).from(limitRefusals).where(own);
+    expect(days.map(({ day }) => day)).toEqual(['2026-04-03', '2026-04-04']);
   });
 });

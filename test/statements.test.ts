@@ -131,6 +131,7 @@ test('reading a business in full returns exactly the fields of the row types', a
     entries: true,
     ...LIMITS,
     page_overage: true,
+    refused_by_limit: true,
     alert_at: true,
     ...BILLING,
     former_tokens: true,

@@ -80,11 +80,16 @@ const formerToken = object('FormerToken', 'A token that was replaced and still w
   expires_at: time('it stops working'),
 });
 
+const refusedByLimit = count(
+  'Minimum number of uses that a limit has refused since the current billing month began. They were not counted.',
+);
+
 const details = 'A business, its registered domains, its limits and its former tokens.';
 export const businessDetails = object('BusinessDetails', details, {
   ...businessFields,
   access_list: list('Its registered domains, ordered by id.', access),
   limits,
+  refused_by_limit: refusedByLimit,
   former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),
 });
 
@@ -97,6 +102,7 @@ const listedBusiness = object('ListedBusiness', 'A business and its uses in the 
   refused_origins: count(
     'Number of origins that were refused in the last 90 days and after the last change to the business.',
   ),
+  refused_by_limit: refusedByLimit,
 });
 
 export type ListedBusiness = z.infer<typeof listedBusiness>;
@@ -140,6 +146,7 @@ export const detailsOf = (...sites: string[]): BusinessDetails => ({
     day_ends: '2026-03-04T00:00:00.000000Z',
     month_ends: null,
   },
+  refused_by_limit: 0,
   former_tokens: [],
 });
 
@@ -152,7 +159,7 @@ businesses, so it can contain fewer even if \`next\` is set.`,
     parameters: { user_id: ["Only this user's businesses. Available only to the operator.", 7] },
     success: ok('One page of businesses.', businesses, {
       businesses: {
-        businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
+        businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],
         next: null,
         read_only: false,
       },

@@ -67,14 +67,15 @@ export const detailsResponse = (
   success<BusinessDetails>(c, {
     ...shownBusiness(row, business, parseJson(row.entries)),
     limits: shownLimits(row, dayOf(c.get('call').now)),
+    refused_by_limit: row.refused_by_limit,
     former_tokens,
   });
 type StoredLimits = LimitUsage & StoredThresholds & Billing & { page_overage: number | null };
-type RowOfBusiness = Verdict & StoredLimits & { entries: Json<Entry[]> };
+type RowOfBusiness = Verdict & StoredLimits & { refused_by_limit: number; entries: Json<Entry[]> };
 
 /** Formats a business for a list, with its uses in the last 30 days. */
 export function listedBusiness(
-  { business, counts, refused, ...limits }: ExaminedBusiness,
+  { business, counts, refused, refused_by_limit, ...limits }: ExaminedBusiness,
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
@@ -89,5 +90,6 @@ export function listedBusiness(
     used: fillRange(rangeOf({}, today), counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
     refused_origins: refused,
+    refused_by_limit,
   };
 }

@@ -4,7 +4,8 @@ import type { Refusal } from '../core/policy.ts';
 import { billingDayOf, billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { billingOf, limitUsageOf } from '../db/limits.ts';
+import { refusedByLimit } from '../db/limit-refusals.ts';
+import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from '../db/permission.ts';
 import { refusedCountOf } from '../db/refused-origins.ts';
 import {
@@ -48,6 +49,7 @@ export const businessInFull = statement([], (permission) =>
       ...businessAndEntries,
       ...limitUsageOf(permission),
       page_overage: permission.page_overage,
+      refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on).as('refused_by_limit'),
       alert_at: permission.alert_at,
       ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
@@ -126,6 +128,7 @@ function pageOfBusinesses(
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
     refused: refusedCountOf(shownId, updated_at, $.since),
+    refused_by_limit: refusedByLimit(shownId, month.starts_on),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }

@@ -15,7 +15,8 @@ const billed = (permission: Permission) => {
   const { billing_day, has_billing_changes } = permission;
   return { id: permittedId(permission), billing_day, has_billing_changes };
 };
-const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
+/** The billing month that contains today. */
+export const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
 /** The numbers of uses today and in this billing month. If a period has no limit, its number is null and nothing is read. */
 function usesOfLimits(permission: Permission) {

@@ -210,6 +210,13 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
+/** The uses that limits refused, at least. */
+export const limitRefusals = sqliteTable(
+  'limit_refusals',
+  { business_id: ownedBusinessId(), day: text().notNull(), count: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
+);
+
 /** The user id in a change's `before` or `after`, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 

@@ -85,6 +85,15 @@ export class Unauthenticated extends ServiceError {
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
+/** `uses` is the number of uses that were refused. */
+export class LimitReached extends ServiceError {
+  readonly uses: number;
+  constructor(message: string, headers: Record<string, string>, uses: number) {
+    super('limit_reached', 429, { status: false, message }, headers);
+    this.uses = uses;
+  }
+}
+
 /**
  * A use would exceed a limit. `wait` is in seconds, or null if waiting does not help. `when` is the day or month if it is not the current
  * one.
@@ -92,15 +101,17 @@ export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_do
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,
+  uses: number,
   when = period === 'day' ? 'today' : 'this month',
-): ServiceError {
+): LimitReached {
   const all = limit + overage;
   const parts = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
-  const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${parts}`;
-  const used = all === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
-  const message = left <= 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+  const allowed = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${parts}`;
+  const used =
+    all === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${allowed}.`;
+  const message = left <= 0 ? used : `Only ${left} of ${allowed} ${left === 1 ? 'is' : 'are'} left.`;
   const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
-  return new ServiceError('limit_reached', 429, { status: false, message }, headers);
+  return new LimitReached(message, headers, uses);
 }
 
 /** An unknown id in the path, other than a business id. */

@@ -69,6 +69,10 @@ export async function mayStoreOrigin(c: ContextOf<Env>, business_id: number, ori
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
+/** Limits the writes that refused uses cause: ten a minute per business. Returns false if the limiter fails. */
+export const mayStoreLimitRefusal = async (c: ContextOf<Env>, business_id: number): Promise<boolean> =>
+  (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `limit ${business_id}`)) === true;
+
 /** The first 96 bits of an IPv6 address that contains an IPv4 address: mapped (RFC 4291 §2.5.5.2) or translated (RFC 6052 §2.1). */
 const OF_IPV4 = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'];
 

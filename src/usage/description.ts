@@ -192,9 +192,9 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
       uses: { recorded: 2, duplicates: 0 },
     }),
     refusals: {
-      limit_reached: limitReached({ limit: 1000, period: 'day', overage: 0, left: 0 }, 43_200),
-      overage_used: limitReached({ limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
-      limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200),
+      limit_reached: limitReached({ limit: 1000, period: 'day', overage: 0, left: 0 }, 43_200, 1),
+      overage_used: limitReached({ limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200, 1),
+      limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200, 1),
       invalid_id: invalidInput(usesBody, { uses: [{ id: 'order 1' }] }),
       invalid_body: invalidInput(useBody, { use: 'order-1' }),
       invalid_quantity: invalidInput(quantityBody, { quantity: 0 }),

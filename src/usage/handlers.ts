@@ -85,7 +85,7 @@ function requireRecorded({ before, counted }: Counted, quantity: number, now: Da
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
       ? new Error('a permitted use was not counted')
-      : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
+      : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now), quantity);
   }
   const remaining = remainingOf(
     counted === undefined ? before : addUses(before, quantity, counted.date, dayOf(now)),
@@ -100,7 +100,7 @@ function listRefused(beyond: PeriodBeyond[], now: Date) {
   const { period, starts_on, ends_on } = refusing;
   const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
   const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
-  return limitReached(refusing, wait, isNow ? undefined : when);
+  return limitReached(refusing, wait, refusing.adds, isNow ? undefined : when);
 }
 
 /** Dedupes a list of uses by id, keeping each id's first occurrence. */

@@ -122,7 +122,7 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     return page;
   }
 
-  return { ...made, url, visit, enter, leave: visits.leave, call, spare, refuse, newCode, newKey };
+  return { ...made, url, visit, enter, leave: visits.leave, call, operate, spare, refuse, newCode, newKey };
 }
 
 export type World = ReturnType<typeof consoleOfFile>;

@@ -34,7 +34,7 @@ function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness 
     ...{ id, user_id: 1, name: `Store ${id}`, main_domain: `store-${id}.example`, site: `https://store-${id}.example` },
     ...{ country_id: 1, business_size: 'small', token: 'bua_pk_x', status: 'active' },
     ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
-    ...{ used, limits: null, refused_origins: 0, ...more },
+    ...{ used, limits: null, refused_origins: 0, refused_by_limit: 0, ...more },
   };
 }
 

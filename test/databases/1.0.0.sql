@@ -124,6 +124,12 @@ CREATE TABLE refused_origins (
   let_in      INTEGER NOT NULL DEFAULT 0 CHECK (let_in IN (0, 1)), -- 0: it was refused
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE limit_refusals (
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  count       INTEGER NOT NULL CHECK (count > 0),
+  PRIMARY KEY (business_id, day)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE changes (
   subject       TEXT    NOT NULL CHECK (subject IN ('business', 'user')),
   subject_id    INTEGER NOT NULL,
@@ -202,7 +208,7 @@ INSERT INTO api_keys VALUES
 (4,7,NULL,'API key','2b5f52c54ca45bda88b2d90bda13d1c25d8f1c1159d75db30c77a89c72081343','ySky','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL),
 (5,7,NULL,'console','070fb972da5766712746c68dfcda25bfcb7bbb873c0c7242c3cdc8d1f0a1859c','nBTT','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë');
 INSERT INTO codes VALUES
-('918758d6e2dfbfe0eb2a6d4edf3cf6733374c828bb03c20a2da317f8c04e4036',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL);
+('0425a9c799b94b844d7bd97fe7f645f77a0f4b9e8058c81dcdc4b2f8c69a24e6',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL);
 INSERT INTO billing_changes VALUES
 (1,'2026-03-15','2026-05-05',5);
 INSERT INTO daily_usage VALUES
@@ -503,6 +509,8 @@ INSERT INTO former_tokens VALUES
 ('bua_pk_028HVhl0pngW6crqlqYiLdOUtOO7byS30M',1,'2026-03-21T13:00:00.000000Z',1);
 INSERT INTO refused_origins VALUES
 (1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0);
+INSERT INTO limit_refusals VALUES
+(2,'2026-03-14',100);
 INSERT INTO changes VALUES
 ('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…S30M","status":"active"}',NULL,NULL),
 ('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…g7e0","name":"Shop server","expires_on":null,"business_id":1,"read_only":false,"role":"record","id":3}',NULL,NULL),

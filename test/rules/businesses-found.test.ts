@@ -29,6 +29,7 @@ const business = (id: number, name: string, more: Partial<ListedBusiness> = {}):
   used: days(),
   limits: null,
   refused_origins: 0,
+  refused_by_limit: 0,
   ...more,
 });
 

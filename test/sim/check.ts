@@ -230,6 +230,16 @@ const TABLES: Record<string, Table> = {
       );
     },
   },
+  limit_refusals: {
+    sql: 'select * from limit_refusals',
+    key: ['business_id', 'day'],
+    rows: ({ limited }, database) =>
+      perBusiness(limited, database, (days) => Object.entries(days).map(([day, count]) => ({ day, count }))),
+    hasExpired: never,
+    forget(state, { business_id, day }) {
+      delete state.limited[Number(business_id)]?.[`${day}`];
+    },
+  },
   refused_origins: {
     sql: 'select * from refused_origins',
     key: ['business_id', 'origin'],
@@ -362,7 +372,8 @@ function isSame(row: Row, stored: Row): boolean {
 /** Whether a Worker may have ended before it stored this after its response. */
 const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
-  (table === 'refused_origins' && unsure.refused.includes(row.business_id as number));
+  (table === 'refused_origins' && unsure.refused.includes(row.business_id as number)) ||
+  (table === 'limit_refusals' && unsure.limited.includes(row.business_id as number));
 
 /** Learns what was stored after a response, if it can be right. */
 function adopt(state: State, table: string, row: Row, stored: Row): boolean {
@@ -372,6 +383,12 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
     key.last_used_on = stored.last_used_on as string | null;
     row.last_used_on = key.last_used_on;
     return false; // its other columns must be equal
+  }
+  if (table === 'limit_refusals') {
+    const days = state.limited[row.business_id as number] ?? {};
+    if (Number(stored.count) > Number(days[`${row.day}`])) return false;
+    days[`${row.day}`] = Number(stored.count);
+    return true;
   }
   const refused = state.refused[row.business_id as number]?.find(({ origin }) => origin === row.origin);
   if (refused === undefined || Number(stored.count) > refused.total || `${stored.last_seen}` > refused.last_seen)

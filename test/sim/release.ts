@@ -68,6 +68,7 @@ await ok(operator, `PATCH /business/usage/${bakery.id}`, { uses: [{ id: 'job-1',
 await send(token, useBakery, null, { Origin: 'https://copy.example' });
 world.receiver.status = 500;
 await ok(full, useMuseum, { quantity: 25 });
+await send(full, useMuseum, { quantity: 100 });
 await world.run('alerts');
 // Each run purges another kind of data.
 for (let minute = 10; minute < 30; minute += 2) {

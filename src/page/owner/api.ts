@@ -92,8 +92,10 @@ export function connect(key: string, onEnd: () => void) {
   const { business: businesses, session } = client;
   const { access, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
-  const report = (id: number, { from, to }: Range, Accept: string) =>
-    businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
+  /** `which`: all uses, those of one source, or all by source. */
+  const report = (id: number, range: Range, which: { source?: string; by?: 'source' }, Accept = 'application/json') =>
+    businesses.usage[':business_id'].$get({ param: param(id), query: { ...range, ...which } }, { headers: { Accept } });
+  const only = (source: string | null) => (source === null ? {} : { source });
 
   return {
     /** Completes even if the browser tab closes immediately. */
@@ -102,14 +104,20 @@ export function connect(key: string, onEnd: () => void) {
     businesses: (after: number) =>
       dataOf(businesses.$get({ query: { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
-    report: async (id: number, range: Range) => (await dataOf(report(id, range, 'application/json'))).used,
-    csv: async (id: number, range: Range) => (await requireOk(report(id, range, 'text/csv'))).blob(),
+    report: async (id: number, range: Range, source: string | null = null) =>
+      (await dataOf(report(id, range, only(source)))).used,
+    csv: async (id: number, range: Range, source: string | null) =>
+      (await requireOk(report(id, range, only(source), 'text/csv'))).blob(),
+    sources: async (id: number, range: Range) => (await dataOf(report(id, range, { by: 'source' }))).sources ?? [],
+    sourcesCsv: async (id: number, range: Range) =>
+      (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).blob(),
     /** Adds all sites, or none if one is invalid. */
     addSites: (id: number, sites: string[]) => dataOf(access.$post({ param: param(id), json: { sites } })),
     removeSite: (id: number, access_id: number) =>
       dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
     removeSites: (id: number) => dataOf(access.$delete({ param: param(id) })),
     refused: async (id: number) => (await dataOf(access.refused.$get({ param: param(id) }))).refused,
+    letIn: async (id: number) => (await dataOf(access.refused.$get({ param: param(id) }))).let_in,
     forgetRefused: (id: number) => dataOf(access.refused.$delete({ param: param(id) })),
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),

@@ -70,7 +70,9 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         name={name}
         listed={listed}
         limits={known?.limits ?? null}
+        refused={known?.refused_by_limit ?? 0}
         isActive={known?.status === 'active'}
+        sites={data?.access_list.map(({ site }) => site) ?? null}
         onRead={setTabRead}
       />
     ),

@@ -30,6 +30,9 @@ export function meanWords(perDay: number): string {
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
 }
 export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
+const percent = new Intl.NumberFormat(LANGUAGE, { style: 'percent', maximumFractionDigits: 1 });
+/** `part` is from 0 to 1. */
+export const shareWords = (part: number): string => (part > 0 && part < 0.001 ? '<0.1%' : percent.format(part));
 export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
 /** “Monday, Nov 2, 2026” */

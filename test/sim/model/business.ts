@@ -1,6 +1,16 @@
 // Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
-import { businessOf, type Call, entriesOf, invalid, invalidField, sitesOf, success, unknownEntry } from './call.ts';
+import {
+  ANY,
+  businessOf,
+  type Call,
+  entriesOf,
+  invalid,
+  invalidField,
+  sitesOf,
+  success,
+  unknownEntry,
+} from './call.ts';
 import { masked, record } from './changes.ts';
 import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
@@ -47,6 +57,13 @@ export function limitsOf({ state, now }: Call, business: Business) {
   };
 }
 
+/** The uses that limits refused since the billing month began. */
+export function refusedByLimit({ state, now }: Call, business: Business): number {
+  const { starts_on } = monthOf(business, dayOf(now));
+  const days = Object.entries(state.limited[business.id] ?? {}).filter(([day]) => day >= starts_on);
+  return days.reduce((sum, [, count]) => sum + count, 0);
+}
+
 /** The former tokens that still work, in the order in which they were replaced. */
 export const workingTokens = (state: State, business_id: number, now: number) =>
   state.former
@@ -58,7 +75,8 @@ const shownTokens = (state: State, business_id: number, now: number) =>
 const details = (call: Call) => {
   const business = businessOf(call);
   const former_tokens = shownTokens(call.state, business.id, call.now);
-  return success({ ...withSites(call), limits: limitsOf(call, business), former_tokens });
+  // Counted after responses, so requests at the same time may not see each other's. The list of businesses is exact.
+  return success({ ...withSites(call), limits: limitsOf(call, business), refused_by_limit: ANY, former_tokens });
 };
 
 export const readBusiness = details;
@@ -262,6 +280,7 @@ export function deleteBusiness(call: Call) {
   delete state.sources[id];
   delete state.events[id];
   delete state.refused[id];
+  delete state.limited[id];
   delete state.imported[id];
   state.deletions.push(id);
   return success({ deleted: { id, name } });

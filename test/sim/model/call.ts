@@ -15,8 +15,8 @@ export type Expected = {
   code: string | null;
   /** Null is a header that must be absent. */
   headers: Record<string, string | null>;
-  /** What the Worker stores after the response: the day of a key's last use, and a refused origin of a business. */
-  after: { key: number | null; refused: number | null };
+  /** What the Worker stores after the response: the day of a key's last use, an origin of a business, and uses that its limits refused. */
+  after: { key: number | null; refused: number | null; limited: number | null };
 };
 
 export type Call = {
@@ -45,8 +45,17 @@ export type Call = {
 /** An answer that ends a request. */
 export class Answer extends Error {
   readonly expected: Omit<Expected, 'after'>;
-  constructor(status: number, code: string | null, body: unknown, headers: Record<string, string | null> = {}) {
+  /** The uses that a limit refused. */
+  readonly refusedUses: number;
+  constructor(
+    status: number,
+    code: string | null,
+    body: unknown,
+    headers: Record<string, string | null> = {},
+    refusedUses = 0,
+  ) {
     super(`${status} ${code}`);
+    this.refusedUses = refusedUses;
     this.expected = { status, code, body, headers };
   }
 }

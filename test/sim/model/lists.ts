@@ -1,6 +1,6 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
 import { monthOf, usesIn } from './billing.ts';
-import { fieldsOf, limitsOf } from './business.ts';
+import { fieldsOf, limitsOf, refusedByLimit } from './business.ts';
 import { type Answer, type Call, invalidField, sitesOf, success } from './call.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { isCovered } from './sites.ts';
@@ -50,6 +50,7 @@ export function listBusinesses(call: Call) {
     refused_origins: (state.refused[business.id] ?? []).filter(
       ({ last_seen, let_in }) => let_in === 0 && last_seen >= since && last_seen > business.updated_at,
     ).length,
+    refused_by_limit: refusedByLimit(call, business),
   }));
   return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });
 }

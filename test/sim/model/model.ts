@@ -36,7 +36,7 @@ import { type Caller, isRepeatable, mayWhileInactive, type Operation, refusalOf 
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
-import { dayOf, stamp } from './time.ts';
+import { dayOf, plusDays, stamp } from './time.ts';
 import { importHistory, lowerUses, readUsage, recordMany, recordOne } from './usage.ts';
 import { eraseUser, listDatabases } from './users.ts';
 
@@ -124,7 +124,7 @@ export class Model {
 
   /** What the service must answer at `now`, whose effect the state then has. `isLate`: its batch starts at its deadline or after it. */
   answer(request: Plain, now: number, isLate = false): Expected {
-    const after: Expected['after'] = { key: null, refused: null };
+    const after: Expected['after'] = { key: null, refused: null, limited: null };
     try {
       throw this.#answer(request, now, isLate, after);
     } catch (answer) {
@@ -136,9 +136,10 @@ export class Model {
   }
 
   /** What was to be stored after a response may not have been stored. */
-  forgetAfter({ key, refused }: Expected['after']): void {
+  forgetAfter({ key, refused, limited }: Expected['after']): void {
     if (key !== null) this.state.unsure.keys.push(key);
     if (refused !== null) this.state.unsure.refused.push(refused);
+    if (limited !== null) this.state.unsure.limited.push(limited);
   }
 
   #answer(
@@ -225,6 +226,12 @@ export class Model {
       const errors = errorsOf(call, json, isEmpty, method);
       if (Object.keys(errors).length > 0) throw invalid(errors);
       return this.#run(call, method);
+    } catch (answer) {
+      if (answer instanceof Answer && answer.refusedUses > 0 && business !== null) {
+        noteLimit(state, business.id, dayOf(now), answer.refusedUses);
+        after.limited = business.id;
+      }
+      throw answer;
     } finally {
       if (isOpen && origin !== null && isRegistrable(origin)) {
         noteOrigin(state, business.id, origin, 1, now);
@@ -439,6 +446,12 @@ function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): vo
   const hasEnded = ends_at !== null && ends_at <= stamp(now);
   const hasExpired = expires_on !== null && expires_on < dayOf(now);
   if (hasEnded || hasExpired || revoked_at !== null) throw unauthenticated(true);
+}
+
+function noteLimit(state: State, business_id: number, today: string, uses: number): void {
+  const old = state.limited[business_id] ?? {};
+  const kept = Object.entries(old).filter(([day]) => day >= plusDays(today, -92));
+  state.limited[business_id] = { ...Object.fromEntries(kept), [today]: (old[today] ?? 0) + uses };
 }
 
 const MAX_REFUSED = 50;

@@ -121,6 +121,8 @@ export type State = {
   /** The days of each business that were imported. */
   imported: Record<number, string[]>;
   refused: Record<number, Refused[]>;
+  /** Uses that limits refused, by business and day. */
+  limited: Record<number, Record<string, number>>;
   homes: Record<number, { database: number; place: number; claimed_at: string }>;
   /** Imported tokens, and the user who may still claim each. */
   claims: Record<string, { user_id: number }>;
@@ -137,7 +139,7 @@ export type State = {
   /** Tokens, keys and codes that no longer work, or may no longer work, for callers who use them nevertheless. */
   spent: string[];
   /** What work after a response would have stored, but perhaps did not: ids of keys, and of businesses whose refusals are uncertain. */
-  unsure: { keys: number[]; refused: number[] };
+  unsure: { keys: number[]; refused: number[]; limited: number[] };
 };
 
 export const IDS_PER_DATABASE = 1_000_000_000;
@@ -162,6 +164,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     changes: [],
     imported: {},
     refused: {},
+    limited: {},
     homes: {},
     claims: {},
     retired: Object.fromEntries(numbers.map((number) => [number, []])),
@@ -173,7 +176,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     fours: {},
     markers: 0,
     spent: [],
-    unsure: { keys: [], refused: [] },
+    unsure: { keys: [], refused: [], limited: [] },
   };
 }
 

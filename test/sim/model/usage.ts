@@ -58,15 +58,21 @@ function overageOf({ caller, state }: Call, { id, overage, page_overage }: Busin
 }
 
 type Refusing = { period: Period['period']; limit: number; left: number };
-function limitReached({ period, limit, left }: Refusing, overage: number, wait: number | null, when: string) {
+function limitReached(
+  { period, limit, left }: Refusing,
+  overage: number,
+  wait: number | null,
+  when: string,
+  uses: number,
+) {
   const all = limit + overage;
   const beyond = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
-  const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${beyond}`;
-  let message = `This business has used its ${uses}.`;
-  if (left > 0) message = `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+  const allowed = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${beyond}`;
+  let message = `This business has used its ${allowed}.`;
+  if (left > 0) message = `Only ${left} of ${allowed} ${left === 1 ? 'is' : 'are'} left.`;
   else if (all === 0) message = `This business has a limit of 0 uses a ${period}.`;
   const body = { status: false, message };
-  return new Answer(429, 'limit_reached', body, { 'Retry-After': wait === null ? null : `${wait}` });
+  return new Answer(429, 'limit_reached', body, { 'Retry-After': wait === null ? null : `${wait}` }, uses);
 }
 
 /** What is left before the first limit is reached. Undefined without a limit. */
@@ -110,7 +116,13 @@ export function recordOne(call: Call, { quantity = 1, label, at }: OneUse) {
       const isNeverAllowed = periods.some(({ limit }) => quantity > limit + overage);
       const wait = isNeverAllowed ? null : secondsUntilEndOf(refusing.ends_on, now);
       const left = Math.max(0, refusing.limit + overage - refusing.used);
-      throw limitReached({ ...refusing, left }, overage, wait, refusing.period === 'day' ? 'today' : 'this month');
+      throw limitReached(
+        { ...refusing, left },
+        overage,
+        wait,
+        refusing.period === 'day' ? 'today' : 'this month',
+        quantity,
+      );
     }
   }
   if ((counts[day] ?? 0) > MAX_COUNT - quantity) throw beyondCount();
@@ -197,7 +209,7 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
   let when = first.period === 'day' ? 'today' : 'this month';
   if (!isCurrent(first))
     when = first.period === 'day' ? first.starts_on : `the month from ${first.starts_on} to ${first.ends_on}`;
-  throw limitReached({ ...first, left: first.rest }, overage, wait, when);
+  throw limitReached({ ...first, left: first.rest }, overage, wait, when, first.adds);
 }
 
 export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {

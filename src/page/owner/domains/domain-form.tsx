@@ -1,5 +1,6 @@
 // The field for adding one or several domains. Sends nothing while any of them is invalid.
 import { useRef, useState } from 'preact/hooks';
+import type { RefusedOrigin } from '../../../access/description.ts';
 import type { Failure } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';
 import { plural } from '../formats.ts';
@@ -8,6 +9,7 @@ import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, parseAdditions, type Wrong } from './additions.ts';
 import type { DomainChanges } from './domain-changes.tsx';
+import { stoppedWords } from './let-in.tsx';
 import { unicodeName } from './unicode-name.ts';
 
 const FORM = 'form';
@@ -17,6 +19,8 @@ const MAX_NAMED = 5;
 
 type Props = {
   sites: string[];
+  /** While no site is registered, the origins that use the token now. */
+  origins: RefusedOrigin[];
   changes: DomainChanges;
   /** Highlights the row of a site. */
   reveal: (site: string | null) => void;
@@ -43,12 +47,14 @@ const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
         return problem === null ? [] : [{ text, problem, right: null }];
       });
 
-export function DomainForm({ sites, changes, reveal }: Props) {
+export function DomainForm({ sites, origins, changes, reveal }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useFocusFallback(form, () => field.current);
   const [parsed, setParsed] = useState<Additions | null>(null);
   const [isEmpty, setEmpty] = useState(false);
+  /** Which pages the typed domains would stop. */
+  const [stopped, setStopped] = useState('');
   const [sent, setSent] = useState<string[]>([]);
   const [added, setAdded] = useState<string[]>([]);
   const { busy, locked, add, remove, failureFrom, clearFailure } = changes;
@@ -87,6 +93,8 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     setEmpty(false);
     clearFailure();
     reveal(null);
+    const { fresh } = parseAdditions(field.current?.value ?? '', sites);
+    setStopped(fresh.length === 0 ? '' : stoppedWords(origins, fresh));
   }
   /** Replaces line breaks with spaces. Otherwise, a one-line field would drop them and join two names. */
   function paste(event: ClipboardEvent): void {
@@ -185,6 +193,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
         <Notice id="site-warning" kind="warning">
           <b>Before you add the first domain:</b> after that, the token works only on pages of registered sites. Servers
           that use the token stop working immediately, because they send no origin. Give them an API key first.
+          {stopped !== '' && <b class="sentence"> {stopped}</b>}
         </Notice>
       )}
     </form>

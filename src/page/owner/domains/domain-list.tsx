@@ -1,13 +1,16 @@
 // Lists the registered domains. Domains removed while the view is open stay in place, with an Undo button.
 import { useEffect, useRef } from 'preact/hooks';
 import { useFocusFallback } from '../focus.ts';
-import { number, plural } from '../formats.ts';
+import { dayWords, number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
+import type { SourceUses } from '../usage/source-rows.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
 
 const FILTER_MIN_ROWS = 10;
+/** The rows show the uses of this number of days, today included. */
+export const DAYS = 28;
 
 type Props = {
   /** The registered sites, and those removed in this view. */
@@ -20,12 +23,14 @@ type Props = {
   revealed: string | null;
   readOnly: boolean;
   changes: DomainChanges;
+  /** The uses of each source in the last DAYS days. Null until they have been read. */
+  uses: SourceUses[] | null;
 };
 
 const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || unicodeName(site)?.includes(wanted) === true;
 
-export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }: Props) {
+export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, uses }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
@@ -69,6 +74,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
                 revealed={revealed}
                 readOnly={readOnly}
                 changes={changes}
+                uses={uses}
               />
             ))}
           </ul>
@@ -78,10 +84,16 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
   );
 }
 
-type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes'> & { site: string };
+type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes' | 'uses'> & { site: string };
+
+function usesWords(site: string, uses: SourceUses[]): string {
+  const own = uses.find(({ source }) => source === site);
+  if (own === undefined) return `Not used in ${DAYS} days`;
+  return `${plural(own.count, 'use')} in ${DAYS} days, last on ${dayWords(own.last_day)}`;
+}
 
 /** Reuses the button element for Undo, so it keeps the focus. */
-function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
+function DomainRow({ site, sites, revealed, readOnly, changes, uses }: RowProps) {
   const isRegistered = sites.includes(site);
   const isRevealed = site === revealed;
   const source = `row ${site}`;
@@ -90,7 +102,10 @@ function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
   const isCleared = cleared?.source === source && !isRegistered && !changes.isRestricted;
   return (
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
-      <SiteName site={site} />
+      <span class="named">
+        <SiteName site={site} />
+        {isRegistered && uses !== null && <small>{usesWords(site, uses)}</small>}
+      </span>
       {isRevealed && isRegistered && <span class="state">Already registered</span>}
       {!isRegistered && <span class={isCleared ? 'state done' : 'state'}>{isCleared ? EVERYWHERE : 'Removed'}</span>}
       {!readOnly && (

@@ -1,14 +1,18 @@
 // The Domains tab: adds and removes domains, checks an origin, and lists refused origins. Removed rows stay in place until the owner leaves
 // the tab, so no other row moves under the pointer.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { addDays, dayOf } from '../../../core/time.ts';
+import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
 import { Button, Section } from '../parts.tsx';
+import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { TabProps } from '../session.ts';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
-import { DomainList, SiteName } from './domain-list.tsx';
+import { DAYS, DomainList, SiteName } from './domain-list.tsx';
+import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
 import { useScrollAnchor, useStableRows } from './stable-layout.ts';
@@ -19,7 +23,7 @@ const INACTIVE = 'The token does not work while the business is not active.';
 const ALL = 'all';
 
 export function Domains(props: TabProps) {
-  const { business, readOnly, query, reload } = props;
+  const { api, business, readOnly, query, reload, revision } = props;
   const changes = useDomainChanges(props);
   const { locked, cleared, confirming } = changes;
   const [revealed, setRevealed] = useState<string | null>(null);
@@ -29,6 +33,12 @@ export function Domains(props: TabProps) {
   const rows = useStableRows(sites, (site) => site);
   const isShown = (site: string) => sites.includes(site) || changes.touched.has(site);
   const isActive = business.status === 'active';
+  const isOpen = sites.length === 0;
+  const letIn = useQuery(`${revision} ${isOpen}`, () => (isOpen ? api.letIn(business.id) : null));
+  const origins = (isOpen && letIn.data) || [];
+  const today = dayOf(new Date(now()));
+  const days = { from: addDays(today, 1 - DAYS), to: today };
+  const uses = useQuery(`${revision} ${today}`, () => api.sources(business.id, days));
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
   useEffect(() => {
@@ -56,8 +66,10 @@ export function Domains(props: TabProps) {
           revealed={revealed}
           readOnly={readOnly}
           changes={changes}
+          uses={uses.data}
         />
-        {!readOnly && <DomainForm sites={sites} changes={changes} reveal={reveal} />}
+        <LetIn origins={origins} readOnly={readOnly} changes={changes} />
+        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} reveal={reveal} />}
         <p class="sr-only" role="status">
           {changes.done}
         </p>

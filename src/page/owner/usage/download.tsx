@@ -1,6 +1,6 @@
 // Downloads the shown days as a CSV file.
 import type { Range } from '../../../core/time.ts';
-import type { Api, Failure } from '../api.ts';
+import type { Failure } from '../api.ts';
 import { Button, Notice } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import { failureWords } from '../words.ts';
@@ -18,21 +18,21 @@ function save(blob: Blob, name: string): void {
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Downloads the report for `range`, unless the owner chooses other days or leaves the tab before the file arrives. */
-export function useDownload(api: Api, id: number, range: Range): Download {
-  const days = `${range.from}-${range.to}`;
-  const { busy, failure, run } = useMutation(days);
+/** Downloads a report for `range`, unless the owner chooses other days or leaves the tab before the file arrives. */
+export function useDownload(id: number, range: Range, kind: string, read: () => Promise<Blob>): Download {
+  const name = `usage-${id}-${range.from}-${range.to}${kind}.csv`;
+  const { busy, failure, run } = useMutation(name);
   const start = () =>
     void run('Downloading…', async (isWanted) => {
-      const blob = await api.csv(id, range);
-      if (isWanted()) save(blob, `usage-${id}-${days}.csv`);
+      const blob = await read();
+      if (isWanted()) save(blob, name);
     });
   return { busy, failure, start };
 }
 
-export const DownloadButton = ({ busy, start }: Download) => (
+export const DownloadButton = ({ busy, start, words = 'Download CSV' }: Download & { words?: string }) => (
   <Button class="quiet" busy={busy !== null} onClick={start}>
-    {busy ?? 'Download CSV'}
+    {busy ?? words}
   </Button>
 );
 

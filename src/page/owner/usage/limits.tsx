@@ -1,6 +1,6 @@
 // Shows the used and remaining part of each limit, and the month's forecast. Shows nothing if there are no limits.
 import type { Limits as LimitsData } from '../../../business/description.ts';
-import { number } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { Section } from '../parts.tsx';
 import type { Pace } from './pace.ts';
@@ -8,6 +8,8 @@ import { leftWords, paceWords, resetWords } from './usage-words.ts';
 
 type Props = {
   limits: LimitsData;
+  /** The minimum number of uses that a limit refused this billing month. */
+  refused: number;
   pace: Pace | null;
   /** The days for the pace could not be read. */
   isPaceUnknown: boolean;
@@ -15,7 +17,7 @@ type Props = {
   now: number;
 };
 
-export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
+export function Limits({ limits, refused, pace, isPaceUnknown, now }: Props) {
   if (limits === null) return null;
   const { daily, monthly, today, month, day_ends, month_ends } = limits;
   const shared = { limits, now };
@@ -27,6 +29,11 @@ export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
           <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...shared} />
         )}
       </div>
+      {refused > 0 && (
+        <p class="pace">
+          At least {plural(refused, 'use')} {refused === 1 ? 'was' : 'were'} refused by a limit this billing month.
+        </p>
+      )}
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
       {isPaceUnknown && (
         <p class="pace">The forecast for this month could not be loaded. Press “Refresh” to try again.</p>

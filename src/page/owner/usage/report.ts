@@ -10,26 +10,28 @@ import { paceDays } from './pace.ts';
 
 const FRESH_MS = 60_000;
 
-type ReportData = LoadedDays & { revision: number | null };
+type ReportData = LoadedDays & { revision: number | null; source: string | null };
 /** While `busy` is true, `data` can contain days other than the ones to show. */
 export type Report = Query<ReportData>;
 
-/** `listed`: the days from the list, shown until the report has been read. */
+/** `listed`: the days from the list, shown until the report has been read. `source`: the only source to report, or null for all uses. */
 export const useReport = (
   api: Api,
   id: number,
   wanted: Range,
   revision: number,
   listed: readonly Day[] | null,
+  source: string | null,
 ): Report =>
   useQuery<ReportData>(
-    `${wanted.from} ${wanted.to} ${revision}`,
+    `${wanted.from} ${wanted.to} ${revision} ${source}`,
     (_, last) => {
-      const isFresh = last?.revision === revision && last.at !== null && now() - last.at < FRESH_MS;
+      const isFresh =
+        last?.revision === revision && last.source === source && last.at !== null && now() - last.at < FRESH_MS;
       if (isFresh && daysOf(last, wanted)) return null;
-      return api.report(id, wanted).then((days) => ({ days, at: now(), revision }));
+      return api.report(id, wanted, source).then((days) => ({ days, at: now(), revision, source }));
     },
-    listed && { days: listed, at: null, revision: null },
+    listed && { days: listed, at: null, revision: null, source: null },
   );
 
 const endsOn = (days: readonly Day[]) => days.at(-1)?.date;

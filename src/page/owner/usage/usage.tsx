@@ -8,7 +8,8 @@ import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
-import { Loading, Notice } from '../parts.tsx';
+import { Button, Loading, Notice } from '../parts.tsx';
+import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
@@ -19,6 +20,7 @@ import { type Month, paceOf } from './pace.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { type Comparison, comparedDays, comparisonIn, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
+import { Sources } from './sources.tsx';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 
 const LOADING_ROWS = 5;
@@ -30,18 +32,31 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   listed: ListedBusiness | null;
   limits: LimitsData;
   isActive: boolean;
+  /** The minimum number of uses that a limit refused this billing month. */
+  refused: number;
+  /** The registered sites. Null until they have been read. */
+  sites: string[] | null;
   onRead: OnRead;
 };
 
-export function Usage({ api, id, name, listed, limits, isActive, query, revision, onRead }: Props) {
+export function Usage({ api, id, name, listed, limits, refused, isActive, sites, query, revision, onRead }: Props) {
   const time = now();
   const today = dayOf(new Date(time));
   const shown = shownBy(query, today);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
   const compared = comparedDays(range, comparison);
-  const report = useReport(api, id, withCompared(range, compared), revision, listed?.used ?? null);
-  const { data: loaded, failure, busy } = report;
+  const source = query.get('source');
+  const report = useReport(
+    api,
+    id,
+    withCompared(range, compared),
+    revision,
+    source === null ? (listed?.used ?? null) : null,
+    source,
+  );
+  const { failure, busy } = report;
+  const loaded = report.data?.source === source ? report.data : null;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
   // Memoized because the chart redraws whenever its data is set.
@@ -54,10 +69,15 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   // The data is incomplete for the day on which it was read, even if that day is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
   const figures = isRead ? figuresOf(used, before, readOn) : null;
-  const download = useDownload(api, id, range);
+  const download = useDownload(id, range, '', () => api.csv(id, range, source));
   const month = isActive ? monthOf(limits) : null;
   const isOpen = month !== null && month.used < month.limit;
-  const { days, isUnknown } = usePaceDays(api, id, isOpen, { report, listed: listed?.used ?? null, revision, today });
+  const { days, isUnknown } = usePaceDays(api, id, isOpen, {
+    report: source === null ? report : { ...report, data: null },
+    listed: listed?.used ?? null,
+    revision,
+    today,
+  });
   const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], time) : null;
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
@@ -80,7 +100,20 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
           fault={problem && `${problemWords(problem, typed)} Showing the last 28 days instead.`}
           today={today}
         />
-        <Chart report={report} name={name} data={data} compare={compared === null ? 'off' : comparison} />
+        {source !== null && (
+          <p class="only">
+            Only uses of <b>{source}</b>{' '}
+            <Button class="link" onClick={() => setQuery({ source: null }, 'push')}>
+              Show all uses
+            </Button>
+          </p>
+        )}
+        <Chart
+          report={report}
+          name={source === null ? name : `${name}: ${source}`}
+          data={data}
+          compare={compared === null ? 'off' : comparison}
+        />
         <p class="sr-only" role="status">
           {isRead && !busy && `${rangeWords(range)}: ${plural(sum(used), 'use')}`}
         </p>
@@ -91,7 +124,17 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
           {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
         </p>
       </section>
-      <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={time} />
+      <Sources
+        api={api}
+        id={id}
+        range={range}
+        compared={compared}
+        today={today}
+        revision={revision}
+        sites={sites}
+        chosen={source}
+      />
+      <Limits limits={limits} refused={refused} pace={pace} isPaceUnknown={isUnknown} now={time} />
     </>
   );
 }

@@ -1,0 +1,53 @@
+// The rows of the table of sources.
+import { addDays, daysIn, type Range } from '../../../core/time.ts';
+
+/** The service reports at most this number of days by source. */
+export const MAX_DAYS = 92;
+
+/** The part of a range that the table covers: its last days. */
+export const coveredBy = ({ from, to }: Range): Range => {
+  const first = addDays(to, 1 - MAX_DAYS);
+  return { from: from < first ? first : from, to };
+};
+
+/** The full days of a range, and the days that they are compared with. Null if there are none, or too many. */
+export function comparedParts(
+  range: Range,
+  compared: Range | null,
+  today: string,
+): { now: Range; before: Range } | null {
+  const to = range.to < today ? range.to : addDays(today, -1);
+  const days = daysIn({ from: range.from, to });
+  if (compared === null || days < 1 || days > MAX_DAYS) return null;
+  return { now: { from: range.from, to }, before: { from: compared.from, to: addDays(compared.from, days - 1) } };
+}
+
+export type SourceUses = { source: string | null; count: number; last_day: string };
+/** `share` is a part of all uses, from 0 to 1. `change` has the uses of the compared full days. Null without a comparison. */
+export type SourceRow = {
+  source: string | null;
+  count: number;
+  share: number;
+  last_day: string | null;
+  change: { now: number; before: number } | null;
+};
+/** Full days, and the days that they are compared with. */
+type Parts = { now: SourceUses[]; before: SourceUses[] };
+
+/** Returns a row for each source, most uses first, then those that had uses only before, then the sites without uses. */
+export function rowsOf(uses: SourceUses[], parts: Parts | null, sites: readonly string[]): SourceRow[] {
+  const total = uses.reduce((sum, { count }) => sum + count, 0);
+  const countOf = (list: SourceUses[], source: string | null) => list.find((one) => one.source === source)?.count ?? 0;
+  const named = new Set([...uses, ...(parts?.before ?? [])].map(({ source }) => source));
+  for (const site of sites) named.add(site);
+  return [...named].map((source) => {
+    const count = countOf(uses, source);
+    return {
+      source,
+      count,
+      share: total === 0 ? 0 : count / total,
+      last_day: uses.find((one) => one.source === source)?.last_day ?? null,
+      change: parts && { now: countOf(parts.now, source), before: countOf(parts.before, source) },
+    };
+  });
+}

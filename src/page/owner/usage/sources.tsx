@@ -1,0 +1,129 @@
+// The table of sources: which sites and servers the uses of the shown days came from.
+import { daysIn, type Range } from '../../../core/time.ts';
+import type { Api } from '../api.ts';
+import { SiteName } from '../domains/domain-list.tsx';
+import { dayWords, number, percentChange, plural, rangeWords, shareWords } from '../formats.ts';
+import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
+import { useQuery } from '../query.ts';
+import { setQuery } from '../route.ts';
+import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
+import { comparedParts, coveredBy, MAX_DAYS, rowsOf, type SourceRow } from './source-rows.ts';
+
+const LOADING_ROWS = 3;
+/** More rows without uses are only counted. */
+const MAX_UNUSED = 20;
+
+type Props = {
+  api: Api;
+  id: number;
+  range: Range;
+  compared: Range | null;
+  today: string;
+  revision: number;
+  /** The registered sites. Null until they have been read. */
+  sites: string[] | null;
+  /** The only source that the chart shows, or null. */
+  chosen: string | null;
+};
+
+export function Sources({ api, id, range, compared, today, revision, sites, chosen }: Props) {
+  const covered = coveredBy(range);
+  const parts = comparedParts(range, compared, today);
+  const key = [covered, parts?.now, parts?.before].map((part) => part && `${part.from} ${part.to}`).join(' ');
+  const { data, failure, reload } = useQuery(`${key} ${revision}`, async () => {
+    const read = (part: Range) => api.sources(id, part);
+    const [uses, now, before] = await Promise.all([
+      read(covered),
+      ...(parts === null ? [] : [read(parts.now), read(parts.before)]),
+    ]);
+    return { key, uses: uses ?? [], parts: now && before ? { now, before } : null };
+  });
+  const download = useDownload(id, covered, '-by-source', () => api.sourcesCsv(id, covered));
+  const loaded = data?.key === key ? data : null;
+  const rows = loaded && rowsOf(loaded.uses, loaded.parts, sites ?? []);
+  const isEmpty = rows?.every(({ source }) => source === null) === true;
+  const unused = rows?.filter(({ count, change }) => count + (change?.before ?? 0) === 0) ?? [];
+  const hidden = unused.slice(MAX_UNUSED);
+  return (
+    <Section id="sources" title="Sources">
+      {failure !== null && <FailureNotice failure={failure} reload={reload} />}
+      {rows === null && failure === null && <Loading rows={LOADING_ROWS} />}
+      {isEmpty && (
+        <p class="none">
+          No use had a source. Uses of pages have one as soon as a domain is registered, and uses of servers if they
+          send a label.
+        </p>
+      )}
+      {rows !== null && !isEmpty && (
+        <>
+          <p class="note">
+            {rangeWords(covered)}
+            {daysIn(range) > MAX_DAYS && `: the last ${MAX_DAYS} of these days`}.
+            {parts !== null && ` Changes compare full days with ${rangeWords(parts.before)}.`} A wildcard stands for all
+            of its subdomains.
+          </p>
+          <div class="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Source</th>
+                  <th scope="col">Uses</th>
+                  <th scope="col">Share</th>
+                  {parts !== null && <th scope="col">Change</th>}
+                  <th scope="col">Last use</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows
+                  .filter((row) => !hidden.includes(row))
+                  .map((row) => (
+                    <Row key={row.source} row={row} isChosen={chosen !== null && row.source === chosen} />
+                  ))}
+              </tbody>
+            </table>
+          </div>
+          {hidden.length > 0 && <p class="note">{plural(hidden.length, 'more domain')} without uses.</p>}
+          <DownloadButton {...download} words="Download CSV by source" />
+          <DownloadNotice {...download} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+const changeWords = ({ now, before }: { now: number; before: number }): string =>
+  before === 0 ? (now === 0 ? '–' : 'New') : percentChange(now, before);
+
+function Row({ row: { source, count, share, change, last_day }, isChosen }: { row: SourceRow; isChosen: boolean }) {
+  return (
+    <tr class={isChosen ? 'chosen' : ''}>
+      <th scope="row">
+        {source === null ? (
+          <>
+            No source
+            <small>servers without a label, pages while no domain was registered, and imported days</small>
+          </>
+        ) : (
+          <>
+            {count === 0 ? (
+              <SiteName site={source} />
+            ) : (
+              <Button
+                class="link"
+                label={`Show only uses of ${source}`}
+                onClick={() => setQuery({ source: isChosen ? null : source }, 'push')}
+              >
+                <SiteName site={source} />
+              </Button>
+            )}
+            {!source.includes('://') && <small>from servers</small>}
+          </>
+        )}
+      </th>
+      <td>{number(count)}</td>
+      <td>{count === 0 ? '' : shareWords(share)}</td>
+      {change !== null && <td>{changeWords(change)}</td>}
+      <td>{last_day === null ? 'None' : dayWords(last_day)}</td>
+    </tr>
+  );
+}
