@@ -88,7 +88,13 @@ type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes' | 'use
 
 function usesWords(site: string, uses: SourceUses[]): string {
   const own = uses.find(({ source }) => source === site);
-  if (own === undefined) return `Not used in ${DAYS} days`;
+  if (own === undefined) {
+    // A use has no source if the business has too many names, or its day was imported.
+    const rest = uses.find(({ source }) => source === null)?.count ?? 0;
+    return rest === 0
+      ? `Not used in ${DAYS} days`
+      : `Not used in ${DAYS} days, unless by the ${plural(rest, 'use')} without a source`;
+  }
   return `${plural(own.count, 'use')} in ${DAYS} days, last on ${dayWords(own.last_day)}`;
 }
 

@@ -38,7 +38,7 @@ export function Domains(props: TabProps) {
   const origins = (isOpen && letIn.data) || [];
   const today = dayOf(new Date(now()));
   const days = { from: addDays(today, 1 - DAYS), to: today };
-  const uses = useQuery(`${revision} ${today}`, () => api.sources(business.id, days));
+  const uses = useQuery(`${revision} ${today} ${isOpen}`, () => (isOpen ? null : api.sources(business.id, days)));
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
   useEffect(() => {
