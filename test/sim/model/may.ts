@@ -21,13 +21,13 @@ type Rule = {
   /** Completes "A business token cannot …" and "Only the operator can …". */
   does: string;
   /** Whether the owner may do it while the business is not active. */
-  inactive?: false;
-  /** When a retry is safe. Always by default. `never` rejects an Idempotency-Key. */
-  retry?: 'with_key' | 'never';
+  inactive: boolean;
+  /** When a retry is safe. `never` rejects an Idempotency-Key. Every row says it, so that a forgotten answer does not compile. */
+  retry: 'always' | 'with_key' | 'never';
 };
 const RULES = {
-  read_usage: { who: `token record recorder ${READERS}`, does: 'read usage' },
-  read_sources: { who: READERS, does: 'read usage by source' },
+  read_usage: { who: `token record recorder ${READERS}`, does: 'read usage', inactive: true, retry: 'always' },
+  read_sources: { who: READERS, does: 'read usage by source', inactive: true, retry: 'always' },
   record_use: {
     who: `token record recorder ${CHANGERS}`,
     does: 'record a use',
@@ -40,33 +40,38 @@ const RULES = {
     inactive: false,
     retry: 'with_key',
   },
-  record_uses: { who: `record recorder ${CHANGERS}`, does: 'record lists of uses', inactive: false },
-  lower_uses: { who: 'operator recorder', does: 'lower uses' },
-  read_access: { who: READERS, does: 'read access domains' },
-  change_access: { who: CHANGERS, does: 'change access domains' },
-  read_refused_origins: { who: READERS, does: 'read refused origins' },
-  change_refused_origins: { who: CHANGERS, does: 'change refused origins' },
-  rotate_token: { who: CHANGERS, does: 'rotate tokens', retry: 'never' },
-  stop_former_tokens: { who: CHANGERS, does: 'stop former tokens' },
-  read_business: { who: READERS, does: 'read businesses' },
-  read_changes: { who: READERS, does: 'read changes' },
-  read_alerts: { who: READERS, does: 'read alerts' },
-  update_business: { who: 'operator', does: 'change businesses' },
-  delete_business: { who: 'operator', does: 'delete businesses' },
-  import_history: { who: 'operator', does: 'import histories' },
-  list_businesses: { who: READERS, does: 'list businesses' },
-  create_business: { who: 'operator', does: 'create businesses', retry: 'with_key' },
-  list_keys: { who: 'operator', does: 'list API keys' },
-  create_key: { who: 'operator', does: 'create API keys', retry: 'never' },
-  revoke_key: { who: 'operator', does: 'revoke API keys' },
-  create_console_link: { who: 'operator', does: 'create console links', retry: 'never' },
-  read_user_changes: { who: 'operator', does: 'read the changes of users' },
-  erase_user: { who: 'operator', does: 'erase users' },
-  read_all_usage: { who: 'operator recorder', does: 'read the usage of all businesses' },
-  read_all_alerts: { who: 'operator', does: 'read the alerts of all businesses' },
-  read_databases: { who: 'operator', does: 'read databases' },
-  start_session: { who: 'full read code', does: 'start sessions', retry: 'never' },
-  end_session: { who: 'session read_session', does: 'end sessions' },
+  record_uses: { who: `record recorder ${CHANGERS}`, does: 'record lists of uses', inactive: false, retry: 'always' },
+  lower_uses: { who: 'operator recorder', does: 'lower uses', inactive: true, retry: 'always' },
+  read_access: { who: READERS, does: 'read access domains', inactive: true, retry: 'always' },
+  change_access: { who: CHANGERS, does: 'change access domains', inactive: true, retry: 'always' },
+  read_refused_origins: { who: READERS, does: 'read refused origins', inactive: true, retry: 'always' },
+  change_refused_origins: { who: CHANGERS, does: 'change refused origins', inactive: true, retry: 'always' },
+  rotate_token: { who: CHANGERS, does: 'rotate tokens', retry: 'never', inactive: true },
+  stop_former_tokens: { who: CHANGERS, does: 'stop former tokens', inactive: true, retry: 'always' },
+  read_business: { who: READERS, does: 'read businesses', inactive: true, retry: 'always' },
+  read_changes: { who: READERS, does: 'read changes', inactive: true, retry: 'always' },
+  read_alerts: { who: READERS, does: 'read alerts', inactive: true, retry: 'always' },
+  update_business: { who: 'operator', does: 'change businesses', inactive: true, retry: 'always' },
+  delete_business: { who: 'operator', does: 'delete businesses', inactive: true, retry: 'always' },
+  import_history: { who: 'operator', does: 'import histories', inactive: true, retry: 'always' },
+  list_businesses: { who: READERS, does: 'list businesses', inactive: true, retry: 'always' },
+  create_business: { who: 'operator', does: 'create businesses', retry: 'with_key', inactive: true },
+  list_keys: { who: 'operator', does: 'list API keys', inactive: true, retry: 'always' },
+  create_key: { who: 'operator', does: 'create API keys', retry: 'never', inactive: true },
+  revoke_key: { who: 'operator', does: 'revoke API keys', inactive: true, retry: 'always' },
+  create_console_link: { who: 'operator', does: 'create console links', retry: 'never', inactive: true },
+  read_user_changes: { who: 'operator', does: 'read the changes of users', inactive: true, retry: 'always' },
+  erase_user: { who: 'operator', does: 'erase users', inactive: true, retry: 'always' },
+  read_all_usage: {
+    who: 'operator recorder',
+    does: 'read the usage of all businesses',
+    inactive: true,
+    retry: 'always',
+  },
+  read_all_alerts: { who: 'operator', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
+  read_databases: { who: 'operator', does: 'read databases', inactive: true, retry: 'always' },
+  start_session: { who: 'full read code', does: 'start sessions', retry: 'never', inactive: true },
+  end_session: { who: 'session read_session', does: 'end sessions', inactive: true, retry: 'always' },
 } as const satisfies Record<string, Rule>;
 export type Operation = keyof typeof RULES;
 export const OPERATIONS = Object.keys(RULES) as Operation[];
@@ -79,10 +84,10 @@ const whoMay = Object.fromEntries(
 /** Whether a request that may have been carried out can be sent again. */
 export function isRepeatable(operation: Operation, hasKey: boolean): boolean {
   const { retry } = ruleOf(operation);
-  return retry === undefined || (retry === 'with_key' && hasKey);
+  return retry === 'always' || (retry === 'with_key' && hasKey);
 }
 export const rejectsKey = (operation: Operation): boolean => ruleOf(operation).retry === 'never';
-export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive !== false;
+export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive;
 
 /** Why this kind of caller may not do this, or null. In the order of docs/api.md, "Errors". */
 export function refusalOf(caller: Caller, operation: Operation): [code: string, message: string] | null {
