@@ -180,7 +180,7 @@ function allFields(): Field[] {
     const bodies = rules.some(({ name }) => name === 'record_uses')
       ? [quantityBody, usesBody].map((enforced, index) => ({
           enforced,
-          stated: statedBody?.oneOf?.[1 + 2 * index] ?? {},
+          stated: statedBody?.oneOf?.[2 + 2 * index] ?? {},
         }))
       : [code ?? rules[0].body].flatMap((enforced) =>
           enforced === undefined ? [] : [{ enforced, stated: statedBody ?? {} }],

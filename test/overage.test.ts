@@ -77,6 +77,7 @@ describe('overage', () => {
       [['capacitor://localhost', 'app://shop', 'chrome-extension://abc'], 'capacitor://localhost', false],
       [['capacitor://localhost', 'https://a.example'], 'capacitor://localhost', true],
       [['http://localhost:*', 'http://*.localhost.example'], 'http://localhost:3000', true],
+      [['https://127.5gram.com'], 'https://127.5gram.com', true],
       [['https://[2001:db8::1]'], 'https://[2001:db8::1]', true],
       [['http://10.0.0.7:8080'], 'http://10.0.0.7:8080', true],
     ])('while %j are registered, a use of %s beyond the limit counts: %s', async (sites, origin, isCounted) => {

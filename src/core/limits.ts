@@ -11,7 +11,7 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token always stop at the limit. */
+  /** The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token stop at the limit, unless the business has `page_overage`. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
@@ -69,10 +69,11 @@ export function secondsUntilAllowed(
 }
 
 /**
- * A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period. `has_dated` is 1 if the caller sent a
- * timestamp for one of them. Such a use counts on the day of its timestamp, no matter how late it is sent.
+ * A limit that a list's new uses would exceed. `adds` is how many uses the list adds to the period, and `total` how many new uses it has in
+ * all. `has_dated` is 1 if the caller sent a timestamp for one of them. Such a use counts on the day of its timestamp, no matter how late
+ * it is sent.
  */
-export type PeriodBeyond = RefusingPeriod & { adds: number; has_dated: 0 | 1 };
+export type PeriodBeyond = RefusingPeriod & { adds: number; has_dated: 0 | 1; total: number };
 
 /**
  * Returns the limit that refuses a list, and the number of seconds until the list fits. Of several limits, monthly ones come first, then

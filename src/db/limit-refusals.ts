@@ -1,6 +1,7 @@
 // Counts the uses that limits refused. The counts are only a hint for the operator and the owner: no call depends on them.
 import { and, eq, gte, lt, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { MAX_COUNT } from '../core/limits.ts';
 import { addDays } from '../core/time.ts';
 import { rowValues } from './new-row.ts';
 import { businesses, limitRefusals } from './schema.ts';
@@ -24,5 +25,5 @@ export async function recordLimitRefusal(d1: D1Database, id: number, today: stri
 
 /** The number of uses that limits refused since the day `from`, at least. */
 export const refusedByLimit = (id: SQLWrapper, from: SQLWrapper) =>
-  sql<number>`(select coalesce(sum(${limitRefusals.count}), 0) from ${limitRefusals}
+  sql<number>`(select min(cast(total(${limitRefusals.count}) as integer), ${sql.raw(`${MAX_COUNT}`)}) from ${limitRefusals}
     where ${and(eq(limitRefusals.business_id, id), gte(limitRefusals.day, from))})`;

@@ -20,10 +20,12 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
  * apps. Otherwise, a page on any machine could use up the overage.
  */
 const overageOfPages = (() => {
-  const isLoopback = ['//localhost', '//localhost:*', '.localhost', '.localhost:*', '//127.[0-9]*', '//[[]::1]*']
+  const isLoopback = ['//localhost', '//localhost:*', '.localhost', '.localhost:*', '//[[]::1]*']
     .map((host) => sql`${access.site} glob ${sql.raw(`'http*${host.startsWith('.') ? '*' : ':'}${host}'`)}`)
     .reduce((all, one) => sql`${all} or ${one}`);
-  return sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.site} glob 'http*' and not (${isLoopback}))
+  // A host with letters is a name, even if it begins like this.
+  const isIpv4 = sql`(${access.site} glob 'http*://127.*' and not ${access.site} glob 'http*://127.*[a-z]*')`;
+  return sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.site} glob 'http*' and not (${isLoopback} or ${isIpv4}))
     then ${businesses.overage} else 0 end`;
 })();
 

@@ -13,9 +13,8 @@ type Use = {
   at: number;
   attempts: number;
   isSending: boolean;
-  /** Not sent again before this time: after a failure, and while the service asks to wait. */
+  /** After a failure, it is not sent again before this time. */
   due: number;
-  notBefore: number;
   /** True after the service did not accept `at`, because a clock is wrong. */
   isUndated: boolean;
   settle: (answer: Recorded | Refusal) => void;
@@ -37,14 +36,16 @@ const isPrerendering = () => (document as { prerendering?: boolean }).prerenderi
 
 /** Returns a function that records a use of a business. */
 export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: Options) {
-  const url = `${baseUrl}/api/v1/business/usage/${business}`;
+  const url = `${baseUrl.replace(/\/$/, '')}/api/v1/business/usage/${business}`;
   const prefix = `usage-recorder ${url} `;
   const uses = new Map<string, Use>();
   let timer: ReturnType<typeof setTimeout>;
   let isFlushing = false;
+  /** Nothing is sent before this time, because the service asked to wait. */
+  let notBefore = 0;
 
   function add(id: string, at: number, attempts: number, settle: Use['settle']): Use {
-    const use = { id, at, attempts, isSending: false, due: 0, notBefore: 0, isUndated: false, settle };
+    const use = { id, at, attempts, isSending: false, due: 0, isUndated: false, settle };
     uses.set(id, use);
     return use;
   }
@@ -54,6 +55,8 @@ export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: 
     use.settle(answer);
   }
 
+  const headersOf = (id: string) => new Headers({ Authorization: `Bearer ${token}`, 'Idempotency-Key': id });
+
   async function send(use: Use): Promise<void> {
     use.isSending = true;
     const wait = Math.min(MAX_WAIT_MS, 1000 * 2 ** use.attempts) * (0.5 + Math.random() / 2);
@@ -62,23 +65,25 @@ export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: 
     try {
       const answer = await fetch(url, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': use.id },
+        headers: headersOf(use.id),
         body,
         keepalive: true,
         credentials: 'omit',
+        referrerPolicy: 'no-referrer',
         signal: AbortSignal.timeout(30_000),
       });
       const { status, headers } = answer;
-      const { data, message, errors } = await answer.json();
+      const { data, message = '', errors } = await answer.json().catch(() => ({}));
       const code = headers.get('Error-Code') ?? '';
-      if (answer.ok) return end(use, data);
+      if (data) return end(use, data);
       if (status === 422 && errors?.at && body) {
         use.isUndated = true;
         return send(use);
       }
-      const isTemporary = status > 499 || status === 408 || (status === 429 && code !== 'limit_reached');
+      const isTemporary =
+        answer.ok || status > 499 || [408, 425].includes(status) || (status === 429 && code !== 'limit_reached');
       if (!isTemporary) return end(use, { status, code, message });
-      use.notBefore = Date.now() + Math.min(MAX_WAIT_MS * 12, Number(headers.get('Retry-After')) * 1000 || 0);
+      notBefore = Date.now() + Math.min(MAX_WAIT_MS * 12, Number(headers.get('Retry-After')) * 1000 || 0);
     } catch {}
     use.isSending = false;
     use.due = Date.now() + wait;
@@ -102,17 +107,16 @@ export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: 
     if (isFlushing) return;
     isFlushing = true;
     load();
-    const now = Date.now();
-    for (const use of [...uses.values()])
-      if (!use.isSending && use.notBefore <= now && (isEager || use.due <= now)) await send(use);
+    for (const use of [...uses.values()]) {
+      const now = Date.now();
+      if (!use.isSending && notBefore <= now && (isEager || use.due <= now)) await send(use);
+    }
     isFlushing = false;
     schedule();
   }
   function schedule(): void {
     clearTimeout(timer);
-    const times = [...uses.values()]
-      .filter(({ isSending }) => !isSending)
-      .map(({ due, notBefore }) => Math.max(due, notBefore));
+    const times = [...uses.values()].filter(({ isSending }) => !isSending).map(({ due }) => Math.max(due, notBefore));
     if (times.length > 0) timer = setTimeout(() => flush(false), Math.max(1000, Math.min(...times) - Date.now()));
   }
 
@@ -139,14 +143,24 @@ export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: 
       };
       return;
     }
+    try {
+      headersOf(id);
+    } catch {
+      settle({ status: 0, code: 'invalid', message: 'The id or the token has characters that cannot be sent.' });
+      return;
+    }
     const at = Date.now();
     const stored = (inStorage(Object.keys) ?? []).filter((key) => key.startsWith(prefix));
     if (stored.length < MAX_STORED) inStorage((storage) => storage.setItem(prefix + id, `${at}`));
-    void send(add(id, at, 0, settle));
+    const use = add(id, at, 0, settle);
+    if (notBefore <= at) void send(use);
+    else schedule();
   }
 
-  return (id: string = newId()): Promise<Recorded> =>
+  // An event is no id, so that `record` can be a listener.
+  return (given?: unknown): Promise<Recorded> =>
     new Promise((resolve, reject) => {
+      const id = typeof given === 'string' ? given : newId();
       const start = () => record(id, (answer) => (isRefusal(answer) ? reject(answer) : resolve(answer)));
       // Without waiting if possible, because the page may be about to close.
       if (isPrerendering()) void activated.then(start);

@@ -1,5 +1,5 @@
-// The files of the chart and the recorder under /v1. The attributes, events, parts and custom properties keep their meaning under this path. The bytes can
-// change, because a deployment may fix the chart.
+// The files of the chart and the recorder under /v1. The attributes, events, parts and custom properties keep their meaning under this
+// path. The bytes can change, because a deployment may fix them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { limitReached } from '../http/errors.ts';
+import { instant, strict } from '../input.ts';
 import { SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
@@ -109,8 +110,9 @@ export const endedMonths = object('EndedMonths', 'The billing months that ended 
 
 export type EndedMonths = z.infer<typeof endedMonths>;
 
-const nothing = z.union([useBody, z.array(z.never())]);
-const oneUse = component('OneUse', 'One use. An empty body means the same.', nothing);
+const nothing = z.union([z.strictObject({}), z.array(z.never())]);
+const oneUse = component('OneUse', 'One use, now. An empty body means the same.', nothing);
+const dated = component('DatedUse', 'One use on the day of a time.', strict({ at: instant }, ''));
 const quantity = component(
   'Quantity',
   'One use of a server that counts several times.',
@@ -177,7 +179,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
     body: {
       description:
         'A quantity, a list of uses, or empty for one use. A quantity that would exceed a limit is refused as a whole, as is a list unless an operator key sends it.',
-      schema: z.xor([oneUse, quantity, labelled, uses]),
+      schema: z.xor([oneUse, dated, quantity, labelled, uses]),
       examples: {
         one_use: {},
         quantity: { quantity: 350, label: 'sms' },

@@ -100,7 +100,7 @@ function listRefused(beyond: PeriodBeyond[], now: Date) {
   const { period, starts_on, ends_on } = refusing;
   const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
   const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
-  return limitReached(refusing, wait, refusing.adds, isNow ? undefined : when);
+  return limitReached(refusing, wait, refusing.total, isNow ? undefined : when);
 }
 
 /** Dedupes a list of uses by id, keeping each id's first occurrence. */

@@ -4,6 +4,7 @@ import { newEventIds, ofToday, recentDays, storeReached } from '../alerts/statem
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
+import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/json.ts';
@@ -51,11 +52,12 @@ export const usageBySource = statement(['from', 'to'], (permission, $) => {
 export const usageOfSource = statement(['from', 'to', 'source'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const number = numberOf(permittedId(permission), sql`${$.source}`);
-  const count = sql`${dailyUsage.sources} ->> ('$."' || number || '"')`;
+  // Because of its limit, SQLite extracts each count only once.
+  const ofSource = sql`select ${dailyUsage.day} as day, ${dailyUsage.sources} ->> ('$."' || number || '"') as count
+    from (select ${number} as number) cross join ${dailyUsage} where ${inRange} limit ${sql.raw(`${MAX_RANGE_DAYS}`)}`;
   const counts = sql<
     Json<Record<string, number>>
-  >`(select json_group_object(${dailyUsage.day}, ${count}) filter (where ${count} is not null)
-    from (select ${number} as number) cross join ${dailyUsage} where ${inRange})`;
+  >`(select json_group_object(day, count) filter (where count is not null) from (${ofSource}))`;
   return withVerdict(permission, { number: sql<number | null>`${number}`.as('number'), counts: counts.as('counts') });
 });
 
@@ -295,7 +297,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
         select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds,
           max(dated) as has_dated from bound cross join days where monthly is not null group by 2
         union all select 'day', day, day, daily, overage, added, dated from bound cross join days where daily is not null)
-    select period, starts_on, ends_on, "limit", overage, adds, has_dated, "limit" + overage
+    select period, starts_on, ends_on, "limit", overage, adds, has_dated, (select sum(added) from days) as total, "limit" + overage
       - (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofPeriod}) as "left"
     from periods where adds > "left")`;
 }
@@ -370,7 +372,7 @@ const countLabelled = countingList(addLabelled);
 /** If a limit prevented the previous steps from counting, reads the exceeded periods. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
-    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
+    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'total', total, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
   const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice

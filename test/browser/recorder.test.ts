@@ -70,7 +70,8 @@ test('counts each use once, and a repeated id too', async () => {
   await expectCounted(business, page, 3);
   const request = world.passed.find(({ path, method }) => path === business.usage && method === 'POST');
   expect(request?.headers).toMatchObject({ authorization: `Bearer ${business.token}`, 'content-length': '0' });
-  expect(request?.headers.cookie).toBeUndefined();
+  expect(request?.headers).toMatchObject({ origin: world.origins.a });
+  expect([request?.headers.cookie, request?.headers.referer]).toEqual([undefined, undefined]);
 });
 
 test('keeps uses while the browser is offline, also over a reload', async () => {
@@ -136,11 +137,57 @@ test('waits as long as a 429 asks, and then counts', async () => {
   await once(page, (route) => route.fulfill({ status: 429, headers: exposed, json: { message: 'Too Many Requests' } }));
   const asked = Date.now();
   await start(page);
-  await page.waitForTimeout(200);
   await wake(page);
   await eventually(() => answersOf(page)).toEqual([counted(1)]);
   expect(Date.now() - asked).toBeGreaterThan(1900);
   await expectCounted(business, page, 1);
+});
+
+test('sends again after a 425, and after a success that is not of the service', async () => {
+  const { business, page } = await fixture();
+  const headers = { 'Access-Control-Allow-Origin': '*' };
+  for (const [count, status] of [425, 200].entries()) {
+    await once(page, (route) => route.fulfill({ status, headers, body: '<html>' }));
+    await start(page);
+    await wake(page);
+    await eventually(() => answersOf(page)).toHaveLength(count + 1);
+  }
+  await expectCounted(business, page, 2);
+});
+
+test('waits with every use while the service asks to wait', async () => {
+  const { business, page } = await fixture();
+  const exposed = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
+  const headers = { ...exposed, 'Retry-After': '2' };
+  let posts = 0;
+  await page.route(isUse, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    posts += 1;
+    return posts === 1
+      ? route.fulfill({ status: 429, headers, json: { message: 'Too Many Attempts.' } })
+      : route.continue();
+  });
+  await start(page);
+  await eventually(() => posts).toBe(1);
+  await eventually(() => stored(page)).toHaveLength(1);
+  for (let use = 0; use < 3; use++) await start(page);
+  await wake(page);
+  expect(posts).toBe(1);
+  await eventually(() => answersOf(page)).toHaveLength(4);
+  await expectCounted(business, page, 4);
+});
+
+test('rejects an id that cannot be sent at once, takes an event for no id, and a base URL may end with a slash', async () => {
+  const { business, page } = await fixture();
+  await start(page, 'order-€');
+  const message = 'The id or the token has characters that cannot be sent.';
+  await eventually(() => answersOf(page)).toEqual([{ status: 0, code: 'invalid', message }]);
+  await page.evaluate(`(async () => {
+    const { recorder } = await import('${world.service}/v1/usage-recorder.js');
+    const record = recorder({ business: ${business.id}, token: '${business.token}', baseUrl: '${world.service}/' });
+    for (let press = 0; press < 2; press++) await record(new MouseEvent('click'));
+  })()`);
+  await expectCounted(business, page, 2);
 });
 
 test('rejects a use that the service refuses, with the reason, and does not send it again', async () => {

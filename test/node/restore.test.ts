@@ -627,6 +627,7 @@ test('a restored backup of each database is complete, and the service works with
   await execute('insert into deletions values (12345)');
   await run('business', 'update', owner.id, '--billing-day', 15);
   await execute('insert into imported_days values (?, ?)', owner.id, '2026-03-14');
+  await execute('insert into limit_refusals values (?, ?, 5)', owner.id, '2026-03-14');
   const create = () => run('business', 'create', '--user', owner.user, '--name', 'Acme', ...FIELDS);
   const gone = await create();
   await run('business', 'delete', gone.id, '--confirm', 'Acme');

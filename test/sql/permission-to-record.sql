@@ -49,8 +49,11 @@ select
           or access.site glob 'http*://localhost:*'
           or access.site glob 'http**.localhost'
           or access.site glob 'http**.localhost:*'
-          or access.site glob 'http*://127.[0-9]*'
           or access.site glob 'http*://[[]::1]*'
+          or (
+            access.site glob 'http*://127.*'
+            and not access.site glob 'http*://127.*[a-z]*'
+          )
         )
     ) then businesses.overage
     else 0

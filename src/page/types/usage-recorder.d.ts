@@ -10,8 +10,11 @@ export type Options = {
 /** The day on which the use was counted, and the number of uses on that day. */
 export type Recorded = { date: string; count: number; duplicate?: true; remaining?: number };
 
-/** Why a use was not counted. `code` is the `Error-Code` of the response. `status` is 0 if there was none within 24 hours. */
+/**
+ * Why a use was not counted. `code` is the `Error-Code` of the response. `status` is 0 if there was none within 24 hours (`expired`), or if the
+ * id or the token cannot be sent (`invalid`).
+ */
 export type Refusal = { status: number; code: string; message: string };
 
-/** Returns a function that records a use, by default with a new id. The promise is rejected with a `Refusal`. */
-export declare function recorder(options: Options): (id?: string) => Promise<Recorded>;
+/** Returns a function that records a use, by default, or as a listener of events, with a new id. The promise is rejected with a `Refusal`. */
+export declare function recorder(options: Options): (id?: string | Event) => Promise<Recorded>;

@@ -53,7 +53,7 @@ const beyondCount = () => invalidField('quantity', `must not raise the count of 
 /** The uses that the caller may record beyond a limit. Null is any number. */
 function overageOf({ caller, state }: Call, { id, overage, page_overage }: Business) {
   const isPublic = (site: string) =>
-    site.startsWith('http') && !/^https?:\/\/((.*\.)?localhost|127\.\d.*|\[::1\])(:[\d*]+)?$/.test(site);
+    site.startsWith('http') && !/^https?:\/\/((.*\.)?localhost|127\.[\d.]+|\[::1\])(:[\d*]+)?$/.test(site);
   return caller !== 'token' || (page_overage && sitesOf(state, id).some(isPublic)) ? overage : 0;
 }
 
@@ -209,7 +209,13 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
   let when = first.period === 'day' ? 'today' : 'this month';
   if (!isCurrent(first))
     when = first.period === 'day' ? first.starts_on : `the month from ${first.starts_on} to ${first.ends_on}`;
-  throw limitReached({ ...first, left: first.rest }, overage, wait, when, first.adds);
+  throw limitReached(
+    { ...first, left: first.rest },
+    overage,
+    wait,
+    when,
+    fresh.reduce((sum, { quantity }) => sum + quantity, 0),
+  );
 }
 
 export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {

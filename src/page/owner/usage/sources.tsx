@@ -62,7 +62,8 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
             {parts !== null && ` Changes compare full days with ${rangeWords(parts.before)}.`} A wildcard stands for all
             of its subdomains.
           </p>
-          <div class="scroll">
+          {/* Only buttons make it reachable by keyboard. */}
+          <div class="scroll" tabIndex={rows.some(({ source, count }) => source !== null && count > 0) ? undefined : 0}>
             <table>
               <thead>
                 <tr>
