@@ -57,7 +57,8 @@ test('a read-only key sees every view, but neither the whole token nor buttons t
   page = await openTab(world, world.tulip, 'usage', world.keys.reader);
   await page.getByText('Read-only', { exact: true }).waitFor();
   const names = () => page.locator('.room').getByRole('button').allInnerTexts();
-  expect(await names()).toEqual(['Download CSV', '‹', '›']);
+  await page.locator('.sources table').waitFor();
+  expect(await names()).toEqual(['Download CSV', '‹', '›', 'Download CSV by source']);
   await goTo(page, 'domains');
   await page.getByText('Recently refused').waitFor();
   await page.getByLabel('Would this origin pass?').fill('https://other.example');

@@ -32,11 +32,11 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
   const key = [covered, parts?.now, parts?.before].map((part) => part && `${part.from} ${part.to}`).join(' ');
   const { data, failure, reload } = useQuery(`${key} ${revision}`, async () => {
     const read = (part: Range) => api.sources(id, part);
-    const [uses, now, before] = await Promise.all([
-      read(covered),
-      ...(parts === null ? [] : [read(parts.now), read(parts.before)]),
-    ]);
-    return { key, uses: uses ?? [], parts: now && before ? { now, before } : null };
+    const all = read(covered);
+    if (parts === null) return { key, uses: await all, parts: null };
+    const isWhole = parts.now.to === covered.to; // the shown days do not include today
+    const [uses, now, before] = await Promise.all([all, isWhole ? all : read(parts.now), read(parts.before)]);
+    return { key, uses, parts: { now, before } };
   });
   const download = useDownload(id, covered, '-by-source', () => api.sourcesCsv(id, covered));
   const loaded = data?.key === key ? data : null;
