@@ -11,7 +11,10 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token stop at the limit, unless the business has `page_overage`. */
+  /**
+   * The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token stop at the limit, unless the
+   * business has `page_overage`.
+   */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
