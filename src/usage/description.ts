@@ -31,6 +31,7 @@ const usageReport = object('UsageReport', 'The uses on each day of a range.', {
   sources: z.optional(list('Most uses first. Their sum is that of `used`. Present only with `by`.', sourceUses)),
 });
 
+export type SourceUses = z.infer<typeof sourceUses>;
 export type UsageReport = z.infer<typeof usageReport>;
 
 const recordedUse = object('RecordedUse', 'The result of recording one use.', {

@@ -116,8 +116,7 @@ export function connect(key: string, onEnd: () => void) {
     removeSite: (id: number, access_id: number) =>
       dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
     removeSites: (id: number) => dataOf(access.$delete({ param: param(id) })),
-    refused: async (id: number) => (await dataOf(access.refused.$get({ param: param(id) }))).refused,
-    letIn: async (id: number) => (await dataOf(access.refused.$get({ param: param(id) }))).let_in,
+    refused: (id: number) => dataOf(access.refused.$get({ param: param(id) })),
     forgetRefused: (id: number) => dataOf(access.refused.$delete({ param: param(id) })),
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),

@@ -1,5 +1,5 @@
 // State that the views share during a session.
-import type { RefusedOrigin } from '../../access/description.ts';
+import type { RefusedOrigin, RefusedOrigins } from '../../access/description.ts';
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
 import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
@@ -48,7 +48,7 @@ export type TabProps = {
   /** Counts the refreshes. */
   revision: number;
   /** Includes the dismissed origins. */
-  refused: Query<RefusedOrigin[]>;
+  refused: Query<RefusedOrigins>;
   dismissed: ReadonlySet<string>;
   setDismissed: (origins: ReadonlySet<string>) => void;
   /** Call it with the response to a change. */
@@ -65,4 +65,4 @@ export const NOT_READ: ReadState = { readAt: null, busy: true };
 
 /** Returns the origins that are not dismissed. */
 export const shownRefused = ({ refused, dismissed }: Pick<TabProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
-  refused.data?.filter(({ origin }) => !dismissed.has(origin)) ?? [];
+  refused.data?.refused.filter(({ origin }) => !dismissed.has(origin)) ?? [];

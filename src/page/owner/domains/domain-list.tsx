@@ -1,10 +1,10 @@
 // Lists the registered domains. Domains removed while the view is open stay in place, with an Undo button.
 import { useEffect, useRef } from 'preact/hooks';
+import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
 import { dayWords, number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import type { SourceUses } from '../usage/source-rows.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
 

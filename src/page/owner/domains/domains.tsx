@@ -34,8 +34,7 @@ export function Domains(props: TabProps) {
   const isShown = (site: string) => sites.includes(site) || changes.touched.has(site);
   const isActive = business.status === 'active';
   const isOpen = sites.length === 0;
-  const letIn = useQuery(`${revision} ${isOpen}`, () => (isOpen ? api.letIn(business.id) : null));
-  const origins = (isOpen && letIn.data) || [];
+  const origins = (isOpen && props.refused.data?.let_in) || [];
   const today = dayOf(new Date(now()));
   const days = { from: addDays(today, 1 - DAYS), to: today };
   const uses = useQuery(`${revision} ${today} ${isOpen}`, () => (isOpen ? null : api.sources(business.id, days)));

@@ -28,7 +28,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   /** The label of the button to focus when the pressed one disappears. */
   const nextFocus = useRef('');
   const armed = useArmed(`${dismissed.size}`);
-  const listed = data ?? [];
+  const listed = data?.refused ?? [];
   const stableRows = useStableRows(listed, ({ origin }) => origin);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
   // A stale list can be missing an origin that was allowed when the list was read but is refused now.
@@ -118,7 +118,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
             </>
           )}
         </p>
-        {!readOnly && data !== null && data.length > 0 && (
+        {!readOnly && listed.length > 0 && (
           <div class="foot">
             <Button class="quiet danger-text" onClick={() => setForgetting(true)}>
               Forget all…

@@ -1,16 +1,15 @@
 // The rows of the table of sources.
 import { addDays, daysIn, type Range } from '../../../core/time.ts';
-
-/** The service reports at most this number of days by source. */
-export const MAX_DAYS = 92;
+import type { SourceUses } from '../../../usage/description.ts';
+import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 
 /** The part of a range that the table covers: its last days. */
 export const coveredBy = ({ from, to }: Range): Range => {
-  const first = addDays(to, 1 - MAX_DAYS);
+  const first = addDays(to, 1 - MAX_DAYS_BY_SOURCE);
   return { from: from < first ? first : from, to };
 };
 
-/** The full days of a range, and the days that they are compared with. Null if there are none, or too many. */
+/** The full days of a range, and the days they are compared with. Null if there are none, or too many. */
 export function comparedParts(
   range: Range,
   compared: Range | null,
@@ -18,11 +17,10 @@ export function comparedParts(
 ): { now: Range; before: Range } | null {
   const to = range.to < today ? range.to : addDays(today, -1);
   const days = daysIn({ from: range.from, to });
-  if (compared === null || days < 1 || days > MAX_DAYS) return null;
+  if (compared === null || days < 1 || days > MAX_DAYS_BY_SOURCE) return null;
   return { now: { from: range.from, to }, before: { from: compared.from, to: addDays(compared.from, days - 1) } };
 }
 
-export type SourceUses = { source: string | null; count: number; last_day: string };
 /** `share` is a part of all uses, from 0 to 1. `change` has the uses of the compared full days. Null without a comparison. */
 export type SourceRow = {
   source: string | null;
@@ -31,7 +29,7 @@ export type SourceRow = {
   last_day: string | null;
   change: { now: number; before: number } | null;
 };
-/** Full days, and the days that they are compared with. */
+/** Full days, and the days they are compared with. */
 type Parts = { now: SourceUses[]; before: SourceUses[] };
 
 /** Returns a row for each source, most uses first, then those that had uses only before, then the sites without uses. */

@@ -1,5 +1,6 @@
 // The table of sources: which sites and servers the uses of the shown days came from.
 import { daysIn, type Range } from '../../../core/time.ts';
+import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 import type { Api } from '../api.ts';
 import { SiteName } from '../domains/domain-list.tsx';
 import { dayWords, number, percentChange, plural, rangeWords, shareWords } from '../formats.ts';
@@ -7,7 +8,7 @@ import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
-import { comparedParts, coveredBy, MAX_DAYS, rowsOf, type SourceRow } from './source-rows.ts';
+import { comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
 
 const LOADING_ROWS = 3;
 /** More rows without uses are only counted. */
@@ -58,7 +59,7 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
         <>
           <p class="note">
             {rangeWords(covered)}
-            {daysIn(range) > MAX_DAYS && `: the last ${MAX_DAYS} of these days`}.
+            {daysIn(range) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}.
             {parts !== null && ` Changes compare full days with ${rangeWords(parts.before)}.`} A wildcard stands for all
             of its subdomains.
           </p>
