@@ -14,15 +14,8 @@ import { readVerdict, type Statement, type Steps } from '../src/db/statement.ts'
 import { endSession, startSession } from '../src/sessions/statements.ts';
 import { rotateToken, stopFormerTokens } from '../src/tokens/statements.ts';
 import { importHistory } from '../src/usage/history.ts';
-import {
-  countManyOnce,
-  countOnce,
-  countUse,
-  readKnownUse,
-  readLimitUsage,
-  totalsAfter,
-  usageInRange,
-} from '../src/usage/statements.ts';
+import { countManyOnce, countOnce, countUse, readKnownUse, readLimitUsage } from '../src/usage/recording.ts';
+import { totalsAfter, usageInRange } from '../src/usage/statements.ts';
 import { ruleNamed } from './ask.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 

@@ -26,7 +26,6 @@ import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageRepo
 import { importHistory } from './history.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
 import { type loweringBody, operations, SOURCE_RULE, type usesBody } from './operations.ts';
-import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
 import {
   countManyOnce,
   countOnce,
@@ -36,10 +35,9 @@ import {
   readKnownUse,
   readLimitUsage,
   type Use,
-  usageBySource,
-  usageInRange,
-  usageOfSource,
-} from './statements.ts';
+} from './recording.ts';
+import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
+import { usageBySource, usageInRange, usageOfSource } from './statements.ts';
 import { totals } from './totals.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */

@@ -6,7 +6,8 @@ import { addSites } from '../../src/access/statements.ts';
 import { businessWithEntries } from '../../src/business/statements.ts';
 import type { Steps } from '../../src/db/statement.ts';
 import { rotateToken } from '../../src/tokens/statements.ts';
-import { countOnce, countUse, readKnownUse, readLimitUsage, usageInRange } from '../../src/usage/statements.ts';
+import { countOnce, countUse, readKnownUse, readLimitUsage } from '../../src/usage/recording.ts';
+import { usageInRange } from '../../src/usage/statements.ts';
 import { ruleNamed } from '../ask.ts';
 
 const digest = '00'.repeat(16);

@@ -1,0 +1,317 @@
+// Statements that count uses and store the uses' ids.
+import { and, eq, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { newEventIds, ofToday, recentDays, storeReached } from '../alerts/statements.ts';
+import { namespaceOf } from '../core/credential.ts';
+import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
+import { billingMonth } from '../db/billing.ts';
+import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
+import type { Json } from '../db/json.ts';
+import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
+import { isOverLimit, limitUsageOf } from '../db/limits.ts';
+import { rowValues } from '../db/new-row.ts';
+import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
+import { dailyUsage, ledger, sources } from '../db/schema.ts';
+import {
+  countsOf,
+  lastNumber,
+  MAX_NAMES,
+  MAX_NAMES_PER_DAY,
+  newNames,
+  numberOf,
+  withOneSource,
+  withSources,
+} from '../db/sources.ts';
+import { previousStepWrote, statement, withVerdict } from '../db/statement.ts';
+import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders } from '../db/text.ts';
+import { KEEP_ID_DAYS } from './rules.ts';
+
+/**
+ * Adds uses to the stored counts of days. `uses` is a query for rows of daily_usage, and `sources` is what to store as the counts of a
+ * day's sources if the day is stored already. Returns the new counts. The batch fails if a count would exceed MAX_COUNT (`isBeyondCount`).
+ */
+const addToCounts = (uses: SQL, sources: SQL) =>
+  builder
+    .insert(dailyUsage)
+    .select(uses)
+    .onConflictDoUpdate({
+      target: [dailyUsage.business_id, dailyUsage.day],
+      // The INTEGER column rejects the text 'beyond', so the whole batch fails. Checking the counts first would read each of them twice.
+      set: {
+        count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
+        sources,
+      },
+    })
+    .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
+
+/** Tests whether a batch failed because a day's count would have exceeded MAX_COUNT. Such a batch stored nothing. */
+export const isBeyondCount = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
+
+/** Tests whether the ledger lacks the id. */
+const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
+  where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
+/** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
+const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
+
+export const readLimitUsage = statement([], (permission) => withVerdict(permission, limitUsageOf(permission)))({});
+
+/** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
+const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
+const reachedToday = statement(['event_ids'], (_, $) => storeReached(countedId, ofToday, $.event_ids));
+const reachedByList = statement(['days', 'event_ids'], (_, $) =>
+  storeReached(countedId, recentDays($.days, sql`value`), $.event_ids),
+);
+
+/** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
+const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
+  sql`iif(${label} is null, ${ofPage}, ${numberOf($call.business_id, label)})`;
+
+type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
+/** Counts one use today. `condition` is another condition under which it counts. */
+const addOneUse = (permission: Permission, $: OneUse, condition?: SQL) => {
+  const sources = countsOf(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
+  const row = { business_id: permittedId(permission), day: $.today, count: $.quantity, sources };
+  return addToCounts(
+    sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, condition)}`,
+    withOneSource,
+  );
+};
+/** Tests whether one use may count today. */
+const mayCount = (permission: Permission, $: Pick<OneUse, 'quantity'>, condition?: SQL) =>
+  sql`${and(isPermitted(permission), isBeforeDeadline, condition)} and not (${isOverLimit(permission, sql`${$.quantity}`)})`;
+
+const countToday = statement(['quantity', 'label'], (permission, $) => addOneUse(permission, $));
+/**
+ * Numbers a label that the business has never used, if the use counts. A refused call reads at most whether the business has the label.
+ */
+const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $) => {
+  const known = numberOf($call.business_id, sql`${$.label}`);
+  const last = lastNumber($call.business_id);
+  const isCounted = mayCount(permission, $, isNew(permission, sql`${$.digest}`));
+  const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
+  return builder.insert(sources).select(
+    sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${permission}
+      where ${isCounted} and ${last} < ${MAX_NAMES}`,
+  );
+});
+
+/** A use that counts several times, and its label, if it has one. */
+export type Use = { quantity: number; label: string | null };
+const namedBy = (use: Use, digest: string | null) =>
+  use.label === null ? {} : { named: nameLabel({ ...use, digest }) };
+
+/** Counts a use of this quantity today, unless it would exceed a limit. Stores the thresholds that it reaches. */
+export const countUse = (use: Use) => ({
+  ...namedBy(use, null),
+  counted: countToday(use),
+  reached: reachedToday({ event_ids: newEventIds() }),
+});
+
+const ledgerRow = (
+  { source, ...use }: Record<'business_id' | 'digest' | 'day' | 'quantity' | 'source', SQLWrapper>,
+  today: SQLWrapper,
+  { caller }: CallShape,
+) =>
+  rowValues(ledger, {
+    ...use,
+    digest: sql`unhex(${use.digest})`,
+    day: numberOfDay(use.day),
+    forget_on: sql`${numberOfDay(today)} + ${sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)] + 1}`)}`,
+    source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
+  });
+
+type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
+/** Defines two adjacent steps: the first counts uses, and the second stores their ids if the first counted anything. */
+function countingOnce<const N extends string, C extends BuiltQuery, R extends BuiltQuery>(
+  names: readonly N[],
+  count: Write<N, C>,
+  remember: Write<N, R>,
+) {
+  const [counted, remembered] = [statement(names, count), statement(names, remember)];
+  return (values: Record<N, Bindable>) => ({ counted: counted(values), remembered: remembered(values) });
+}
+
+const countNewUse = countingOnce(
+  ['digest', 'quantity', 'label'],
+  (permission, $) => addOneUse(permission, $, isNew(permission, sql`${$.digest}`)),
+  // If the use was not counted, SQLite does not evaluate the permission again.
+  (permission, $, shape) => {
+    const use = {
+      digest: $.digest,
+      day: $.today,
+      quantity: $.quantity,
+      source: sourceOf(permission.source, sql`${$.label}`),
+    };
+    return builder.insert(ledger).select(
+      sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
+        from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
+    );
+  },
+);
+/**
+ * Counts a use today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the use would
+ * exceed a limit. Returns the new count if the use was counted.
+ */
+export const countOnce = (use: Use & { digest: string }) => ({
+  ...namedBy(use, use.digest),
+  ...countNewUse(use),
+  reached: reachedToday({ event_ids: newEventIds() }),
+});
+/**
+ * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
+ * if the use is new.
+ */
+export const readKnownUse = statement(['digest'], (permission, $) => {
+  const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
+  return builder
+    .select({
+      ...verdictOf(permission),
+      ...limitUsageOf(permission),
+      date: sql<string | null>`${dayWithNumber(ledger.day)}`.as('date'),
+      count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
+    })
+    .from(permission)
+    .leftJoin(ledger, known)
+    .leftJoin(
+      dailyUsage,
+      and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, dayWithNumber(ledger.day))),
+    );
+});
+
+/** A use with an id: the hex digest of the id, the day that the use counts towards, and whether the caller sent a timestamp. */
+export type IdentifiedUse = Use & { digest: string; day: string; isDated: boolean };
+
+const listedDigest = sql.raw('value ->> 0');
+const listedDay = sql.raw('value ->> 1');
+const listedQuantity = sql.raw('value ->> 2');
+const listedIsDated = sql.raw('value ->> 3');
+const listedLabel = sql.raw('value ->> 4');
+
+/** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
+const canRefuse = ({ daily_limit, monthly_limit, allowed_overage }: Permission, { caller }: CallShape) =>
+  caller === 'operator'
+    ? sql`false`
+    : sql`(${allowed_overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
+
+/**
+ * A subquery that returns rows of PeriodBeyond: the days and months in which a list's new uses would exceed a limit plus its overage. The
+ * enclosing query's `from` must include the permission. Evaluate the subquery only if `canRefuse`.
+ */
+function periodsBeyond(permission: Permission, uses: Placeholder) {
+  const { daily_limit, monthly_limit, billing_day, has_billing_changes, allowed_overage } = permission;
+  const bound = {
+    id: $call.business_id,
+    billing_day: sql`bound.billing_day`,
+    has_billing_changes: sql`bound.has_changes`,
+  };
+  const month = billingMonth(bound, sql`days.day`);
+  const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
+  // Each subquery is materialized, so SQLite computes it only once.
+  return sql`(with
+      bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
+        ${has_billing_changes} as has_changes, ${allowed_overage} as overage),
+      days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added, max(${listedIsDated}) as dated from bound cross join json_each(${uses})
+        where ${isNewFor($call.business_id, listedDigest)} group by 1),
+      periods as materialized (
+        select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds,
+          max(dated) as has_dated from bound cross join days where monthly is not null group by 2
+        union all select 'day', day, day, daily, overage, added, dated from bound cross join days where daily is not null)
+    select period, starts_on, ends_on, "limit", overage, adds, has_dated, (select sum(added) from days) as total, "limit" + overage
+      - (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofPeriod}) as "left"
+    from periods where adds > "left")`;
+}
+
+/**
+ * Tests whether a list's use may count. In the enclosing query's `from`, `cross join` makes SQLite read the permission first, so a refused
+ * call does not read the list.
+ */
+const mayCountListed = (permission: Permission, { uses }: Placeholders<'uses'>, shape: CallShape) =>
+  sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
+    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, uses)}))`;
+
+/** Numbers a list's labels that the business has never used, if the list counts. */
+const nameLabels = statement(['uses'], (permission, $, shape) =>
+  builder.insert(sources).select(
+    newNames(
+      sql`${$call.business_id}`,
+      sql`select ${listedLabel} as name, min(key) as place from ${permission} cross join json_each(${$.uses})
+        where ${listedLabel} is not null and ${numberOf($call.business_id, listedLabel)} is null and ${mayCountListed(permission, $, shape)} group by 1`,
+    ),
+  ),
+);
+
+/** Adds a list without labels to the counts. All its uses have the source of the page that sent it, if a page did. */
+function addUnlabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+  const count = sql`sum(${listedQuantity})`;
+  const row = {
+    business_id: permittedId(permission),
+    day: listedDay,
+    count,
+    sources: countsOf(permission.source, count),
+  };
+  return addToCounts(
+    sql`select ${rowValues(dailyUsage, row)} from ${permission} cross join json_each(${$.uses})
+      where ${mayCountListed(permission, $, shape)} group by ${listedDay}`,
+    withOneSource,
+  );
+}
+
+function addLabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+  const bySource = sql`select ${listedDay} as day, ${sourceOf(permission.source, listedLabel)} as source, sum(${listedQuantity}) as count
+    from ${permission} cross join json_each(${$.uses}) where ${mayCountListed(permission, $, shape)} group by 1, 2`;
+  const ranked = sql`select *, row_number() over (partition by day order by source is null, source) as place from (${bySource})`;
+  const isNamed = sql`source is not null and place <= ${MAX_NAMES_PER_DAY}`;
+  const row = {
+    business_id: $call.business_id,
+    day: sql`day`,
+    count: sql`sum(count)`,
+    sources: sql`nullif(json_group_object(cast(source as text), count) filter (where ${isNamed}), '{}')`,
+  };
+  return addToCounts(sql`select ${rowValues(dailyUsage, row)} from (${ranked}) group by day`, withSources);
+}
+
+const countingList = (count: Write<'uses', ReturnType<typeof addToCounts>>) =>
+  countingOnce(['uses'], count, (permission, $, shape) => {
+    // json_each returns no rows for null, so the list is read only if uses were counted.
+    const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
+    const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity };
+    const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
+    return builder
+      .insert(ledger)
+      .select(
+        sql`select ${ledgerRow({ business_id: $.business_id, ...use, source: sourceOf(ofPage, listedLabel) }, $.today, shape)}
+          from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
+      )
+      .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
+      .returning({ day: ledger.day });
+  });
+const countUnlabelled = countingList(addUnlabelled);
+const countLabelled = countingList(addLabelled);
+
+/** If a limit prevented the previous steps from counting, reads the exceeded periods. */
+const selectBeyond = statement(['uses'], (permission, $, shape) => {
+  const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
+    'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'total', total, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
+  // If the list was counted, SQLite does not evaluate the permission again.
+  const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
+    from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
+  return builder
+    .select({ beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond') })
+    .from(sql`${exceeded} where beyond <> '[]'`);
+});
+
+/**
+ * Counts the uses that are not in the ledger, stores their ids and the thresholds that they reach, and returns a row for each id. If the
+ * list would exceed a limit, counts nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as
+ * one JSON value, because D1 binds at most 100 values.
+ */
+export function countManyOnce(list: IdentifiedUse[]) {
+  const uses = JSON.stringify(
+    list.map(({ digest, day, quantity, isDated, label }) => [digest, day, quantity, isDated, label]),
+  );
+  const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
+  const hasLabels = list.some(({ label }) => label !== null);
+  const reached = reachedByList({ days, event_ids: newEventIds() });
+  const count = hasLabels ? { named: nameLabels({ uses }), ...countLabelled({ uses }) } : countUnlabelled({ uses });
+  return { ...count, refused: selectBeyond({ uses }), reached };
+}
