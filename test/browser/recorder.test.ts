@@ -8,7 +8,7 @@ import { openWorld } from './world.ts';
 type World = Awaited<ReturnType<typeof openWorld>>;
 type Owned = Awaited<ReturnType<World['newBusiness']>>;
 type Recording = { record: (id?: string) => Promise<unknown>; answers: unknown[] };
-declare const window: Window & Recording & { start: (id?: string) => void };
+declare const window: Window & Recording & { start: (id?: string) => void; waits: boolean };
 
 const closing: (() => unknown)[] = [];
 let world = {} as World;
@@ -99,13 +99,60 @@ test('sends a use again whose response was lost, with its time, and it counts on
   await expectCounted(business, page, 1);
 });
 
-test('sends a use of a page that was closed during the request when a page is opened again', async () => {
+test('counts once a use whose page was closed during the request', async () => {
   const { business, context, page } = await fixture();
+  const sent = page.waitForRequest((request) => isUse(new URL(request.url())));
+  await once(page, () => {});
+  await start(page);
+  await sent;
+  await page.close();
+  await expectCounted(business, await open(context, business), 1);
+});
+
+test('keeps at most 100 uses over a reload, and sends the others while the page is open', async () => {
+  const { business, context, page } = await fixture();
+  await context.setOffline(true);
+  await page.evaluate(() => {
+    for (let use = 0; use < 102; use++) window.start();
+  });
+  expect(await stored(page)).toHaveLength(100);
+  await context.setOffline(false);
+  await wake(page);
+  await eventually(() => answersOf(page)).toHaveLength(102);
+  await expectCounted(business, page, 102);
+});
+
+/** Records a use whose first request fails. Only an event makes the page send it again, because its timers do not run. */
+async function failOnce(page: Page): Promise<void> {
+  await page.evaluate(() => Object.assign(window, { setTimeout: () => (window.waits = true) }));
   await once(page, (route) => route.abort());
   await start(page);
-  await page.close({ runBeforeUnload: false });
-  expect(await total(business)).toBe(0);
-  await expectCounted(business, await open(context, business), 1);
+  await eventually(() => page.evaluate(() => window.waits)).toBe(true);
+}
+
+test.each([
+  ['the browser is online again', () => void dispatchEvent(new Event('online'))],
+  ['the page is visible again', () => void document.dispatchEvent(new Event('visibilitychange'))],
+  ['the page is shown again', () => void dispatchEvent(new Event('pageshow'))],
+])('sends a use again when %s', async (_, happen) => {
+  const { business, page } = await fixture();
+  await failOnce(page);
+  await page.evaluate(happen);
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+  await expectCounted(business, page, 1);
+});
+
+test('rejects a use that could not be recorded within 24 hours', async () => {
+  const { business, page } = await fixture();
+  await failOnce(page);
+  await page.evaluate(() => {
+    const now = Date.now;
+    Date.now = () => now() + 86_400_000;
+  });
+  await wake(page);
+  const message = 'The use could not be recorded within 24 hours.';
+  await eventually(() => answersOf(page)).toEqual([{ status: 0, code: 'expired', message }]);
+  await expectCounted(business, page, 0);
 });
 
 test('sends a use that is recorded while the page closes', async () => {
