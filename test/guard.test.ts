@@ -4,7 +4,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
-import { by, FULL } from '../src/core/policy.ts';
+import { CHANGERS, READERS, reading } from '../src/core/policy.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
@@ -87,7 +87,7 @@ test('a handler that responds without querying the database returns 500', async 
 });
 
 test('an operation whose path has a parameter with an unknown name is rejected, because its owner would not be checked', () => {
-  const own = { ...by(FULL), name: 'read_access', does: 'read access domains' } as const;
+  const own = { ...reading(READERS), name: 'read_access', does: 'read access domains' } as const;
   const definition = { ...own, route: 'GET /business/:businessId/access' } as const;
   expect(() => define({ readAccess: definition })).toThrow(
     '/business/:businessId/access has an unknown parameter: businessId',
@@ -96,7 +96,7 @@ test('an operation whose path has a parameter with an unknown name is rejected, 
 
 test('a misspelled member of a definition does not compile, because it would drop a check or a rate limit', () => {
   const own = {
-    ...by(FULL),
+    ...reading(READERS),
     name: 'read_access',
     does: 'read access domains',
     route: 'GET /business/:business_id',
@@ -105,10 +105,18 @@ test('a misspelled member of a definition does not compile, because it would dro
   expect(define({ readAccess: { ...own, isDeer: true } })).toHaveProperty('readAccess');
 });
 
+test('a definition that leaves open when a retry is safe, or what an inactive business allows, does not compile', () => {
+  const own = { ...CHANGERS, name: 'change_access', does: 'change access domains', route: 'POST /business' } as const;
+  // @ts-expect-error: retry is missing
+  expect(define({ addAccess: { ...own, whileInactive: false } })).toHaveProperty('addAccess');
+  // @ts-expect-error: whileInactive is missing
+  expect(define({ addAccess: { ...own, retry: 'never' } })).toHaveProperty('addAccess');
+});
+
 test("a statement on every owner's data runs only for the operator, whatever the definition says", async () => {
   const { home, id, key } = await newBusiness();
   const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
-  const rule = { ...ruleNamed('read_all_usage'), ...by(FULL) };
+  const rule = { ...ruleNamed('read_all_usage'), ...CHANGERS };
   const call = {
     ...{ rule, credential, business_id: id, namesBusiness: false, origin: null, ownOrigin: '' },
     now: NOW,

@@ -1,6 +1,6 @@
 // The domains on which a business token works, and the origins that were refused or let in.
 import * as z from 'zod/mini';
-import { by, FULL, READERS } from '../core/policy.ts';
+import { CHANGERS, READERS, reading } from '../core/policy.ts';
 import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { boundedList, CONTROL, described, HTTP, strict } from '../input.ts';
 import { define } from '../operation.ts';
@@ -24,11 +24,17 @@ const sitesBody = strict(
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );
 
-const CHANGE = { ...by(FULL), name: 'change_access', does: 'change access domains' } as const;
+const CHANGE = {
+  ...CHANGERS,
+  whileInactive: true,
+  retry: 'always',
+  name: 'change_access',
+  does: 'change access domains',
+} as const;
 
 export const operations = define({
   readAccess: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business/:business_id/access',
     name: 'read_access',
     does: 'read access domains',
@@ -36,13 +42,15 @@ export const operations = define({
   addAccess: { ...CHANGE, route: 'POST /business/:business_id/access', body: sitesBody, check: sitesErrors },
   removeAllAccess: { ...CHANGE, route: 'DELETE /business/:business_id/access' },
   readRefusedOrigins: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business/:business_id/access/refused',
     name: 'read_refused_origins',
     does: 'read refused origins',
   },
   forgetRefusedOrigins: {
-    ...by(FULL),
+    ...CHANGERS,
+    whileInactive: true,
+    retry: 'always',
     route: 'DELETE /business/:business_id/access/refused',
     name: 'change_refused_origins',
     does: 'change refused origins',

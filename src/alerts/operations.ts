@@ -1,6 +1,6 @@
 // Alerts: when a business reached a threshold of a limit.
 import * as z from 'zod/mini';
-import { by, NOBODY, READERS } from '../core/policy.ts';
+import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
 import { define } from '../operation.ts';
 import { CURSOR, parseCursor } from './cursor.ts';
@@ -21,7 +21,7 @@ const alertsQuery = {
 
 export const operations = define({
   readAlerts: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business/:business_id/alerts',
     name: 'read_alerts',
     does: 'read alerts',
@@ -29,7 +29,7 @@ export const operations = define({
     check: cursorErrors,
   },
   readAllAlerts: {
-    ...by(NOBODY),
+    ...reading(OPERATOR),
     route: 'GET /alerts',
     name: 'read_all_alerts',
     does: 'read the alerts of all businesses',

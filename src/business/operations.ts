@@ -6,7 +6,7 @@ import { isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { MAX_LINE_LENGTH } from '../core/fields.ts';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { by, NOBODY, READERS } from '../core/policy.ts';
+import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
 import {
   boundedList,
@@ -135,14 +135,14 @@ const newBusinessErrors = async (given: { sites?: (string | undefined)[] | undef
 
 export const operations = define({
   listBusinesses: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business',
     name: 'list_businesses',
     does: 'list businesses',
     query: businessesQuery,
   },
   createBusiness: {
-    ...by(NOBODY),
+    ...OPERATOR,
     route: 'POST /business',
     name: 'create_business',
     does: 'create businesses',
@@ -151,13 +151,14 @@ export const operations = define({
     check: newBusinessErrors,
   },
   readBusiness: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business/:business_id',
     name: 'read_business',
     does: 'read businesses',
   },
   updateBusiness: {
-    ...by(NOBODY),
+    ...OPERATOR,
+    retry: 'always',
     route: 'PATCH /business/:business_id',
     name: 'update_business',
     does: 'change businesses',
@@ -165,7 +166,8 @@ export const operations = define({
     check: overageErrors,
   },
   deleteBusiness: {
-    ...by(NOBODY),
+    ...OPERATOR,
+    retry: 'always',
     route: 'DELETE /business/:business_id',
     name: 'delete_business',
     does: 'delete businesses',

@@ -1,7 +1,7 @@
 // Who changed what.
 import * as z from 'zod/mini';
 import { ACTIONS } from '../core/change.ts';
-import { by, NOBODY, READERS } from '../core/policy.ts';
+import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { choices, day, pageQuery, type Query } from '../input.ts';
 import { define } from '../operation.ts';
 import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
@@ -29,7 +29,7 @@ export const changesQuery = {
 
 export const operations = define({
   readChanges: {
-    ...by(READERS),
+    ...reading(READERS),
     route: 'GET /business/:business_id/changes',
     name: 'read_changes',
     does: 'read changes',
@@ -38,7 +38,7 @@ export const operations = define({
     check: orderErrors,
   },
   readUserChanges: {
-    ...by(NOBODY),
+    ...reading(OPERATOR),
     route: 'GET /user/:user_id/changes',
     name: 'read_user_changes',
     does: 'read the changes of users',

@@ -12,25 +12,15 @@ export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** An answer for each role. Total, so that a new role does not compile until every set answers for it. */
 type Answers<R extends string> = { readonly [role in R]: boolean };
-type Keys = Answers<Role>;
-export const NOBODY: Keys = { full: false, read: false, record: false };
-export const FULL: Keys = { full: true, read: false, record: false };
-export const READERS: Keys = { full: true, read: true, record: false };
-export const RECORDERS: Keys = { full: true, read: false, record: true };
-export const EVERY_KEY: Keys = { full: true, read: true, record: true };
-type Operators = Answers<OperatorRole>;
-export const NO_OPERATOR: Operators = { full: false, record: false };
-const FULL_OPERATOR: Operators = { full: true, record: false };
-export const EVERY_OPERATOR: Operators = { full: true, record: true };
 
 /** Who may do something. Who is not listed may not. */
 export type Callers = {
   token: boolean;
   /** By role: API keys, and sessions, which have the role of a key. */
-  keys: Keys;
+  keys: Answers<Role>;
   /** Which of these: any, all except sessions, or only sessions. */
   session: 'any' | 'none' | 'only';
-  operators: Operators;
+  operators: Answers<OperatorRole>;
 };
 export type Rule = Callers & {
   /** The name in the log. */
@@ -52,9 +42,31 @@ export type Rule = Callers & {
   isOfUsage: boolean;
 };
 
-/** Returns the usual rule for these callers. A definition states what differs. */
-export const by = (keys: Keys, operators = FULL_OPERATOR) =>
-  ({ token: false, keys, session: 'any', operators, whileInactive: true, retry: 'always' }) as const;
+export const NO_OPERATOR: Callers['operators'] = { full: false, record: false };
+const FULL_OPERATOR: Callers['operators'] = { full: true, record: false };
+const EVERY_OPERATOR: Callers['operators'] = { full: true, record: true };
+/**
+ * Sets of callers. Each answers for tokens, sessions and every role. A definition must add when a retry is safe, and `whileInactive` unless
+ * only operators are permitted. Otherwise, it does not compile.
+ */
+export const CHANGERS: Callers = {
+  ...{ token: false, session: 'any', operators: FULL_OPERATOR },
+  keys: { full: true, read: false, record: false },
+};
+export const READERS: Callers = { ...CHANGERS, keys: { full: true, read: true, record: false } };
+export const RECORDERS: Callers = {
+  ...{ token: false, session: 'any', operators: EVERY_OPERATOR },
+  keys: { full: true, read: false, record: true },
+};
+export const EVERYBODY: Callers = { ...RECORDERS, token: true, keys: { full: true, read: true, record: true } };
+export const OPERATOR: Callers & { whileInactive: true } = {
+  ...{ token: false, session: 'any', operators: FULL_OPERATOR, whileInactive: true },
+  keys: { full: false, read: false, record: false },
+};
+export const OPERATORS: typeof OPERATOR = { ...OPERATOR, operators: EVERY_OPERATOR };
+
+/** Returns the rule for a GET, which changes nothing. */
+export const reading = (callers: Callers) => ({ ...callers, whileInactive: true, retry: 'always' }) as const;
 
 /** Returns the roles that may do something. */
 export const rolesIn = <R extends string>(answers: Answers<R>): R[] =>

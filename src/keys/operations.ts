@@ -1,6 +1,6 @@
 // A user's API keys.
 import * as z from 'zod/mini';
-import { by, NOBODY, ROLES } from '../core/policy.ts';
+import { OPERATOR, ROLES, reading } from '../core/policy.ts';
 import { choices, dayOr, line, positiveInteger, strict } from '../input.ts';
 import { define } from '../operation.ts';
 import { EXPIRY_RULE, expiryErrors } from './rules.ts';
@@ -17,9 +17,9 @@ export const newKeyBody = strict(
 );
 
 export const operations = define({
-  listKeys: { ...by(NOBODY), route: 'GET /user/:user_id/keys', name: 'list_keys', does: 'list API keys' },
+  listKeys: { ...reading(OPERATOR), route: 'GET /user/:user_id/keys', name: 'list_keys', does: 'list API keys' },
   createKey: {
-    ...by(NOBODY),
+    ...OPERATOR,
     route: 'POST /user/:user_id/keys',
     name: 'create_key',
     does: 'create API keys',
@@ -28,7 +28,8 @@ export const operations = define({
     check: expiryErrors,
   },
   revokeKey: {
-    ...by(NOBODY),
+    ...OPERATOR,
+    retry: 'always',
     route: 'DELETE /user/:user_id/keys/:key_id',
     name: 'revoke_key',
     does: 'revoke API keys',

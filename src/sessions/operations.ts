@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { CODE } from '../core/credential.ts';
 import { ACTOR_NAME_RULE, MAX_ACTOR_NAME_LENGTH } from '../core/fields.ts';
-import { by, LINK_ROLES, NO_OPERATOR, NOBODY, READERS } from '../core/policy.ts';
+import { LINK_ROLES, NO_OPERATOR, OPERATOR, READERS } from '../core/policy.ts';
 import { CONTROL, described, HTTP, lineOf, positiveInteger, strict, wholeNumber } from '../input.ts';
 import { define } from '../operation.ts';
 import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from './rules.ts';
@@ -30,7 +30,7 @@ export const codeBody = strict({ code: z.string(CODE_RULE).check(z.regex(CODE, C
 
 export const operations = define({
   createConsoleLink: {
-    ...by(NOBODY),
+    ...OPERATOR,
     route: 'POST /user/:user_id/console-link',
     name: 'create_console_link',
     does: 'create console links',
@@ -39,7 +39,9 @@ export const operations = define({
   },
   // A session may not start another. Otherwise, a copied session key could start a session that outlives it.
   startSession: {
-    ...by(READERS, NO_OPERATOR),
+    ...READERS,
+    operators: NO_OPERATOR,
+    whileInactive: true,
     route: 'POST /session',
     name: 'start_session',
     does: 'start sessions',
@@ -48,7 +50,10 @@ export const operations = define({
     code: codeBody,
   },
   endSession: {
-    ...by(READERS, NO_OPERATOR),
+    ...READERS,
+    operators: NO_OPERATOR,
+    whileInactive: true,
+    retry: 'always',
     route: 'DELETE /session',
     name: 'end_session',
     does: 'end sessions',

@@ -1,6 +1,6 @@
 // The token of a business, and former tokens that still work.
 import * as z from 'zod/mini';
-import { by, FULL } from '../core/policy.ts';
+import { CHANGERS } from '../core/policy.ts';
 import { strict } from '../input.ts';
 import { define } from '../operation.ts';
 import { DURATION, DURATION_RULE } from './rules.ts';
@@ -14,7 +14,8 @@ const rotationBody = strict(
 
 export const operations = define({
   rotateToken: {
-    ...by(FULL),
+    ...CHANGERS,
+    whileInactive: true,
     route: 'POST /business/:business_id/token',
     name: 'rotate_token',
     does: 'rotate tokens',
@@ -22,7 +23,9 @@ export const operations = define({
     body: z.optional(rotationBody),
   },
   stopFormerTokens: {
-    ...by(FULL),
+    ...CHANGERS,
+    whileInactive: true,
+    retry: 'always',
     route: 'DELETE /business/:business_id/token/former',
     name: 'stop_former_tokens',
     does: 'stop former tokens',

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { businessesQuery } from '../business/operations.ts';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
-import { by, EVERY_KEY, EVERY_OPERATOR, NOBODY, READERS, RECORDERS } from '../core/policy.ts';
+import { EVERYBODY, OPERATOR, OPERATORS, READERS, RECORDERS, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import {
   boundedList,
@@ -125,14 +125,14 @@ export const loweringBody = strict(
 export const usesBody = strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE);
 
 const NO_KEY_OF_LIST_RULE = 'must not be sent with a list of uses: each use has its own id';
-const RECORD = { ...by(RECORDERS, EVERY_OPERATOR), whileInactive: false } as const;
+const RECORD = { ...RECORDERS, whileInactive: false } as const;
 
 export const operations = define({
   readUsage: {
     route: 'GET /business/usage/:business_id',
     rules: {
-      read_usage: { ...by(EVERY_KEY, EVERY_OPERATOR), does: 'read usage', token: true },
-      read_sources: { ...by(READERS), does: 'read usage by source' },
+      read_usage: { ...reading(EVERYBODY), does: 'read usage' },
+      read_sources: { ...reading(READERS), does: 'read usage by source' },
     },
     ruleOf: ruleOfReport,
     query: reportQuery,
@@ -146,6 +146,7 @@ export const operations = define({
       record_uses: {
         ...RECORD,
         does: 'record lists of uses',
+        retry: 'always',
         isDear: true,
         rejectsKey: NO_KEY_OF_LIST_RULE,
         body: usesBody,
@@ -155,7 +156,8 @@ export const operations = define({
     check: usesErrors,
   },
   lowerUses: {
-    ...by(NOBODY, EVERY_OPERATOR),
+    ...OPERATORS,
+    retry: 'always',
     route: 'PATCH /business/usage/:business_id',
     name: 'lower_uses',
     does: 'lower uses',
@@ -164,7 +166,8 @@ export const operations = define({
     check: loweringErrors,
   },
   importHistory: {
-    ...by(NOBODY),
+    ...OPERATOR,
+    retry: 'always',
     route: 'PUT /business/:business_id/history',
     name: 'import_history',
     does: 'import histories',
@@ -173,7 +176,7 @@ export const operations = define({
     check: daysErrors,
   },
   readAllUsage: {
-    ...by(NOBODY, EVERY_OPERATOR),
+    ...reading(OPERATORS),
     route: 'GET /usage',
     name: 'read_all_usage',
     does: 'read the usage of all businesses',
