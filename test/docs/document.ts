@@ -8,14 +8,14 @@ export const read = (path: string) => readFileSync(path, 'utf8');
 
 /**
  * Every `sh` block that calls the local service or its tools, with the output block below it. Without an output block, each curl command
- * only has to succeed. Excludes blocks that install packages, which test/node/client.test.ts tests.
+ * only has to succeed. Excludes blocks that install packages, which test/node/client.test.ts tests, and the loop in docs/moving.md.
  */
 export const examplesIn = (path: string) =>
   [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: block = '', 2: output }) => {
       const line = read(path).slice(0, index).split('\n').length;
       const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
-      const runsHere = /\$API|npm run -s admin/.test(block) && !/npm install|export API=/.test(block);
+      const runsHere = /\$API|npm run -s admin/.test(block) && !/npm install|export API=|businesses\.csv/.test(block);
       return runsHere
         ? lines.map((command) => ({ name: `${path}:${line} ${command.trim()}`, command, printed: output ?? '' }))
         : [];
