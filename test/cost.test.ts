@@ -8,6 +8,7 @@ import { metered } from '../src/db/meter.ts';
 import { recordOrigin } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
+import { mayWhileInactive } from './sim/model/may.ts';
 import {
   addFormerToken,
   addSite,
@@ -218,7 +219,7 @@ describe('a refused call', () => {
 
   eachOf(
     test,
-    ROUTES.filter(({ inactiveRefusal }) => inactiveRefusal !== null),
+    ROUTES.filter(({ operation }) => !mayWhileInactive(operation)),
   )('to $name reads the same few rows of an inactive business, whatever is stored', async (route) => {
     const suspended = { ...RESTRICTED, status: 'suspended' };
     const [quiet, busy] = [await newBusiness(suspended), await crowded(suspended)];

@@ -49,7 +49,7 @@ async function answerAtDeadline(request: Request, bindings: ReturnType<typeof da
 
 eachOf(
   test,
-  ROUTES.filter(({ writes }) => writes),
+  ROUTES.filter(({ method }) => method !== 'GET'),
 )(
   'a call to $name reports no success if a step may have missed the deadline because the database’s clock is ahead',
   async (route) => {

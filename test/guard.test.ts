@@ -17,6 +17,7 @@ import { answerOf, refused, SERVER_ERROR, UNAUTHENTICATED } from './answers.ts';
 import { createKey, revokeKey, ruleNamed } from './ask.ts';
 import { SAME_ORIGIN } from './hostile/origins.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES, type Route } from './routes.ts';
+import { mayWhileInactive, refusalOf } from './sim/model/may.ts';
 import {
   addSite,
   ask,
@@ -251,8 +252,8 @@ eachOf(describe, ROUTES)('$name', (route) => {
   test('accepts an inactive business’s owner unless the call records uses', async () => {
     const business = await newBusiness({ status: 'suspended' });
     const answer = await ask(route, business, { as: business.key });
-    if (route.inactiveRefusal === null) return expect(answer.status).toBe(granted);
-    expectRefusal(answer, refused(route.inactiveRefusal));
+    if (mayWhileInactive(route.operation)) return expect(answer.status).toBe(granted);
+    expectRefusal(answer, refused('This business is not active.'));
   });
 });
 
@@ -262,7 +263,7 @@ eachOf(
 )('$name, which no API key may call,', (route) => {
   test('refuses every API key and token before checking origin and input, and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
-    const code = route.operatorRefusal === undefined ? 'operator_only' : 'session_only';
+    const [code] = refusalOf('full', route.operation) ?? [];
     const scopes: Scope[] = [{ role: 'read' }, { role: 'record' }, { business_id: business.id }];
     const keys = await Promise.all(scopes.map((scope) => newKey(business, scope)));
     for (const as of [business.key, ...keys.map(({ key }) => key), business.token]) {

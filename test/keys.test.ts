@@ -2,10 +2,10 @@
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ROLES as KEY_ROLES } from '../src/core/policy.ts';
 import { businesses } from '../src/db/schema.ts';
 import { refused } from './answers.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
+import { KEY_ROLES, type KeyRole, may, refusalOf } from './sim/model/may.ts';
 import {
   addFormerToken,
   addSite,
@@ -23,37 +23,16 @@ import {
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
-const READ_ONLY = refused('This API key can only read.');
-const RECORD_ONLY = refused('This API key can only record.');
-/** Returns the refusal of a narrow key. A refusal that applies to all keys takes precedence. */
-const refusedTo = ({ keyRefusal }: AnyRoute, refusal: typeof READ_ONLY) =>
-  keyRefusal === null ? refusal : refused(keyRefusal);
-
-const FOR_KEYS = ROUTES.filter(({ keyRefusal }) => keyRefusal === null);
-const namesOf = (routes: AnyRoute[]) => routes.map(({ name }) => name);
-const [READS, RECORDS] = [
-  namesOf(FOR_KEYS.filter(({ writes }) => !writes)),
-  namesOf(FOR_KEYS.filter(({ allowsRecordKey }) => allowsRecordKey)),
-];
-/** The kinds of keys and the routes in test/routes.ts that they may call. */
-const SCOPES = [
-  { scope: 'full', may: namesOf(FOR_KEYS), role: {} },
-  { scope: 'read-only', may: READS, role: { role: 'read' }, refusal: READ_ONLY },
-  { scope: 'record-only', may: RECORDS, role: { role: 'record' }, refusal: RECORD_ONLY },
-]
-  .map((kind) => ({ ...kind, narrow: false }))
-  .flatMap((kind) => [kind, { ...kind, scope: `${kind.scope} for one business`, narrow: true }]) as Kind[];
-type Kind = {
-  scope: string;
-  may: string[];
-  role: Pick<Scope, 'role'>;
-  refusal?: typeof READ_ONLY;
-  narrow: boolean;
-};
-const scopeOf = ({ narrow, role }: Kind, { id }: Business): Scope => ({
-  ...role,
+/** The kinds of keys. A narrow one is restricted to one business. */
+const SCOPES = KEY_ROLES.flatMap((role) =>
+  [false, true].map((narrow) => ({ role, narrow, scope: narrow ? `${role}, for one business` : role })),
+);
+const scopeOf = ({ narrow, role }: { narrow: boolean; role: KeyRole }, { id }: Business): Scope => ({
+  role,
   ...(narrow ? { business_id: id } : {}),
 });
+/** Returns the refusal of a key with this role. */
+const refusedTo = (role: KeyRole, { operation }: AnyRoute) => refused(refusalOf(role, operation)?.[1] ?? '');
 
 /** Creates two businesses of one owner and one of another owner, each with a site. */
 async function world(status = 'active') {
@@ -73,11 +52,11 @@ const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options:
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
 
 describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => {
-  const { may, narrow, refusal } = kind;
+  const { role, narrow } = kind;
 
   test('is allowed for the key’s operations and businesses, from servers and registered pages', async () => {
     const told = await inBatches(
-      ROUTES.filter(({ name }) => may.includes(name)),
+      ROUTES.filter(({ operation }) => may(role, operation)),
       async (route) => {
         const { mine, sibling, strange } = await world();
         const { key } = await newKey(mine, scopeOf(kind, mine));
@@ -85,7 +64,7 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
         for (const business of narrow || route.unknownBusiness === null ? [mine] : [mine, sibling]) {
           for (const origin of [undefined, SHOP]) {
             const { status, text } = await ask(route, business, false, { as: key, origin });
-            const hidden = [strange, ...(refusal === undefined ? [] : [mine, sibling])];
+            const hidden = [strange, ...(role === 'full' ? [] : [mine, sibling])];
             const shows = hidden.some(({ token }) => text.includes(token)) ? ', and it shows a token' : '';
             if (status !== (route.granted ?? 200) || shows) lines.push(`${route.name} from ${origin}: ${text}${shows}`);
           }
@@ -116,7 +95,7 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
         }
         return valid.cost.rows_read;
       }
-      if (!may.includes(route.name)) await expectRefused(mine, refusedTo(route, refusal ?? READ_ONLY));
+      if (!may(role, route.operation)) await expectRefused(mine, refusedTo(role, route));
       const { unknownBusiness } = route;
       if (unknownBusiness === null) return lines;
       const foreign = [strange, unknown, ...(narrow ? [sibling] : [])];
@@ -128,19 +107,19 @@ describe.each(SCOPES)('a call with a key ($scope)', { tags: 'slow' }, (kind) => 
   });
 });
 
-describe.each(SCOPES.filter(({ role }) => role.role !== 'record'))(
+describe.each(SCOPES.filter(({ role }) => may(role, 'list_businesses')))(
   'the list of businesses for a key ($scope)',
   (scope) => {
     test("contains the key's businesses and shows whether the key is read-only", async () => {
       const { mine, sibling } = await world();
       const { key } = await newKey(mine, scopeOf(scope, mine));
-      const shownToken = (token: string) => (scope.role.role === 'read' ? `bua_pk_…${token.slice(-4)}` : token);
+      const shownToken = (token: string) => (scope.role === 'full' ? token : `bua_pk_…${token.slice(-4)}`);
       const shown = ({ id, token }: Business) => ({ id, token: shownToken(token) });
       const fromItself = mine.id === 1 ? '' : `?after=${mine.id - 1}`; // 0 is not an id
       for (const query of ['', '?limit=50', fromItself]) {
         const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
         expect(body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [mine] : [mine, sibling]).map(shown));
-        expect(body.data.read_only).toBe(scope.role.role === 'read');
+        expect(body.data.read_only).toBe(scope.role === 'read');
       }
       const rest = await call('GET', `/api/v1/business?after=${mine.id}`, { as: key });
       expect(rest.body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [] : [sibling]).map(shown));
@@ -151,9 +130,7 @@ describe.each(SCOPES.filter(({ role }) => role.role !== 'record'))(
 test('a request costs the same with a record-only key as with a full key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { role: 'record' });
-  for (const route of OF_A_BUSINESS.filter(
-    ({ allowsRecordKey, keyRefusal }) => allowsRecordKey && keyRefusal === null,
-  )) {
+  for (const route of OF_A_BUSINESS.filter(({ operation }) => may('record', operation))) {
     const by = async (as: string) => {
       const { status, cost } = await ask(route, business, false, { as, origin: SHOP });
       return { name: route.name, status, cost };
@@ -276,18 +253,22 @@ test('a narrow key never gains access, regardless of the sequence of events', { 
         const { businesses } = (await call('GET', '/api/v1/business?limit=50', { as: key })).body.data;
         expect([[], [mine.id]]).toContainEqual(businesses.map(({ id }: Business) => id));
       }
-      const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
-      const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
+      const forbidden = (role: KeyRole, routes = ROUTES) => routes.filter(({ operation }) => !may(role, operation));
       const every = [mine, sibling, strange];
-      /** The calls that must be refused for each key, either with `refusal` or because the business is unknown to the key. */
+      /** The calls that must be refused for each key, either because of its role or because the business is unknown to the key. */
       const tries = [
-        ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
-        ...[reader, narrow[1]].map((one) => ({ as: one?.key, routes: writing, of: every, refusal: READ_ONLY })),
-        ...recorders.map(({ key }) => ({ as: key, routes: others, of: every, refusal: RECORD_ONLY })),
+        ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], role: null })),
+        ...[reader, narrow[1]].map((one) => ({
+          as: one?.key,
+          routes: forbidden('read', OF_A_BUSINESS),
+          of: every,
+          role: 'read' as const,
+        })),
+        ...recorders.map(({ key }) => ({ as: key, routes: forbidden('record'), of: every, role: 'record' as const })),
       ].flatMap(({ routes, of, ...one }) => routes.flatMap((route) => of.map(({ id }) => ({ ...one, route, id }))));
-      const told = await inBatches(tries, async ({ as, refusal, route, id }) => {
+      const told = await inBatches(tries, async ({ as, role, route, id }) => {
         const { status, body } = await ask(route, { id }, false, { as });
-        const right = [route.unknownBusiness, ...(refusal === null ? [] : [refusedTo(route, refusal)])];
+        const right = [route.unknownBusiness, ...(role === null ? [] : [refusedTo(role, route)])];
         const got = JSON.stringify({ status, body });
         return right.some((one) => JSON.stringify(one) === got) ? [] : [`${route.name} of ${id}: ${got}`];
       });

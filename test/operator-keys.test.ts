@@ -7,6 +7,7 @@ import { changes } from '../src/db/schema.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { boundTo, homeOf } from './ask.ts';
 import { NEW_BUSINESS, ROUTES, type Route } from './routes.ts';
+import { OPERATORS, refusalOf } from './sim/model/may.ts';
 import {
   addFormerToken,
   ask,
@@ -20,18 +21,7 @@ import {
   tagsOf,
 } from './support.ts';
 
-/** The routes that a record-only key may use. */
-const RECORD = [
-  ...['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses', 'lower uses'],
-  'read the usage of all businesses',
-];
-
-const OF_ROLES = ROUTES.flatMap((route) =>
-  OPERATOR_ROLES.map((role) => {
-    const may = route.operatorRefusal === undefined && (role === 'full' || RECORD.includes(route.name));
-    return { ...route, role, may };
-  }),
-);
+const OF_ROLES = ROUTES.flatMap((route) => OPERATOR_ROLES.map((role) => ({ ...route, role })));
 
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
@@ -39,9 +29,11 @@ const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
 /** Creates the home of NEW_BUSINESS's owner in advance, because creating an owner's first business costs more round trips. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
-describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, may, ...route }) => {
+describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, ...route }) => {
   const as = OPERATOR[role];
-  const refusal = refused(route.operatorRefusal ?? 'This operator key can only record.');
+  const forbidden = refusalOf(OPERATORS[role], route.operation);
+  const may = forbidden === null;
+  const refusal = refused(forbidden?.[1] ?? '');
 
   test(may ? 'is allowed for any business or user' : 'is refused without a query', async () => {
     for (const _ of homes) {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
+import { may, OPERATORS } from './sim/model/may.ts';
 import {
   BASE,
   databases,
@@ -94,8 +95,7 @@ eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (rou
         headers: { ...route.headers, Authorization: `Bearer ${OPERATOR[role]}` },
         ...(route.body === undefined ? {} : { body: JSON.stringify(route.body) }),
       });
-    const may = route.operatorRefusal === undefined && (role === 'full' || route.allowsRecordKey);
-    expect((await ask(request())).status).toBe(may ? (route.granted ?? 200) : 403);
+    expect((await ask(request())).status).toBe(may(OPERATORS[role], route.operation) ? (route.granted ?? 200) : 403);
   });
 });
 

@@ -13,6 +13,7 @@ import { endSessionsOf } from '../src/sessions/statements.ts';
 import { answerOf, granted, invalid, refused, SERVER_ERROR, UNAUTHENTICATED, UNAVAILABLE } from './answers.ts';
 import { asking, listKeys, revokeKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
+import { may } from './sim/model/may.ts';
 import {
   ask,
   BASE,
@@ -161,7 +162,7 @@ describe('a session', () => {
   describe.each(SCOPES)('of $name', ({ narrow, scope }) => {
     eachOf(
       test,
-      ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
+      ROUTES.filter(({ operation }) => may('session', operation) === may('full', operation)),
     )('gets the same response as its key: $name', async (route) => {
       const twins = await Promise.all(
         ['key', 'session'].map(async (kind) => {

@@ -21,6 +21,7 @@ import { boundTo } from './ask.ts';
 import { expectValidRequest, expectValidResponse } from './contract.ts';
 import { logged } from './log-lines.ts';
 import type { AnyRoute } from './routes.ts';
+import { may } from './sim/model/may.ts';
 
 /** `ONE` is a database without tables (vitest.config.ts). */
 export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]; ONE: D1Database };
@@ -69,11 +70,11 @@ export function monthAround(day: string, billing_day: number) {
 
 /** Returns a server's credential for a route: the owner's API key if allowed, otherwise an operator key, otherwise a session key. */
 export async function callerOf(
-  { keyRefusal, operatorRefusal }: { keyRefusal: string | null; operatorRefusal?: string },
+  { operation }: Pick<AnyRoute, 'operation'>,
   owner: { key: string; user_id: number; home: Home },
 ) {
-  if (keyRefusal === null) return owner.key;
-  return operatorRefusal === undefined ? OPERATOR.full : (await newSession(owner)).key;
+  if (may('full', operation)) return owner.key;
+  return may('operator', operation) ? OPERATOR.full : (await newSession(owner)).key;
 }
 
 const bound = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {

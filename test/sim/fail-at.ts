@@ -2,6 +2,7 @@
 // complete it, if the answer says so.
 import { type AnyRoute, NEW_BUSINESS, ROUTES } from '../routes.ts';
 import type { FaultKind } from './faults.ts';
+import { isRepeatable, may } from './model/may.ts';
 import { type Answer, OPERATOR, type Plain, World } from './world.ts';
 
 const USER = NEW_BUSINESS.user_id;
@@ -29,10 +30,6 @@ export type Operation = {
 const BUSINESS = 1;
 const PLACES: Record<string, string> = { access_id: '1', key_id: '2', user_id: `${USER}`, business_id: `${BUSINESS}` };
 const AGAIN: Record<string, number> = { 'remove a site': 404, 'delete a business': 401, 'end a session': 401 };
-const NEVER = [
-  ...['record a use', 'record a quantity', 'rotate the token', 'start a session'],
-  ...['create a key', 'create a console link', 'create a business'],
-];
 
 const operationOf = (route: AnyRoute): Operation => ({
   name: route.name,
@@ -41,8 +38,8 @@ const operationOf = (route: AnyRoute): Operation => ({
     route.name === 'erase a user' || route.name === 'delete a business'
       ? route.path({ id: BUSINESS })
       : route.pattern.replace(/:(\w+)/g, (_, name) => PLACES[name] ?? ''),
-  caller: route.keyRefusal === null ? 'key' : route.operatorRefusal === undefined ? 'operator' : 'session',
-  never: NEVER.includes(route.name),
+  caller: may('full', route.operation) ? 'key' : may('operator', route.operation) ? 'operator' : 'session',
+  never: !isRepeatable(route.operation, route.headers !== undefined),
   ...(route.headers && { headers: route.headers }),
   ...(AGAIN[route.name] && { again: AGAIN[route.name] }),
   body: route.body,

@@ -1,18 +1,13 @@
 // Who may do what: the oracle of permissions, written by hand after docs/api.md ("Basics") and docs/operating.md ("If a credential leaks").
+// The simulator's model, the matrix and the expectations in test/routes.ts follow from it. It shares no code with the service.
 
-/**
- * token; full, read and record API keys; full and read-only sessions; full and record operator keys. `code` is a console link's.
- */
-export type Caller =
-  | 'token'
-  | 'full'
-  | 'read'
-  | 'record'
-  | 'session'
-  | 'read_session'
-  | 'operator'
-  | 'recorder'
-  | 'code';
+/** The roles of API keys. */
+export const KEY_ROLES = ['full', 'read', 'record'] as const;
+export type KeyRole = (typeof KEY_ROLES)[number];
+/** The callers with an operator key, by its role. */
+export const OPERATORS = { full: 'operator', record: 'recorder' } as const;
+/** API keys by role; full and read-only sessions; full and record operator keys. `code` is a console link's. */
+export type Caller = KeyRole | 'token' | 'session' | 'read_session' | 'operator' | 'recorder' | 'code';
 
 const READERS = 'full read session read_session operator';
 const CHANGERS = 'full session operator';
@@ -89,20 +84,21 @@ export function isRepeatable(operation: Operation, hasKey: boolean): boolean {
 export const rejectsKey = (operation: Operation): boolean => ruleOf(operation).retry === 'never';
 export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive;
 
+export const may = (caller: Caller, operation: Operation): boolean => whoMay[operation].includes(caller);
+
 /** Why this kind of caller may not do this, or null. In the order of docs/api.md, "Errors". */
 export function refusalOf(caller: Caller, operation: Operation): [code: string, message: string] | null {
-  const may = whoMay[operation];
-  if (may.includes(caller)) return null;
+  if (may(caller, operation)) return null;
   const { does } = ruleOf(operation);
   const isOperator = caller === 'operator' || caller === 'recorder';
-  const isOnly = (...callers: string[]) => may.every((other) => callers.includes(other));
+  const isOnly = (...callers: string[]) => whoMay[operation].every((other) => callers.includes(other));
   if (isOnly('operator', 'recorder') && !isOperator) return ['operator_only', `Only the operator can ${does}.`];
   if (isOnly('session', 'read_session')) return ['session_only', `Only a session key can ${does}.`];
-  if (isOperator && !may.includes('operator'))
+  if (isOperator && !may('operator', operation))
     return ['operator_not_allowed', `An operator key cannot ${does}. Use an API key.`];
   if (caller === 'token') return ['token_not_allowed', `A business token cannot ${does}. Use an API key.`];
   const isSession = caller === 'session' || caller === 'read_session';
-  if (isSession && !may.includes('session'))
+  if (isSession && !may('session', operation))
     return ['session_not_allowed', `A session key cannot ${does}. Use an API key.`];
   if (caller === 'read' || caller === 'read_session') return ['read_only_key', 'This API key can only read.'];
   return ['record_only_key', `This ${isOperator ? 'operator' : 'API'} key can only record.`];

@@ -1,4 +1,5 @@
 // What the service is supposed to know. Plain data only, so `structuredClone` is a snapshot.
+import type { KeyRole } from './may.ts';
 
 export type Business = {
   id: number;
@@ -38,7 +39,7 @@ export type Key = {
   expires_on: string | null;
   revoked_at: string | null;
   business_id: number | null;
-  role: 'full' | 'read' | 'record';
+  role: KeyRole;
   ends_at: string | null;
   session_of: number | null;
   last_used_on: string | null;
