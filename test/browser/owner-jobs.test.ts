@@ -10,7 +10,7 @@ import { stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { armed, done } = stepsOn(() => page);
+const { done } = stepsOn(() => page);
 
 const MOST: Record<string, [presses: number, requests: number]> = {
   'sign in': [2, 2],
@@ -25,7 +25,6 @@ const MOST: Record<string, [presses: number, requests: number]> = {
 
 test('each of eight jobs, done by keyboard alone, stays within its maximum of key presses and requests', async () => {
   page = await world.visit();
-  await page.clock.install(); // the test advances the clock until buttons are armed
   await page.getByLabel('API key').waitFor();
   await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
   const { press, type, goTo, quiet, counted } = keyboardOn(page);
@@ -65,7 +64,6 @@ test('each of eight jobs, done by keyboard alone, stays within its maximum of ke
   await titled('Recently refused');
   await page.getByText(/www\./).first().waitFor();
   await goTo(/^Add https:\/\/www\.cafe\.example/);
-  await armed();
   await press('Enter');
   await page.getByText('Now passes.').waitFor();
   await ended('why is a page refused? allow it');
@@ -76,14 +74,12 @@ test('each of eight jobs, done by keyboard alone, stays within its maximum of ke
   await goTo(/^Replace the token/);
   await press('Enter');
   await page.getByRole('dialog').waitFor();
-  await armed();
   await goTo(/^Replace, and keep/);
   await press('Enter');
   await done('The new token is');
   await goTo(/^Stop /);
   await press('Enter');
   await page.getByRole('dialog').waitFor();
-  await armed();
   await goTo(/^Stop /);
   await press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -8,7 +8,7 @@ import { openTab, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { button, armed } = stepsOn(() => page);
+const { button } = stepsOn(() => page);
 
 const TODAY = dayOf(new Date());
 const SHOPS = [
@@ -141,7 +141,6 @@ test('what a restriction would stop, before it is made, and with what it begins'
   await page.setViewportSize({ width: 360, height: 900 });
   await expectFits(page);
   await shoot(page, 'let-in-360', { fullPage: true });
-  await armed();
   await button('Add all 2').click();
   await eventually(async () => (await business.sites()).toSorted()).toEqual([A, D]);
 });

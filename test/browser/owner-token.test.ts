@@ -7,7 +7,7 @@ import { continueRequest, goTo, loseResponse, openTab, stepsOn } from './steps.t
 
 const world = consoleOfFile();
 let page: Page;
-const { button, dialog, done, armed, hold } = stepsOn(() => page);
+const { button, dialog, done, hold } = stepsOn(() => page);
 
 const OPENER = 'Replace the token…';
 const KEEP = 'Replace, and keep the old one for 24 hours';
@@ -24,7 +24,6 @@ async function open(): Promise<Spare> {
 }
 async function openDialog(): Promise<void> {
   await button(OPENER).click();
-  await armed();
 }
 const working = () => page.locator('.endings li').allInnerTexts();
 const isRed = (name: string) => button(name).evaluate((shown) => shown.classList.contains('danger'));
@@ -88,7 +87,6 @@ describe('replacing the token', () => {
     const business = await open();
     await button(OPENER).click();
     await page.getByLabel(choice).check();
-    await armed();
     expect(await isRed(action)).toBe(status === 401);
     await button(action).click();
     await done('The new token is');
@@ -193,7 +191,6 @@ describe('replacing the token', () => {
     await dialog()
       .getByText(`At most 5 old tokens can work at a time, so ${tail(business.token)} stops now.`)
       .waitFor();
-    await armed();
     await button(KEEP).click();
     await done('The new token is');
     await eventually(working).toHaveLength(5);
@@ -222,7 +219,6 @@ describe('old tokens', () => {
           `The token ${tail(third)} keeps working.`,
       )
       .waitFor();
-    await armed();
     expect(await isRed(STOP)).toBe(true);
     const held = await hold('DELETE');
     await button(STOP).click();
@@ -245,7 +241,6 @@ describe('old tokens', () => {
     const held = await hold('DELETE');
     held.release(loseResponse);
     await button('Stop it now…').click();
-    await armed();
     await button(STOP).click();
     await dialog().getByText('The change may have been made anyway').waitFor();
     await eventually(working).toEqual([]);

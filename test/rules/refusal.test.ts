@@ -32,5 +32,17 @@ test.each([
   ['chrome-extension://abcdef', [SHOP], 'This is not a website, so it cannot be registered.', []],
   ['https://shop.example/path', [SHOP], 'This is not a website, so it cannot be registered.', []],
 ])('the console explains why %s is refused if %s is registered', (origin, sites, reason, offers) => {
-  expect(explainRefusal(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
+  expect(explainRefusal(origin, sites)).toMatchObject({ reason, offers: offers ?? [origin] });
 }); // biome-ignore format: one row per line
+
+test.each([
+  ['https://www.shop.example', [SHOP], true],
+  ['https://a.shop.example', [SHOP], true],
+  [SHOP, ['https://*.shop.example'], true],
+  ['https://platform.example', ['https://shop.platform.example'], false],
+  ['https://copycat.example', [SHOP], false],
+  ['capacitor://localhost', [SHOP], false],
+  ['null', [SHOP], false],
+])('whether %s looks like the owner’s if %s is registered: %s', (origin, sites, isOwn) => {
+  expect(explainRefusal(origin, sites).isOwn).toBe(isOwn);
+});

@@ -1,8 +1,8 @@
-// The confirmation dialog. Its confirm button names the action, does not cover the button that opened the dialog, and ignores presses for
-// the first half second. After a press, the dialog stays open until the service confirms the change.
+// The confirmation dialog. Its confirm button names the action, and does not cover the button that opened the dialog. After a press, the
+// dialog stays open until the service confirms the change.
 import type { RenderableProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Notice, useArmed } from './parts.tsx';
+import { Button, Notice } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
 
@@ -26,20 +26,18 @@ const overlap = (a: DOMRect, b: DOMRect): boolean =>
 
 export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, next, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const armed = useArmed(action); // another choice changes what the button does
   const { busy, failure, run } = useMutation();
   const succeeded = useRef(false);
 
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
-    const [from, to] = [opener?.getBoundingClientRect(), button.current?.getBoundingClientRect()];
+    const button = dialog.current?.querySelector('.choices > :last-child');
+    const [from, to] = [opener?.getBoundingClientRect(), button?.getBoundingClientRect()];
     if (from && to && overlap(from, to)) dialog.current?.classList.add('low');
   }, []);
 
-  async function confirm(event: MouseEvent): Promise<void> {
-    if (!armed || event.detail > 1) return;
+  async function confirm(): Promise<void> {
     succeeded.current = await run(doing, work);
     if (succeeded.current) dialog.current?.close();
     else onFailure?.();
@@ -63,18 +61,12 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
       {children}
       <Notice kind="problem">{failure && changeFailureWords(failure)}</Notice>
       <div class="choices">
-        <button type="button" class="quiet" disabled={busy !== null} onClick={() => dialog.current?.close()}>
+        <Button class="quiet" busy={busy !== null} onClick={() => dialog.current?.close()}>
           Cancel
-        </button>
-        <button
-          type="button"
-          class={kind === 'danger' ? 'danger' : 'ordinary'}
-          ref={button}
-          aria-disabled={armed && busy === null ? undefined : 'true'}
-          onClick={confirm}
-        >
+        </Button>
+        <Button class={kind} busy={busy !== null} onClick={() => void confirm()}>
           {busy ?? action}
-        </button>
+        </Button>
       </div>
     </dialog>
   );

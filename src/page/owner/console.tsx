@@ -6,7 +6,7 @@ import { type Api, connect, signInWithCode, signInWithKey } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
-import { Loading, Notice } from './parts.tsx';
+import { Button, Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
 import { replaceAddress, takeCode, useRoute } from './route.ts';
 import { SERVICE_NAME } from './service-name.ts';
@@ -200,9 +200,9 @@ export function Console() {
             <span class="key">
               {credentialOf(session.stored).kind} <code>…{credentialOf(session.stored).tail}</code>
             </span>
-            <button type="button" class="quiet" onClick={() => void signOut(session)}>
+            <Button class="quiet" onClick={() => void signOut(session)}>
               Sign out
-            </button>
+            </Button>
           </div>
         )}
       </header>

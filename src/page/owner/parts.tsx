@@ -75,11 +75,14 @@ type ButtonProps = RenderableProps<{
   onClick?: () => void;
 }>;
 
-/** Ignores the second click of a double click, and stays focusable while it is busy. */
+/** Ignores the second click of a double click and the repeats of a held Enter key, and stays focusable while it is busy. */
 export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
     else onClick?.();
+  }
+  function hold(event: KeyboardEvent): void {
+    if (event.repeat && event.key === 'Enter') event.preventDefault();
   }
   return (
     <button
@@ -88,26 +91,11 @@ export function Button({ class: name = '', busy = false, label, submits = false,
       aria-label={label}
       aria-disabled={busy ? 'true' : undefined}
       onClick={press}
+      onKeyDown={hold}
     >
       {children}
     </button>
   );
-}
-
-const ARMED_AFTER_MS = 500;
-
-/**
- * Returns false for half a second after mounting and after `action` changes, because presses during that time were meant for something
- * else.
- */
-export function useArmed(action = ''): boolean {
-  const [armedFor, setArmedFor] = useState<string | null>(null);
-  useEffect(() => {
-    setArmedFor(null);
-    const timer = setTimeout(() => setArmedFor(action), ARMED_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [action]);
-  return armedFor === action; // false even before the effect runs
 }
 
 /** Prevents browsers from completing, correcting or storing a field's text. */

@@ -1,7 +1,7 @@
 // Adds and removes domains, one change at a time. The control that starts a change (`source`) shows that change's progress and failure.
 import { useState } from 'preact/hooks';
 import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
-import { Notice, useArmed } from '../parts.tsx';
+import { Notice } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import type { TabProps } from '../session.ts';
 import { changeFailureWords } from '../words.ts';
@@ -16,26 +16,18 @@ type Props = Pick<TabProps, 'api' | 'business' | 'onChanged' | 'reload'>;
 export function useDomainChanges({ api, business, onChanged, reload }: Props) {
   const { id, access_list: entries } = business;
   const { busy, failure, run, reset } = useMutation();
-  const [last, setLast] = useState({ source: '', count: 0, done: '' });
-  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState({ source: '', done: '' });
   const [confirming, setConfirming] = useState<string | null>(null);
   const [cleared, setCleared] = useState<{ source: string; sites: string[] } | null>(null);
-  const armed = useArmed(`${last.count}`);
-
-  const touch = (sites: string[]) => setTouched((before) => new Set([...before, ...sites]));
-  const finish = (source: string, done: string) => setLast(({ count }) => ({ source, count: count + 1, done }));
 
   async function change(source: string, work: () => Promise<void>, done: string): Promise<boolean> {
     if (busy !== null) return false;
-    setLast((before) => ({ ...before, source, done: '' }));
+    setLast({ source, done: '' });
     const succeeded = await run(source, async () => {
       await work();
-      finish(source, done);
+      setLast({ source, done });
     });
-    if (!succeeded) {
-      finish(source, '');
-      reload(); // the change may have been made anyway
-    }
+    if (!succeeded) reload(); // the change may have been made anyway
     return succeeded;
   }
   async function addSites(sites: string[]): Promise<void> {
@@ -55,30 +47,26 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
       setConfirming(source);
       return false;
     }
-    touch(sites);
     return change(source, () => removeSites(sites), `Removed ${sites.join(', ')}.`);
   }
   async function removeAll(): Promise<void> {
     if (confirming === null) return;
     const sites = entries.map(({ site }) => site);
-    touch(sites);
     // The list can be empty on a retry after a lost response. In that case, Undo keeps the sites of the first attempt.
     if (sites.length > 0) setCleared({ source: confirming, sites });
     onChanged(await api.removeSites(id));
-    finish(confirming, EVERYWHERE);
+    setLast({ source: confirming, done: EVERYWHERE });
   }
   return {
     /** The source of the pending change. */
     busy,
     isRestricted: entries.length > 0,
-    /** Whether all buttons are disabled: while a change is pending and for half a second afterwards. */
-    locked: busy !== null || !armed,
+    /** Whether all buttons are disabled, because a change is pending. */
+    locked: busy !== null,
     /** The result of the last change, for screen readers. */
     done: last.done,
     failureFrom: (source: string) => (busy === null && last.source === source ? failure : null),
     clearFailure: () => busy === null && failure !== null && reset(),
-    /** The sites whose removal was started in this view. */
-    touched,
     add,
     remove,
     confirmRemoveAll: setConfirming,

@@ -1,4 +1,5 @@
-// Lists the registered domains. Domains removed while the view is open stay in place, with an Undo button.
+// Lists the registered domains. Domains removed since the view opened stay in place, with an Undo button.
+import type { RenderableProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
@@ -13,7 +14,7 @@ const FILTER_MIN_ROWS = 10;
 export const DAYS = 28;
 
 type Props = {
-  /** The registered sites, and those removed in this view. */
+  /** The registered sites, and those removed since the view opened. */
   rows: string[];
   /** The registered sites. */
   sites: string[];
@@ -105,15 +106,16 @@ function DomainRow({ site, sites, revealed, readOnly, changes, uses }: RowProps)
   const source = `row ${site}`;
   const { busy, locked, cleared } = changes;
   const words = isRegistered ? (sites.length === 1 ? 'Remove…' : 'Remove') : 'Undo';
-  const isCleared = cleared?.source === source && !isRegistered && !changes.isRestricted;
+  const removed = cleared?.source === source && !changes.isRestricted ? EVERYWHERE : 'Removed';
+  const state = !isRegistered ? removed : isRevealed ? 'Already registered' : null;
   return (
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
       <span class="named">
         <SiteName site={site} />
-        {isRegistered && uses !== null && <small>{usesWords(site, uses)}</small>}
+        <small>
+          <Covered by={state}>{uses === null ? '\u00a0' : usesWords(site, uses)}</Covered>
+        </small>
       </span>
-      {isRevealed && isRegistered && <span class="state">Already registered</span>}
-      {!isRegistered && <span class={isCleared ? 'state done' : 'state'}>{isCleared ? EVERYWHERE : 'Removed'}</span>}
       {!readOnly && (
         <Button
           class="quiet"
@@ -128,6 +130,14 @@ function DomainRow({ site, sites, revealed, readOnly, changes, uses }: RowProps)
     </li>
   );
 }
+
+/** Shows `by` in the room of the children, unless it is null. The room is as large as the larger of the two. */
+export const Covered = ({ by, children }: RenderableProps<{ by: string | null }>) => (
+  <span class="covered">
+    <span class={by === null ? '' : 'gone'}>{children}</span>
+    {by !== null && <span class="state">{by}</span>}
+  </span>
+);
 
 /** Shows a site or an origin, with its Unicode name if there is one. */
 export function SiteName({ site }: { site: string }) {

@@ -1,49 +1,53 @@
-// The Domains tab: adds and removes domains, checks an origin, and lists refused origins. Removed rows stay in place until the owner leaves
-// the tab, so no other row moves under the pointer.
+// The Domains tab: adds and removes domains, checks an origin, and lists refused origins. A row stays in place until the owner leaves the
+// tab, and what can grow is below what is pressed, so no row moves under the pointer.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { addDays, dayOf } from '../../../core/time.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
-import { Button, Section } from '../parts.tsx';
+import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
-import type { TabProps } from '../session.ts';
+import { shownRefused, type TabProps } from '../session.ts';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
 import { DAYS, DomainList, SiteName } from './domain-list.tsx';
 import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
-import { useScrollAnchor, useStableRows } from './stable-layout.ts';
+import { useSeenRows } from './seen-rows.ts';
 
 const UNRESTRICTED = 'No domains are registered, so the token works on every site and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'The token does not work while the business is not active.';
 const ALL = 'all';
+const LOADING_ROWS = 4;
 
 export function Domains(props: TabProps) {
+  const { data, failure } = props.refused;
+  return data === null && failure === null ? <Loading rows={LOADING_ROWS} /> : <LoadedDomains {...props} />;
+}
+
+/** Refused origins come first if there are any when the view opens. Those that appear later are added below, so that nothing moves. */
+function LoadedDomains(props: TabProps) {
   const { api, business, readOnly, query, reload, revision } = props;
   const changes = useDomainChanges(props);
   const { locked, cleared, confirming } = changes;
   const [revealed, setRevealed] = useState<string | null>(null);
   const root = useRef<HTMLDivElement>(null);
-  const releaseAnchor = useScrollAnchor(root);
   const sites = business.access_list.map(({ site }) => site);
-  const rows = useStableRows(sites, (site) => site);
-  const isShown = (site: string) => sites.includes(site) || changes.touched.has(site);
+  const rows = useSeenRows(sites, (site) => site);
   const isActive = business.status === 'active';
   const isOpen = sites.length === 0;
   const origins = (isOpen && props.refused.data?.let_in) || [];
   const today = dayOf(new Date(now()));
   const days = { from: addDays(today, 1 - DAYS), to: today };
   const uses = useQuery(`${revision} ${today} ${isOpen}`, () => (isOpen ? null : api.sources(business.id, days)));
+  const [isRefusedFirst] = useState(shownRefused(props).length > 0);
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
   useEffect(() => {
-    if (revealed === null) return;
-    releaseAnchor();
-    root.current?.querySelector('.revealed')?.scrollIntoView({ block: 'nearest' });
+    if (revealed !== null) root.current?.querySelector('.revealed')?.scrollIntoView({ block: 'nearest' });
   }, [revealed]);
 
   function reveal(site: string | null): void {
@@ -51,15 +55,19 @@ export function Domains(props: TabProps) {
     setRevealed(site);
   }
 
+  const refused = <Refused {...props} isActive={isActive} sites={sites} changes={changes} />;
   return (
     <div ref={root} class="domains-view">
+      {isRefusedFirst && refused}
       <Section
         id="domains"
         title="Domains"
         note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
       >
+        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} reveal={reveal} />}
+        <LetIn origins={props.refused.data?.let_in ?? []} sites={sites} readOnly={readOnly} changes={changes} />
         <DomainList
-          rows={[...rows.values()].filter(isShown)}
+          rows={[...rows.values()]}
           sites={sites}
           wanted={query.get('q') ?? ''}
           revealed={revealed}
@@ -67,8 +75,6 @@ export function Domains(props: TabProps) {
           changes={changes}
           uses={uses.data}
         />
-        <LetIn origins={origins} readOnly={readOnly} changes={changes} />
-        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} reveal={reveal} />}
         <p class="sr-only" role="status">
           {changes.done}
         </p>
@@ -91,7 +97,7 @@ export function Domains(props: TabProps) {
         <ChangeFailure changes={changes} source={ALL} />
       </Section>
       <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} changes={changes} />
-      <Refused {...props} isActive={isActive} sites={sites} changes={changes} />
+      {!isRefusedFirst && refused}
       {confirming !== null && (
         <Confirm
           title={sites.length > 1 ? 'Remove all domains?' : 'Remove the last domain?'}

@@ -1,10 +1,11 @@
-// While no domain is registered: the sites whose pages use the token now. Registering domains stops the others.
+// The sites whose pages use the token while no domain is registered. Registering domains stops the others.
+import { useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../access/description.ts';
-import { instantWords, plural, shareWords } from '../formats.ts';
-import { Button } from '../parts.tsx';
+import { shareWords } from '../formats.ts';
 import { siteCovering } from './address.ts';
-import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
-import { SiteName } from './domain-list.tsx';
+import type { DomainChanges } from './domain-changes.tsx';
+import { AddAll, OriginRows, timesWords } from './origin-rows.tsx';
+import { useSeenRows } from './seen-rows.ts';
 
 const SOURCE = 'let in';
 const MAX_NAMED = 5;
@@ -13,53 +14,33 @@ const MAX_NAMED = 5;
 export function stoppedWords(origins: RefusedOrigin[], sites: readonly string[]): string {
   const stopped = origins.filter(({ origin }) => siteCovering(origin, sites) === undefined);
   if (stopped.length === 0) return '';
-  const named = stopped.slice(0, MAX_NAMED).map(({ origin, count }) => `${origin} (at least ${plural(count, 'time')})`);
+  const named = stopped.slice(0, MAX_NAMED).map((one) => `${one.origin} (${timesWords(one)})`);
   const more = stopped.length - named.length;
   return `These pages, which use the token now, would be refused: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}.`;
 }
 
-type Props = { origins: RefusedOrigin[]; readOnly: boolean; changes: DomainChanges };
+type Props = { origins: RefusedOrigin[]; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
-export function LetIn({ origins, readOnly, changes }: Props) {
-  if (origins.length === 0) return null;
-  const total = origins.reduce((sum, { count }) => sum + count, 0);
-  const all = origins.map(({ origin }) => origin);
+export function LetIn({ origins, ...props }: Props) {
+  const [sitesBefore] = useState(props.sites);
+  const rows = [...useSeenRows(origins, ({ origin }) => origin).values()];
+  if (rows.length === 0) return null;
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
   return (
     <div class="let-in">
       <p class="note">
-        Pages of these sites use the token now. <b>Anyone who has the token can make an entry appear here:</b> register
-        only your own sites.
+        Pages of these sites used the token while no domains were registered.{' '}
+        <b>Anyone who has the token can make an entry appear here:</b> register only your own sites.
       </p>
-      <ul class="rows">
-        {origins.map(({ origin, count, last_seen }) => (
-          <li key={origin} class="item">
-            <span class="named">
-              <SiteName site={origin} />
-              <small>
-                at least {plural(count, 'time')} ({shareWords(count / total)}), last on {instantWords(last_seen)}
-              </small>
-            </span>
-            {!readOnly && (
-              <Button
-                class="quiet"
-                label={`Add ${origin}`}
-                busy={changes.locked}
-                onClick={() => void changes.add(SOURCE, [origin])}
-              >
-                Add
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {!readOnly && all.length > 1 && (
-        <div class="foot">
-          <Button class="quiet" busy={changes.locked} onClick={() => void changes.add(SOURCE, all)}>
-            {changes.busy === SOURCE ? 'Adding…' : `Add all ${all.length}`}
-          </Button>
-        </div>
-      )}
-      <ChangeFailure changes={changes} source={SOURCE} />
+      <OriginRows
+        {...props}
+        rows={rows}
+        sitesBefore={sitesBefore}
+        countWords={(row) => `${timesWords(row)} (${shareWords(row.count / total)})`}
+      />
+      <div class="foot">
+        <AddAll {...props} rows={rows} source={SOURCE} />
+      </div>
     </div>
   );
 }

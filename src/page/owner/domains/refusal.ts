@@ -2,8 +2,8 @@
 import { canonicalSite, isAppOrigin, isRegistrable, sitesCovering } from '../../../core/site.ts';
 import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
 
-/** `offers`: sites whose registration would allow the origin. */
-type Refusal = { reason: string; offers: string[] };
+/** `isOwn`: the origin looks like one of the owner's. `offers`: sites whose registration would allow it. */
+type Refusal = { reason: string; isOwn: boolean; offers: string[] };
 
 const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
@@ -18,12 +18,12 @@ function appReason(origin: string): string {
 }
 
 export function explainRefusal(origin: string, sites: readonly string[]): Refusal {
-  if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
-  if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
-  if (isAppOrigin(origin)) return { reason: appReason(origin), offers: [origin] };
+  if (origin === 'null') return { reason: NULL_ORIGIN, isOwn: false, offers: [] };
+  if (!isRegistrable(origin)) return { reason: FOREIGN, isOwn: false, offers: [] };
+  if (isAppOrigin(origin)) return { reason: appReason(origin), isOwn: false, offers: [origin] };
   const { protocol, hostname, port } = new URL(origin);
   const offers = canHaveOneOwner(origin) ? [origin] : [];
-  const refusal = (reason: string): Refusal => ({ reason, offers });
+  const refusal = (reason: string, isOwn = true): Refusal => ({ reason, isOwn, offers });
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 
   const other = protocol === 'https:' ? 'http:' : 'https:';
@@ -53,7 +53,9 @@ export function explainRefusal(origin: string, sites: readonly string[]): Refusa
     return refusal(`It is a subdomain of ${above}, which does not cover subdomains.`);
   }
   const below = sites.find((site) => hostOf(site).endsWith(`.${hostname}`) || site === at(`*.${hostname}`));
-  return refusal(below ? `It is a parent domain of ${below}, which does not cover it.` : 'Not registered.');
+  if (below === undefined) return refusal('Not registered.', false);
+  // The parent of a single site can belong to someone else, such as a platform on which the owner has a shop.
+  return refusal(`It is a parent domain of ${below}, which does not cover it.`, hostOf(below) === hostname);
 }
 
 /** Returns whether a wildcard covers an origin's host, regardless of scheme and port. */

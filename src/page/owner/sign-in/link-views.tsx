@@ -1,17 +1,26 @@
 // The views for owners who follow a console link.
-import { useEffect, useRef } from 'preact/hooks';
-import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, useDocumentTitle } from '../parts.tsx';
 import { credentialWords } from '../words.ts';
 import type { StoredSession } from './storage.ts';
 
+const ARMED_AFTER_MS = 500;
+
 type QuestionProps = { stored: StoredSession; stay: () => void; open: () => void };
 
-/** Requires confirmation before a link replaces the current session. Focuses the button that changes nothing. */
+/**
+ * Requires confirmation before a link replaces the current session. Focuses the button that changes nothing. Any site can open the question
+ * under the pointer, so its other button ignores presses for half a second.
+ */
 export function LinkQuestion({ stored, stay, open }: QuestionProps) {
   const safe = useRef<HTMLButtonElement>(null);
-  const armed = useArmed();
+  const [armed, setArmed] = useState(false);
   useDocumentTitle('Open another session?');
-  useEffect(() => safe.current?.focus(), []);
+  useEffect(() => {
+    safe.current?.focus();
+    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <section class="sign-in" aria-labelledby="question-title">
       <h1 id="question-title">Open another session?</h1>

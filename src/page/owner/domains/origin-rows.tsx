@@ -1,0 +1,128 @@
+// Rows of origins that were refused or let in. Until the view is left, each row keeps its place and its height, whatever happens to the
+// origin.
+import type { RefusedOrigin } from '../../../access/description.ts';
+import { instantWords, plural } from '../formats.ts';
+import { Button } from '../parts.tsx';
+import { siteCovering } from './address.ts';
+import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
+import { Covered, SiteName } from './domain-list.tsx';
+import { explainRefusal } from './refusal.ts';
+
+type Props = {
+  rows: RefusedOrigin[];
+  sites: string[];
+  /** The sites that were registered when the view opened. The rows undo the addition of others. */
+  sitesBefore: string[];
+  readOnly: boolean;
+  changes: DomainChanges;
+  /** Formats an origin's count. */
+  countWords?: (origin: RefusedOrigin) => string;
+  dismissed?: ReadonlySet<string>;
+  /** Absent if the origins cannot be dismissed. */
+  setDismissed?: (origin: string, isDismissed: boolean) => void;
+};
+
+export const OriginRows = ({ rows, ...props }: Props) => (
+  <ul class="rows">
+    {rows.map((row) => (
+      <OriginRow key={row.origin} row={row} {...props} />
+    ))}
+  </ul>
+);
+
+export const timesWords = ({ count }: RefusedOrigin): string => `at least ${plural(count, 'time')}`;
+
+type AllProps = Pick<Props, 'rows' | 'sites' | 'readOnly' | 'changes'> & { source: string };
+
+/** Adds the origins that can be registered and that no site covers. */
+export function AddAll({ rows, sites, readOnly, changes, source }: AllProps) {
+  const addable = rows
+    .map(({ origin }) => origin)
+    .filter(
+      (origin) => siteCovering(origin, sites) === undefined && explainRefusal(origin, sites).offers[0] === origin,
+    );
+  return (
+    <>
+      {!readOnly && addable.length > 1 && (
+        <Button class="quiet" busy={changes.locked} onClick={() => void changes.add(source, addable)}>
+          {changes.busy === source ? 'Adding…' : `Add all ${addable.length}`}
+        </Button>
+      )}
+      <ChangeFailure changes={changes} source={source} />
+    </>
+  );
+}
+
+type RowProps = Omit<Props, 'rows'> & { row: RefusedOrigin };
+
+function OriginRow({ row, sites, sitesBefore, readOnly, changes, dismissed, setDismissed, ...props }: RowProps) {
+  const { origin, last_seen } = row;
+  const { countWords = timesWords } = props;
+  const covers = (site: string) => siteCovering(origin, [site]) !== undefined;
+  const covering = sites.filter(covers);
+  const added = covering.find((site) => !sitesBefore.includes(site));
+  // The reason and the offers do not change, so that the row keeps its height.
+  const uncovering = sitesBefore.filter((site) => !covers(site));
+  const { reason, offers } = explainRefusal(origin, uncovering);
+  const isDismissed = dismissed?.has(origin) === true;
+  const state = isDismissed ? 'Dismissed.' : covering.length > 0 ? 'Now passes.' : null;
+  const shown = added === undefined || offers.includes(added) ? offers : [added];
+  const sourceOf = (site: string) => `${site} for ${origin}`;
+
+  function button(site: string) {
+    const isAdded = site === added && !isDismissed;
+    const isBusy = changes.busy === sourceOf(site);
+    const name = `${site === origin ? '' : 'wide '}${state === null || isAdded ? '' : 'gone '}quiet`;
+    const words = isAdded
+      ? isBusy
+        ? 'Removing…'
+        : 'Undo'
+      : isBusy
+        ? 'Adding…'
+        : site === origin
+          ? 'Add'
+          : `Add ${site}`;
+    return (
+      // The pressed button becomes Undo and keeps the focus.
+      <Button
+        key={site}
+        class={name}
+        label={isAdded ? `Undo: remove ${site}` : `Add ${site}`}
+        busy={changes.locked}
+        onClick={() => void (isAdded ? changes.remove : changes.add)(sourceOf(site), [site])}
+      >
+        {words}
+      </Button>
+    );
+  }
+  return (
+    <li class="item">
+      <span class="named">
+        <SiteName site={origin} />
+        <span class="reason">
+          <Covered by={state}>{reason}</Covered>
+        </span>
+        <small>
+          {countWords(row)}, last on {instantWords(last_seen)}
+        </small>
+      </span>
+      {!readOnly && (
+        <span class="acts">
+          {shown.map(button)}
+          {setDismissed && (
+            <Button
+              class={`dismiss quiet${covering.length > 0 && !isDismissed ? ' gone' : ''}`}
+              label={`${isDismissed ? 'Undo: show' : 'Dismiss'} ${origin}`}
+              onClick={() => setDismissed(origin, !isDismissed)}
+            >
+              {isDismissed ? 'Undo' : 'Dismiss'}
+            </Button>
+          )}
+        </span>
+      )}
+      {shown.map((site) => (
+        <ChangeFailure key={site} changes={changes} source={sourceOf(site)} />
+      ))}
+    </li>
+  );
+}
