@@ -1,4 +1,4 @@
-// Who may do what: the oracle of permissions, written by hand after docs/api.md ("Basics") and docs/operating.md ("If a credential leaks").
+// Who may do what: the oracle of permissions, written by hand after docs/api.md ("Basics").
 // The simulator's model, the matrix and the expectations in test/routes.ts follow from it. It shares no code with the service.
 
 /** The roles of API keys. */
