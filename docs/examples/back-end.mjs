@@ -1,5 +1,5 @@
 // A back end for pages that send a business token (docs/embedding.md, "A product's back end"). Only the service can check the token, so
-// without the service, this does no work.
+// during an outage, this does no work (docs/product.md, "During an outage").
 import { createServer } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// The back end of ../back-end.mjs in a Worker.
+// The back end of ../back-end.mjs in a Worker. During an outage, it does no work either.
 
 type Env = { USAGE: Fetcher };
 
