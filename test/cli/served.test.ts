@@ -166,8 +166,8 @@ describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
         ...(await ofBusiness(second, imported, letIn)),
         { type: 'end' },
       ]);
-      const documented = tableIn('docs/operating.md', 'Table', 'Columns', 'Contents', 'Stored', 'Exported as');
-      const types = documented.flatMap(([, , , , shown = '']) => /^`(\w+)`/.exec(shown)?.[1] ?? []);
+      const documented = tableIn('docs/operating.md', 'Table', 'Contents', 'Stored', 'Exported as');
+      const types = documented.flatMap(([, , , shown]) => codesIn(shown)).filter((code) => !code.includes(' '));
       expect(new Set(lines.map(({ type }: { type: string }) => type))).toEqual(new Set([...types, 'end']));
     });
 
