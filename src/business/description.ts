@@ -1,14 +1,14 @@
 // Descriptions of the operations on businesses.
 import * as z from 'zod/mini';
 import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { fields, SHOP, thirtyDays, times, written } from '../openapi/examples.ts';
+import { fields, listedDays, SHOP, times, written } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { count, day, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
 import { usageEntry } from '../usage/description.ts';
 import type { operations } from './operations.ts';
-import { usedKeyRule } from './rules.ts';
+import { LISTED_DAYS, usedKeyRule } from './rules.ts';
 
 const access = object('Access', 'A registered domain.', {
   id: id('the entry'),
@@ -95,9 +95,9 @@ export const businessDetails = object('BusinessDetails', details, {
 
 export type BusinessDetails = z.infer<typeof businessDetails>;
 
-const listedBusiness = object('ListedBusiness', 'A business and its uses in the last 30 days.', {
+const listedBusiness = object('ListedBusiness', `A business and its uses in the last ${LISTED_DAYS} days.`, {
   ...businessFields,
-  used: list('One entry for each of the last 30 days, ascending.', usageEntry),
+  used: list(`One entry for each of the last ${LISTED_DAYS} days, ascending.`, usageEntry),
   limits,
   refused_origins: count(
     'Number of origins that were refused in the last 90 days and after the last change to the business.',
@@ -159,7 +159,7 @@ businesses, so it can contain fewer even if \`next\` is set.`,
     parameters: { user_id: ["Only this user's businesses. Available only to the operator.", 7] },
     success: ok('One page of businesses.', businesses, {
       businesses: {
-        businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],
+        businesses: [{ ...fields, used: listedDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],
         next: null,
         read_only: false,
       },

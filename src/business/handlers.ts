@@ -1,7 +1,7 @@
 // Lists, creates, changes and deletes businesses.
 import { canonicalSites } from '../access/rules.ts';
 import { databaseOfId } from '../core/database.ts';
-import { dayOf, rangeOf } from '../core/time.ts';
+import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
@@ -14,7 +14,7 @@ import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
 import type { Businesses, DeletedBusiness } from './description.ts';
 import { operations } from './operations.ts';
-import { changedOverageErrors } from './rules.ts';
+import { changedOverageErrors, LISTED_DAYS } from './rules.ts';
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
 import { businessesAfter, businessesOfUserAfter, businessInFull } from './statements.ts';
 import { claimHomeIn, updateBusiness } from './update.ts';
@@ -25,7 +25,7 @@ export const routes = serve(operations, {
     const today = dayOf(now);
     const page = pageAfter(c.req.valid('query'), DEFAULT_PER_PAGE);
     const { limit, after } = page;
-    const values = { limit, after, from: rangeOf({}, today).from, since: originsRetainedFrom(now) };
+    const values = { limit, after, from: addDays(today, 1 - LISTED_DAYS), since: originsRetainedFrom(now) };
     const row = await readPage(c, page, businessesAfter(values), (user_id) =>
       businessesOfUserAfter({ ...values, user_id }),
     );

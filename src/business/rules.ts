@@ -15,6 +15,9 @@ export const isUrl = (text: string): boolean =>
   /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) &&
   URL.canParse(text);
 
+/** The list of businesses covers these days: 28, and the 28 before, with which the console compares them. */
+export const LISTED_DAYS = 56;
+
 export const STATUSES = ['active', 'suspended', 'closed'] as const;
 export const STATUS_RULE = 'must be active, suspended or closed';
 

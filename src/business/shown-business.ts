@@ -9,13 +9,14 @@ import {
   thresholdsOf,
 } from '../core/limits.ts';
 import type { Role } from '../core/policy.ts';
-import { dayOf, fillRange, formatTimestamp, rangeOf } from '../core/time.ts';
+import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits, ListedBusiness } from './description.ts';
+import { LISTED_DAYS } from './rules.ts';
 import type { ExaminedBusiness } from './statements.ts';
 
 /** The roles that see a whole token, which can record uses. */
@@ -73,7 +74,7 @@ export const detailsResponse = (
 type StoredLimits = LimitUsage & StoredThresholds & Billing & { page_overage: number | null };
 type RowOfBusiness = Verdict & StoredLimits & { refused_by_limit: number; entries: Json<Entry[]> };
 
-/** Formats a business for a list, with its uses in the last 30 days. */
+/** Formats a business for a list, with its uses in the last days. */
 export function listedBusiness(
   { business, counts, refused, refused_by_limit, ...limits }: ExaminedBusiness,
   verdict: Verdict,
@@ -87,7 +88,7 @@ export function listedBusiness(
   return {
     ...business,
     token: shownToken(business.token, verdict),
-    used: fillRange(rangeOf({}, today), counts),
+    used: fillRange({ from: addDays(today, 1 - LISTED_DAYS), to: today }, counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
     refused_origins: refused,
     refused_by_limit,

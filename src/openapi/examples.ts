@@ -17,5 +17,6 @@ export const fields = {
   status: 'active',
   ...times,
 };
-export const thirtyDays = fillRange({ from: '2026-02-02', to: '2026-03-03' }, { '2026-03-02': 5, '2026-03-03': 10 });
+/** 56 days, as in the list of businesses. */
+export const listedDays = fillRange({ from: '2026-01-07', to: '2026-03-03' }, { '2026-03-02': 5, '2026-03-03': 10 });
 export const SHOP = 'https://shop.example';

@@ -14,7 +14,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'bisher',
     week: 'nach Wochen',
     month: 'nach Monaten',
-    before: 'Im Vergleich zu einem früheren Zeitraum',
+    before: 'Vorher',
   },
   fr: {
     unit: 'utilisation|d’utilisations|utilisations',
@@ -27,7 +27,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'jusqu’ici',
     week: 'par semaine',
     month: 'par mois',
-    before: 'Par rapport à une période antérieure',
+    before: 'Période précédente',
   },
   es: {
     unit: 'uso|de usos|usos',
@@ -40,7 +40,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'hasta ahora',
     week: 'por semana',
     month: 'por mes',
-    before: 'En comparación con un periodo anterior',
+    before: 'Periodo anterior',
   },
   it: {
     unit: 'utilizzo|di utilizzi|utilizzi',
@@ -53,7 +53,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'finora',
     week: 'per settimana',
     month: 'per mese',
-    before: 'Rispetto a un periodo precedente',
+    before: 'Periodo precedente',
   },
   pt: {
     unit: 'uso|de usos|usos',
@@ -66,7 +66,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'até agora',
     week: 'por semana',
     month: 'por mês',
-    before: 'Em comparação com um período anterior',
+    before: 'Período anterior',
   },
   nl: {
     unit: 'keer gebruikt',
@@ -79,7 +79,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'tot nu toe',
     week: 'per week',
     month: 'per maand',
-    before: 'Vergeleken met een eerdere periode',
+    before: 'Vorige periode',
   },
   pl: {
     unit: 'użycie|użycia|użyć|użycia',
@@ -92,7 +92,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'dotychczas',
     week: 'według tygodni',
     month: 'według miesięcy',
-    before: 'W porównaniu z wcześniejszym okresem',
+    before: 'Poprzednio',
   },
   ja: {
     unit: '回',
@@ -105,7 +105,7 @@ export const TABLES: Record<Language, Table> = {
     today: '現時点',
     week: '週ごと',
     month: '月ごと',
-    before: '以前の期間との比較',
+    before: '前の期間',
   },
   zh: {
     unit: '次',
@@ -118,7 +118,7 @@ export const TABLES: Record<Language, Table> = {
     today: '截至目前',
     week: '按周',
     month: '按月',
-    before: '与之前的期间相比',
+    before: '之前',
   },
   ar: {
     unit: 'استخدام|استخدام|استخدامان|استخدامات|استخدامًا|استخدام',
@@ -131,7 +131,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'حتى الآن',
     week: 'حسب الأسبوع',
     month: 'حسب الشهر',
-    before: 'مقارنةً بفترة سابقة',
+    before: 'الفترة السابقة',
   },
   he: {
     unit: 'שימוש|שימושים',
@@ -144,6 +144,6 @@ export const TABLES: Record<Language, Table> = {
     today: 'עד כה',
     week: 'לפי שבוע',
     month: 'לפי חודש',
-    before: 'בהשוואה לתקופה קודמת',
+    before: 'התקופה הקודמת',
   },
 };

@@ -32,17 +32,28 @@ export function comparedWith(range: Range, compare: Compare): Range {
   return { from: addDays(range.from, earlier), to: addDays(range.to, earlier) };
 }
 
-/** The number of whole days in a range, their uses (`used`), and the uses of the compared days (`before`). */
-export type Change = { days: number; used: number; before: number; change: number };
-
 /**
- * Compares day i of `used` with day i of `before`. Counts only days before `today`, because a partial day would look like a drop. `change`
- * is a fraction: 0.5 is an increase of 50%. Returns null if no day is over yet, or if the compared days have no uses.
+ * Sums up a report. The total covers full days, because a partial day would look like a drop, or all days if none is over. `soFar` is the
+ * rest. `compared` contains the days of `before` that the total is compared with: as many as are full, or all of them once every day of
+ * `used` is over, because calendar months differ in length.
  */
-export function changeOf(used: readonly Day[], before: readonly Day[], today: string): Change | null {
-  const days = used.filter(({ date }) => date < today).length;
-  const [now, earlier] = [sum(used.slice(0, days)), sum(before.slice(0, days))];
-  return earlier > 0 ? { days, used: now, before: earlier, change: now / earlier - 1 } : null;
+export function summaryOf(used: readonly Day[], before: readonly Day[], today: string) {
+  const full = used.filter(({ date }) => date < today);
+  const compared = full.length < used.length ? before.slice(0, full.length) : before;
+  const total = sum(full.length > 0 ? full : used);
+  return { fullDays: full.length, total, soFar: sum(used) - total, compared, earlier: sum(compared) };
+}
+
+type Formats = Record<'percent' | 'number', (value: number) => string>;
+/** From this factor on, a change is shown as a factor, such as ×11, because a four-digit percentage is hard to read. */
+const MIN_FACTOR = 10;
+
+/** Formats a change. Returns an empty string if there is nothing to compare: 0 is never compared. */
+export function changeIn(now: number, before: number, { percent, number }: Formats): string {
+  if (now === 0 || before === 0) return '';
+  return now < MIN_FACTOR * before
+    ? percent(now / before - 1).replace('-', '−')
+    : `×${number(Math.floor(now / before))}`;
 }
 
 /**
@@ -53,10 +64,15 @@ export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[],
   const keys = days.map(({ date }, i) =>
     unit === 'month' ? date.slice(0, 7) : Math.floor((i - days.length) / (unit === 'week' ? 7 : 1)),
   );
-  const starts = keys.flatMap((key, i) => (key === keys[i - 1] ? [] : [i]));
+  const startsIn = (keys: (string | number)[]) => keys.flatMap((key, i) => (key === keys[i - 1] ? [] : [i]));
+  const starts = startsIn(keys);
+  // Calendar months are compared with calendar months, which differ in length.
+  const areMonths = unit === 'month' && [days[0], before[0]].every((day) => day?.date.endsWith('-01'));
+  const earlierStarts = areMonths ? startsIn(before.map(({ date }) => date.slice(0, 7))) : starts;
+  const end = areMonths ? before.length : days.length;
   return starts.map((start, i) => {
     const inside = days.slice(start, starts[i + 1]);
-    const earlier = before.slice(start, starts[i + 1]);
+    const earlier = before.slice(earlierStarts[i] ?? end, earlierStarts[i + 1] ?? end);
     const { from, to, count } = span(inside);
     const isMonth = from.endsWith('-01') && addDays(to, 1).endsWith('-01');
     const isComplete = unit === 'month' ? isMonth : unit === 'day' || inside.length === 7;

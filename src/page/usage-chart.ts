@@ -16,7 +16,7 @@ import {
   type ReportRequest,
   requestOf,
 } from './report.ts';
-import { type Compare, changeOf, clamp, comparedWith, type Unit } from './scale.ts';
+import { type Compare, changeIn, clamp, comparedWith, summaryOf, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** The properties that reflect an attribute. `baseUrl` reflects `base-url`. */
@@ -277,12 +277,12 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#total.replaceChildren();
     this.#range.replaceChildren();
     this.#canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
-    if (loaded) this.#drawHead(loaded, words);
+    const summary = summaryOf(loaded?.used ?? [], loaded?.before?.used ?? [], this.#today);
+    if (loaded) this.#drawHead(loaded, summary, words);
     const { clientWidth: width, clientHeight: height } = this.#plot;
     if (loaded && width > 0) {
-      const { used, before } = loaded;
       const rightToLeft = this.#card.dir === 'rtl';
-      const days = { used, before: before?.used ?? [], today: this.#today };
+      const days = { used: loaded.used, before: summary.compared, today: this.#today };
       const drawn = plot({ ...days, width, height, rightToLeft, textWidth: this.#textWidth }, words);
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
@@ -294,17 +294,26 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#mark(this.#index);
   }
 
-  #drawHead({ from, to, total, used, before }: Loaded, { word, unit, number, compact, range, percent }: Words): void {
+  /** The total, the percentage and the compared total cover the same days, so that they agree. */
+  #drawHead(
+    { from, to }: Loaded,
+    { total, soFar, compared, earlier }: ReturnType<typeof summaryOf>,
+    words: Words,
+  ): void {
+    const { word, number, range } = words;
     const exact = number(total);
     const fits = this.#textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
-    this.#total.append(fits ? exact : compact(total), ' ', span('unit', unit(total)));
+    this.#total.append(fits ? exact : words.compact(total), ' ', span('unit', words.unit(total)));
     this.#range.append(span('days', range(from, to)));
-    const compared = before ?? (this.compare && comparedWith({ from, to }, this.compare));
-    if (!compared) return;
-    const counts = before ? `: ${number(before.total)}` : '';
-    this.#range.append(' ', span('before', range(compared.from, compared.to) + counts));
-    const change = before && changeOf(used, before.used, this.#today);
-    if (change) this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(change.change)));
+    const [first, last] = [compared[0]?.date, compared.at(-1)?.date];
+    const expected =
+      first && last ? { from: first, to: last } : this.compare && comparedWith({ from, to }, this.compare);
+    const counts = first ? `: ${number(earlier)} (${words.days(compared.length)})` : '';
+    if (expected)
+      this.#range.append(' ', span('before', `${word('before')} ${range(expected.from, expected.to)}${counts}`));
+    const change = changeIn(total, earlier, words);
+    if (change) this.#total.append(' ', span('change', change));
+    if (soFar > 0) this.#total.append(' ', span('so-far', `+${number(soFar)} ${words.now} ${word('today')}`));
   }
 
   /** Shows visitors why there is no chart, with a button if a retry may help. */

@@ -13,7 +13,7 @@ const ENGLISH = {
   today: 'so far',
   week: 'by week',
   month: 'by month',
-  before: 'Compared with an earlier period',
+  before: 'Previous',
 };
 
 export type Table = typeof ENGLISH;
@@ -75,6 +75,10 @@ export function wordsIn(language: string, override: (attribute: string) => strin
     number,
     counted: (count: number) => number(count) + (/ja|zh/.test(primary) ? '' : ' ') + unit(count),
     compact: numbers({ notation: 'compact' }),
+    /** “27 days” */
+    days: numbers({ style: 'unit', unit: 'day', unitDisplay: 'long' }),
+    /** “today” */
+    now: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'day'),
     percent: numbers({ style: 'percent', signDisplay: 'exceptZero' }),
     period: (unit: Unit) =>
       new Intl.DisplayNames(language, { type: 'dateTimeField' }).of(unit === 'week' ? 'weekOfYear' : unit) ?? unit,

@@ -29,7 +29,7 @@ async function visitMany(): Promise<void> {
 
 const LAST_DAY = '2026-03-30';
 function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness {
-  const used = Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: id }));
+  const used = Array.from({ length: 56 }, (_, index) => ({ date: addDays(LAST_DAY, index - 55), count: id }));
   return {
     ...{ id, user_id: 1, name: `Store ${id}`, main_domain: `store-${id}.example`, site: `https://store-${id}.example` },
     ...{ country_id: 1, business_size: 'small', token: 'bua_pk_x', status: 'active' },
@@ -121,9 +121,12 @@ describe('sorting', () => {
 });
 
 test('a row describes growth and uses in words, and shows a mark only if the business needs attention', async () => {
-  const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
-  const uses = (...counts: number[]) =>
-    Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: counts[index] ?? 0 }));
+  // 28 days and the 28 before. The last of each is not compared, because today is not over.
+  const uses = (before = 0, now = 0, today = 0) =>
+    Array.from({ length: 56 }, (_, index) => ({
+      date: addDays(LAST_DAY, index - 55),
+      count: index === 55 ? today : index < 28 ? before : now,
+    }));
   const limits = {
     daily: null,
     today: null,
@@ -137,14 +140,14 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
     month_ends: '2026-04-01T00:00:00.000Z',
   };
   await visitServed([
-    listed(1, { name: 'A', used: uses(0, ...fourteen(100), ...fourteen(112), 9000) }),
-    listed(2, { name: 'B', used: uses(0, ...fourteen(0), ...fourteen(2), 0), status: 'suspended' }),
+    listed(1, { name: 'A', used: uses(100, 112, 9000) }),
+    listed(2, { name: 'B', used: uses(0, 2), status: 'suspended' }),
     listed(3, { name: 'C', used: uses(), limits: { ...limits, monthly: 100, month: 87, remaining: 13 } }),
-    listed(4, { name: 'D', used: uses(0, ...fourteen(4), ...fourteen(3), 0), refused_origins: 3 }),
+    listed(4, { name: 'D', used: uses(4, 3), refused_origins: 3 }),
     listed(5, { name: 'E', used: uses(), limits: { ...limits, monthly: 100, month: 100, remaining: 0 } }),
-    listed(6, { name: 'F', used: uses(0, ...fourteen(1), ...fourteen(1234), 0) }),
+    listed(6, { name: 'F', used: uses(1, 1234) }),
   ]);
-  await total('6 businesses · 29,384 uses in 30 days');
+  await total('6 businesses · 36,477 uses in 27 full days');
   const cells = await page
     .locator('.row')
     .evaluateAll((rows: unknown[]) =>
@@ -152,18 +155,17 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
         Array.from(cells, ({ textContent }) => textContent),
       ),
     );
-  const inWords = (now: string, before: number) =>
-    `: ${now} in the 14 days up to Mar 29, 2026, ${before.toLocaleString('en')} in the 14 days before`;
-  expect(cells.map(([, ...rest]) => rest)).toEqual([
-    ['', `+12%${inWords('1,568 uses', 1400)}`, '12K'],
-    ['Suspended', `New${inWords('28 uses', 0)}`, '28'],
-    ['87% of monthly limit', '–No uses in 28 days', '0'],
-    ['3 refused origins', `−25%${inWords('42 uses', 56)}`, '98'],
-    ['Limit reached', '–No uses in 28 days', '0'],
-    ['', `×1,234${inWords('17,276 uses', 14)}`, '17.3K'],
+  const inWords = (now: string, before: string) => `: ${now} Mar 3 – 29, 2026; ${before} Feb 3 – Mar 1, 2026`;
+  expect(cells.map(([, ...rest]) => rest.map((text) => text.replaceAll('\u2009', ' ')))).toEqual([
+    ['', `+12%${inWords('3,024 uses', '2,700')}`, '3,024'],
+    ['Suspended', `–${inWords('54 uses', '0')}`, '54'],
+    ['87% of monthly limit', `–${inWords('0 uses', '0')}`, '0'],
+    ['3 refused origins', `−25%${inWords('81 uses', '108')}`, '81'],
+    ['Limit reached', `–${inWords('0 uses', '0')}`, '0'],
+    ['', `×1,234${inWords('33,318 uses', '27')}`, '33.3K'],
   ]);
   await order().selectOption('Most growth');
-  await eventually(names).toEqual(['B', 'F', 'A', 'D', 'C', 'E']);
+  await eventually(names).toEqual(['F', 'A', 'D', 'B', 'C', 'E']);
 });
 
 describe('the list search', () => {
@@ -374,7 +376,7 @@ describe('a long list of businesses', () => {
     expect(await names()).toHaveLength(50);
     served.answer = (route, json) => route.fulfill({ json });
     await button('Continue').click();
-    await total(/^120 businesses · 217,800 uses in 30 days/);
+    await total(/^120 businesses · 196,020 uses in 27 full days/);
     expect(served.requested).toEqual([0, 50, 50, 100]);
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });

@@ -2,17 +2,18 @@
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
+import { addDays } from '../../src/core/time.ts';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
 import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
 import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
 import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 
-/** Returns the 30 days up to 30 March 2026. `counts` are the counts of the last of these days. */
+/** Returns the 56 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>
-  Array.from({ length: 30 }, (_, index) => ({
-    date: `2026-03-${`${index + 1}`.padStart(2, '0')}`,
-    count: counts[index - 30 + counts.length] ?? 0,
+  Array.from({ length: 56 }, (_, index) => ({
+    date: addDays('2026-03-30', index - 55),
+    count: counts[index - 56 + counts.length] ?? 0,
   }));
 const business = (id: number, name: string, more: Partial<ListedBusiness> = {}): ListedBusiness => ({
   id,
@@ -113,24 +114,21 @@ test.each(['xn--', 'xn--é.example', 'xn--a-.example', 'xn--99999999.example'])(
 );
 
 describe('growth', () => {
-  const half = (count: number) => Array.from({ length: 14 }, () => count);
-  test('compares the last 14 whole days with the 14 before them, and never counts today', () => {
-    expect(growthOf(days(1000, ...half(2), ...half(3), 5000))).toEqual({ now: 42, before: 28, to: '2026-03-29' });
+  const four = (count: number) => Array.from({ length: 28 }, () => count);
+  test('compares the last 27 full days with the days 28 earlier, and never counts today', () => {
+    const { now, before } = growthOf(days(...four(2).with(27, 700), ...four(3).with(27, 5000)));
+    expect([now.from, now.to, now.total, now.days.length]).toEqual(['2026-03-03', '2026-03-29', 81, 27]);
+    expect([before.from, before.to, before.total]).toEqual(['2026-02-03', '2026-03-01', 54]);
   });
-  test('compares fewer days if fewer are available', () => {
-    expect(growthOf([])).toEqual({ now: 0, before: 0, to: '' });
-    expect(growthOf(days().slice(-3))).toEqual({ now: 0, before: 0, to: '2026-03-29' });
-  });
-  test('is highest for a new business and lowest for an unused one', () => {
+  test('is lowest without a comparison', () => {
+    const of = (total: number) => ({ from: '', to: '', days: [], total });
     const ranks = [
-      [3, 0],
       [6, 3],
       [3, 3],
       [0, 3],
-      [0, 0],
-    ].map(([now = 0, before = 0]) => growthRank({ now, before, to: '' }));
-    expect(ranks).toEqual([...ranks].sort((a, b) => b - a));
-    expect(new Set(ranks).size).toBe(ranks.length);
+      [3, 0],
+    ].map(([now = 0, before = 0]) => growthRank({ now: of(now), before: of(before) }));
+    expect(ranks).toEqual([2, 1, 0, -1]);
   });
 });
 
@@ -143,16 +141,16 @@ describe('the sort order', () => {
     expect(ids(ordered(list.toReversed(), 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
   });
   test('by uses, growth or change is descending and breaks ties by name', () => {
-    const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
+    const four = (count: number) => Array.from({ length: 28 }, () => count);
     const list = [
       business(1, 'B', { used: days(9), updated_at: '2026-02-02T10:00:00.000Z' }),
-      business(2, 'A', { used: days(...fourteen(2), ...fourteen(1), 0), updated_at: '2026-02-02T09:59:59.999Z' }),
-      business(3, 'C', { used: days(...fourteen(1), ...fourteen(2), 0), updated_at: '2026-02-03T00:00:00.000Z' }),
-      business(4, 'D', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
+      business(2, 'A', { used: days(...four(2), ...four(1).with(27, 0)), updated_at: '2026-02-02T09:59:59.999Z' }),
+      business(3, 'C', { used: days(...four(1), ...four(2).with(27, 0)), updated_at: '2026-02-03T00:00:00.000Z' }),
+      business(4, 'D', { used: days(3, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
       business(5, 'E', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
     ];
-    expect(ids(ordered(list, 'uses'))).toEqual([2, 3, 1, 4, 5]);
-    expect(ids(ordered(list, 'growth'))).toEqual([4, 5, 3, 2, 1]);
+    expect(ids(ordered(list, 'uses'))).toEqual([3, 2, 4, 5, 1]);
+    expect(ids(ordered(list, 'growth'))).toEqual([3, 2, 1, 4, 5]);
     expect(ids(ordered(list, 'changed'))).toEqual([3, 1, 2, 4, 5]);
   });
   test('of 200 businesses does not depend on the order of the input', () => {

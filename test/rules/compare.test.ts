@@ -1,7 +1,8 @@
 // The earlier days that the chart and the console use for a comparison, and the percentage change.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
-import { type Compare, changeOf, comparedWith } from '../../src/page/scale.ts';
+import { type Compare, changeIn, comparedWith, summaryOf } from '../../src/page/scale.ts';
+import { wordsIn } from '../../src/page/words.ts';
 
 const seconds = (day: string) => new Date(`${day}T00:00:00Z`).getTime() / 1000;
 const weekday = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay();
@@ -54,40 +55,44 @@ test('each of 200 ranges is compared with an equally long one on the same weekda
   }
 });
 
-test('the change counts only whole days, not today or future days', () => {
+test('the total and what it is compared with cover only full days, not today or future days', () => {
   const used = counted('2026-03-01', 30, 30, 5, 0);
   const before = counted('2026-02-22', 20, 20, 500, 500);
-  expect(changeOf(used, before, '2026-03-03')).toEqual({ days: 2, used: 60, before: 40, change: 0.5 });
-  expect(changeOf(used, before, '2026-03-02')).toEqual({ days: 1, used: 30, before: 20, change: 0.5 });
-  expect(changeOf(used, before, '2030-01-01')).toEqual({ days: 4, used: 65, before: 1040, change: 65 / 1040 - 1 });
+  const on = (today: string) => {
+    const { compared, ...sums } = summaryOf(used, before, today);
+    return { ...sums, days: compared.length };
+  };
+  expect(on('2026-03-03')).toEqual({ fullDays: 2, total: 60, soFar: 5, earlier: 40, days: 2 });
+  expect(on('2026-03-02')).toEqual({ fullDays: 1, total: 30, soFar: 35, earlier: 20, days: 1 });
+  expect(on('2030-01-01')).toEqual({ fullDays: 4, total: 65, soFar: 0, earlier: 1040, days: 4 });
+  expect(on('2026-03-01')).toEqual({ fullDays: 0, total: 65, soFar: 0, earlier: 0, days: 0 });
 });
 
-test('the change is null until a day is over, and if the compared days have no uses', () => {
-  const used = counted('2026-03-01', 5, 6);
-  expect(changeOf(used, counted('2026-02-22', 20, 20), '2026-03-01')).toBeNull();
-  expect(changeOf(used, counted('2026-02-22', 0, 20), '2026-03-02')).toBeNull();
-  expect(changeOf(used, counted('2026-02-22', 0, 0), '2030-01-01')).toBeNull();
-  expect(changeOf(counted('2026-03-01', 0), counted('2026-02-22', 0), '2030-01-01')).toBeNull();
-  expect(changeOf(counted('2026-03-01', 0), counted('2026-02-22', 4), '2030-01-01')?.change).toBe(-1);
+test('once every day is over, all of the compared days count, because calendar months differ in length', () => {
+  const [february, january] = [
+    counted('2026-02-01', ...Array(28).fill(1)),
+    counted('2026-01-01', ...Array(31).fill(1)),
+  ];
+  expect(summaryOf(february, january, '2026-03-01')).toMatchObject({ total: 28, earlier: 31 });
+  expect(summaryOf(february, january, '2026-02-28')).toMatchObject({ total: 27, earlier: 27 });
 });
 
-test('200 changes agree with an oracle that adds up days', () => {
-  const random = numbers();
-  for (let round = 0; round < 200; round++) {
-    const days = 1 + (random.next().value % 60);
-    const counts = () => Array.from({ length: days }, () => random.next().value % ((round % 5) + 1));
-    const used = counted('2026-03-01', ...counts());
-    const before = counted('2025-03-02', ...counts());
-    const today = addDays('2026-03-01', (random.next().value % 80) - 10);
-    let [whole, now, earlier] = [0, 0, 0];
-    for (const [index, day] of used.entries()) {
-      if (seconds(day.date) >= seconds(today)) continue;
-      whole += 1;
-      now += day.count;
-      earlier += before[index]?.count ?? 0;
-    }
-    const expected =
-      whole === 0 || earlier === 0 ? null : { days: whole, used: now, before: earlier, change: now / earlier - 1 };
-    expect(changeOf(used, before, today)).toEqual(expected);
-  }
+test.each([
+  [143, 100, '+43%'],
+  [50, 100, '−50%'],
+  [100, 100, '0%'],
+  [999, 100, '+899%'],
+  [1000, 100, '×10'],
+  [1199, 100, '×11'],
+  [0, 100, ''],
+  [100, 0, ''],
+  [0, 0, ''],
+])('the change of %i compared with %i is “%s”', (now, before, words) => {
+  expect(
+    changeIn(
+      now,
+      before,
+      wordsIn('en', () => null),
+    ),
+  ).toBe(words);
 });

@@ -131,12 +131,39 @@ describe('the arrows', () => {
   });
 });
 
-test('the compared range is equally long and whole weeks earlier, or is null if one report cannot cover both ranges', () => {
-  expect(comparedDays(range('2026-10-26', SUNDAY), 'previous')).toEqual(range('2026-09-28', '2026-10-25'));
-  expect(comparedDays(range('2026-10-26', SUNDAY), 'year')).toEqual(range('2025-10-27', '2025-11-23'));
-  expect(comparedDays(range('2026-10-26', SUNDAY), 'off')).toBeNull();
-  const most = range(addDays(SUNDAY, -909), SUNDAY); // 910 days, a multiple of seven
-  expect(daysIn({ from: comparedDays(most, 'previous')?.from ?? '', to: SUNDAY })).toBe(1820);
-  expect(comparedDays(range(addDays(SUNDAY, -914), SUNDAY), 'previous')).toBeNull(); // 915 days and the 917 before them
-  expect(comparedDays(range('1970-01-05', '1970-01-11'), 'previous')).toBeNull();
+describe('the compared days', () => {
+  test.each<[string, 'previous' | 'year', string | null, string]>([
+    ['', 'previous', '2026-09-28', '2026-10-24'], // the same weekdays, without the counterpart of today
+    ['', 'year', '2025-10-27', '2025-11-22'],
+    ['from=2026-10-26&to=2026-11-21', 'previous', '2026-09-28', '2026-10-24'],
+    ['range=this-month', 'previous', '2026-10-01', '2026-10-21'],
+    ['range=this-month', 'year', '2025-11-01', '2025-11-21'],
+    ['range=last-month', 'previous', '2026-09-01', '2026-09-30'],
+    ['from=2026-02-01&to=2026-02-28', 'previous', '2026-01-01', '2026-01-31'],
+    ['from=2028-02-01&to=2028-02-29', 'year', null, ''], // in the future, so no day is over
+    ['range=this-quarter', 'previous', '2026-07-01', '2026-08-21'],
+    ['range=this-quarter', 'year', '2025-10-01', '2025-11-21'],
+    ['range=last-quarter', 'previous', '2026-04-01', '2026-06-30'],
+    ['range=last-quarter', 'year', '2025-07-01', '2025-09-30'],
+    ['range=this-year', 'previous', '2025-01-01', '2025-11-21'],
+    ['range=last-12-months', 'previous', '2024-11-01', '2025-10-31'],
+    ['from=2026-11-22&to=2026-11-22', 'previous', null, ''], // today alone
+    ['from=1970-01-05&to=1970-01-11', 'previous', null, ''],
+  ])('of “%s” (%s) are %s to %s', (text, comparison, from, to) => {
+    expect(comparedDays(shown(text), comparison, SUNDAY)).toEqual(from === null ? null : range(from, to));
+    expect(comparedDays(shown(text), 'off', SUNDAY)).toBeNull();
+  });
+
+  test('end with their month if it has fewer days', () => {
+    expect(comparedDays(shown('range=this-month', '2026-03-31'), 'previous', '2026-03-31')).toEqual(
+      range('2026-02-01', '2026-02-28'),
+    );
+  });
+
+  test('are null if one report cannot cover both ranges', () => {
+    const last = (days: number) => shown(`from=${addDays(SUNDAY, 1 - days)}&to=${SUNDAY}`);
+    const { from = '' } = comparedDays(last(910), 'previous', SUNDAY) ?? {};
+    expect(daysIn({ from, to: SUNDAY })).toBe(1820);
+    expect(comparedDays(last(915), 'previous', SUNDAY)).toBeNull(); // 915 days and the 917 before them
+  });
 });

@@ -26,14 +26,13 @@ const days = (first: number, ...counts: number[]) =>
   counts.map((count, index) => ({ date: `2026-03-${`${first + index}`.padStart(2, '0')}`, count }));
 
 test.each([
-  ['of whole days', figuresOf(days(11, 1100, 900, 5), days(4, 1000, 600, 7), '2026-03-13'), [['Mean', '1,000', 'a day, over 2 full days'], ['Peak', '1,100', 'on Wed, Mar 11, 2026'], ['Change', '+25%', '2,000 vs. 1,600 over 2 full days, Mar 4\u2009–\u20095, 2026']]],
-  ['of a new business', figuresOf(days(11, 12, 5), days(4, 0, 0), '2026-03-12'), [['Mean', '12', 'a day, over one full day'], ['Peak', '12', 'on Wed, Mar 11, 2026'], ['Change', 'New', '12 vs. 0 over one full day, Mar 4, 2026']]],
-  ['of days without uses', figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, over 2 full days'], ['Peak', '–', 'no uses'], ['Change', '0%', '0 vs. 0 over 2 full days, Mar 4\u2009–\u20095, 2026']]],
-  ['of today alone', figuresOf(days(11, 3), days(4, 2), '2026-03-11'), [['Mean', '–', 'no full days yet'], ['Peak', '3', 'on Wed, Mar 11, 2026'], ['Change', '–', 'no full days yet']]],
-  ['that are still loading', null, [['Mean', '–', ''], ['Peak', '–', ''], ['Change', '–', '']]],
+  ['of full days', figuresOf(days(11, 1100, 900, 5), '2026-03-13'), [['Mean', '1,000', 'a day, over 2 full days'], ['Peak', '1,100', 'on Wed, Mar 11, 2026']]],
+  ['of one full day', figuresOf(days(11, 12, 5), '2026-03-12'), [['Mean', '12', 'a day, over one full day'], ['Peak', '12', 'on Wed, Mar 11, 2026']]],
+  ['of days without uses', figuresOf(days(11, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, over 2 full days'], ['Peak', '–', 'no uses']]],
+  ['of today alone', figuresOf(days(11, 3), '2026-03-11'), [['Mean', '–', 'no full days yet'], ['Peak', '3', 'on Wed, Mar 11, 2026']]],
+  ['that are still loading', null, [['Mean', '–', ''], ['Peak', '–', '']]],
 ])('the usage view describes figures %s', (_, figures, words) => {
-  expect(figureWords(figures, true)).toEqual(words);
-  expect(figureWords(figures, false)).toEqual(words.slice(0, 2));
+  expect(figureWords(figures)).toEqual(words);
 }); // biome-ignore format: one row per line
 
 test.each<[Pace, string]>([

@@ -1,5 +1,6 @@
 // Formats numbers, days and instants.
 import type { Range } from '../../core/time.ts';
+import { changeIn } from '../scale.ts';
 
 const LANGUAGE = 'en';
 const whole = new Intl.NumberFormat(LANGUAGE);
@@ -29,7 +30,9 @@ export function meanWords(perDay: number): string {
   if (perDay < 0.1) return small.format(perDay);
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
 }
-export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
+/** Formats a change as the chart does. A dash if there is nothing to compare. */
+export const changeWords = (now: number, before: number): string =>
+  changeIn(now, before, { percent: signed.format, number }) || '–';
 const percent = new Intl.NumberFormat(LANGUAGE, { style: 'percent', maximumFractionDigits: 1 });
 /** `part` is from 0 to 1. */
 export const shareWords = (part: number): string => (part > 0 && part < 0.001 ? '<0.1%' : percent.format(part));

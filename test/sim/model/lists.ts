@@ -42,7 +42,7 @@ export function listBusinesses(call: Call) {
   const since = plusDays(today, -90);
   const businesses = examined.filter(isReadable).map((business) => ({
     ...fieldsOf(call, business),
-    used: daysBetween(plusDays(today, -29), today).map((date) => ({
+    used: daysBetween(plusDays(today, -55), today).map((date) => ({
       date,
       count: state.counts[business.id]?.[date] ?? 0,
     })),

@@ -1,12 +1,11 @@
 // The table of businesses, with warnings, growth, and 30 days of uses.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
-import { sum } from '../../scale.ts';
-import { compact, dayWords, number, percentChange, plural } from '../formats.ts';
+import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { Mark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
-import { growthOf, wholeDays } from './growth.ts';
+import { type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
@@ -20,8 +19,6 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
-/** Growth of at least this factor is shown as a factor, such as ×10, because a four-digit percentage would be too wide. */
-const MIN_FACTOR = 10;
 
 type Props = {
   businesses: readonly ListedBusiness[];
@@ -70,7 +67,7 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
             Growth
           </th>
           <th {...AS.column} class="count" aria-sort={sorted('uses', 'descending')}>
-            Uses in 30 days
+            Uses in 27 full days
           </th>
         </tr>
       </thead>
@@ -93,7 +90,8 @@ type RowProps = { business: ListedBusiness; showsChange: boolean; press: (event:
 function Row({ business, showsChange, press }: RowProps) {
   const { id, name, main_domain, status, limits, refused_origins: refused, updated_at, used } = business;
   const limitStatus = limitStatusOf(limits);
-  const total = sum(used);
+  const growth = growthOf(used);
+  const { total } = growth.now;
   return (
     <tr class="row" {...AS.row}>
       <th class="named" {...AS.name}>
@@ -111,8 +109,8 @@ function Row({ business, showsChange, press }: RowProps) {
         {refused > 0 && <span class="mark">{plural(refused, 'refused origin')}</span>}
       </td>
       <td class="trend" {...AS.cell}>
-        <Sparkline used={wholeDays(used)} />
-        <Change used={used} />
+        <Sparkline used={growth.now.days} />
+        <Change {...growth} />
       </td>
       <td class="count" title={plural(total, 'use')} {...AS.cell}>
         {compact(total)}
@@ -121,23 +119,11 @@ function Row({ business, showsChange, press }: RowProps) {
   );
 }
 
-const changeWords = (now: number, before: number): string =>
-  now < MIN_FACTOR * before ? percentChange(now, before) : `×${compact(Math.floor(now / before))}`;
-
-function Change({ used }: Pick<ListedBusiness, 'used'>) {
-  const { now, before, to } = growthOf(used);
-  if (now === 0 && before === 0) {
-    return (
-      <span class="growth">
-        <span aria-hidden="true">–</span>
-        <span class="sr-only">No uses in 28 days</span>
-      </span>
-    );
-  }
-  const compared = `${plural(now, 'use')} in the 14 days up to ${dayWords(to)}, ${number(before)} in the 14 days before`;
+function Change({ now, before }: Growth) {
+  const compared = `${plural(now.total, 'use')} ${rangeWords(now)}; ${number(before.total)} ${rangeWords(before)}`;
   return (
     <span class="growth" title={compared}>
-      {before === 0 ? 'New' : changeWords(now, before)}
+      {changeWords(now.total, before.total)}
       <span class="sr-only">: {compared}</span>
     </span>
   );

@@ -1,7 +1,6 @@
 // The list of businesses. Reads all of them, then sorts and searches in the browser, because the service lists them only by id.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
-import { sum } from '../../scale.ts';
 import { useFocusFallback } from '../focus.ts';
 import { clockTime, number, plural } from '../formats.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
@@ -11,6 +10,7 @@ import { type Memory, ROWS, type Session } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { BusinessList } from './business-list.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
+import { growthOf } from './growth.ts';
 import { type Listing, STEP } from './listing.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
 import { SEARCH_ID } from './search-key.ts';
@@ -201,8 +201,8 @@ export function BusinessesView({ session, query, memory }: Props) {
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Growth compares the last 14 full days with the 14 days before. The line excludes today, which is not over yet.
-          Days are in UTC.
+          Uses and growth cover the last 27 full days, without today. Growth compares them with the 28 days before,
+          aligned to weekdays. Days are in UTC.
         </p>
       )}
     </div>
@@ -213,11 +213,11 @@ const businessWords = (count: number): string => plural(count, 'business', 'busi
 
 /** Summarizes the list or the search result. */
 function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[], wanted: string): string {
-  const uses = matches.reduce((total, { used }) => total + sum(used), 0);
+  const uses = matches.reduce((total, { used }) => total + growthOf(used).now.total, 0);
   const first = extent === 'capped' ? 'the first ' : '';
   const among = `${first}${businessWords(businesses.length)}${extent === 'partial' ? ' so far' : ''}`;
   const what = wanted === '' ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
-  return `${what} · ${plural(uses, 'use')} in 30 days`;
+  return `${what} · ${plural(uses, 'use')} in 27 full days`;
 }
 
 /** Explains why Enter opened nothing. */

@@ -1,21 +1,27 @@
-// Compares the last 14 whole days with the 14 before them.
+// The uses of a listed business: those of the days that its view shows at first, compared as there.
+import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
+import { daysOf } from '../usage/loaded-days.ts';
+import { comparedDays, fullDays, shownBy } from '../usage/ranges.ts';
 
-const DAYS = 14;
+type Days = Range & { days: readonly Day[]; total: number };
+/** `now`: the full days. `before`: the days they are compared with. */
+export type Growth = { now: Days; before: Days };
 
-/** Drops the last day, which was not over when the list was read. */
-export const wholeDays = (used: readonly Day[]): readonly Day[] => used.slice(0, -1);
-
-/** The uses of the last 14 whole days up to `to`, and of the 14 before them. */
-export type Growth = { now: number; before: number; to: string };
-
+/** `used` ends with the day on which the list was read, which was not over. */
 export function growthOf(used: readonly Day[]): Growth {
-  const days = wholeDays(used);
-  return { now: sum(days.slice(-DAYS)), before: sum(days.slice(-2 * DAYS, -DAYS)), to: days.at(-1)?.date ?? '' };
+  const today = used.at(-1)?.date ?? '';
+  const shown = shownBy(new URLSearchParams(), today);
+  const pick = (range: Range): Days => {
+    const days = daysOf({ days: used, at: null }, range) ?? [];
+    return { ...range, days, total: sum(days) };
+  };
+  const { range } = shown;
+  return {
+    now: pick(fullDays(range, today) ?? range),
+    before: pick(comparedDays(shown, 'previous', today) ?? range),
+  };
 }
 
-/** Ranks new businesses highest, and businesses without uses lowest. */
-export function growthRank({ now, before }: Growth): number {
-  if (before > 0) return now / before;
-  return now > 0 ? Number.POSITIVE_INFINITY : -1;
-}
+/** Ranks businesses without a comparison lowest. */
+export const growthRank = ({ now, before }: Growth): number => (before.total > 0 ? now.total / before.total : -1);

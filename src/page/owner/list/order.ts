@@ -1,6 +1,5 @@
 // Sorts the list.
 import type { ListedBusiness } from '../../../business/description.ts';
-import { sum } from '../../scale.ts';
 import { growthOf, growthRank } from './growth.ts';
 
 /** The sort orders, as named in the URL. The first is the default. */
@@ -17,7 +16,7 @@ type Ranked = { business: ListedBusiness; rank: number };
 /** Higher ranks are listed first. For `name`, all ranks are equal, so the list is sorted by name. */
 const RANKS: Record<Order, (business: ListedBusiness) => number> = {
   name: () => 0,
-  uses: ({ used }) => sum(used),
+  uses: ({ used }) => growthOf(used).now.total,
   growth: ({ used }) => growthRank(growthOf(used)),
   changed: ({ updated_at }) => Date.parse(updated_at),
 };

@@ -144,11 +144,31 @@ export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Compar
 export const comparisonIn = (query: URLSearchParams): Comparison =>
   COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
 
+/** Returns the days of a range that are over. Null if there are none. */
+export function fullDays({ from, to }: Range, today: string): Range | null {
+  const last = to < today ? to : addDays(today, -1);
+  return last < from ? null : { from, to: last };
+}
+
+/** Returns whether a range is compared with calendar months. Otherwise, it is compared with the same weekdays. */
+export const isCalendar = (shown: Shown, today: string): boolean => monthsOf(shown, today) !== null;
+
 /**
- * Returns the days to compare with. Returns null if there is no comparison, or if the report would be too long or would start before 1970.
+ * Returns the days with which the full days of a range are compared: those of the previous month, quarter or year, or else the same
+ * weekdays. A period that is not over is compared with as many days. Returns null if there is no comparison, or if the report would be too
+ * long or would start before 1970.
  */
-export function comparedDays(range: Range, comparison: Comparison): Range | null {
-  if (comparison === 'off') return null;
-  const before = comparedWith(range, comparison);
-  return findRangeProblem({ from: before.from, to: range.to }) === null ? before : null;
+export function comparedDays(shown: Shown, comparison: Comparison, today: string): Range | null {
+  const { range } = shown;
+  const full = fullDays(range, today);
+  if (comparison === 'off' || full === null) return null;
+  const months = monthsOf(shown, today);
+  const before =
+    months === null
+      ? comparedWith(range, comparison)
+      : wholeFrom(addMonths(range.from, comparison === 'year' ? -12 : -months), months);
+  const isWhole = full.to === (months === null ? range : wholeFrom(range.from, months)).to;
+  const as = addDays(before.from, daysIn(full) - 1);
+  const to = isWhole || as > before.to ? before.to : as;
+  return findRangeProblem({ from: before.from, to: range.to }) === null ? { from: before.from, to } : null;
 }

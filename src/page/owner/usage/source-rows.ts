@@ -2,6 +2,7 @@
 import { addDays, daysIn, type Range } from '../../../core/time.ts';
 import type { SourceUses } from '../../../usage/description.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
+import { fullDays } from './ranges.ts';
 
 /** The part of a range that the table covers: its last days. */
 export const coveredBy = ({ from, to }: Range): Range => {
@@ -10,15 +11,10 @@ export const coveredBy = ({ from, to }: Range): Range => {
 };
 
 /** The full days of a range, and the days they are compared with. Null if there are none, or too many. */
-export function comparedParts(
-  range: Range,
-  compared: Range | null,
-  today: string,
-): { now: Range; before: Range } | null {
-  const to = range.to < today ? range.to : addDays(today, -1);
-  const days = daysIn({ from: range.from, to });
-  if (compared === null || days < 1 || days > MAX_DAYS_BY_SOURCE) return null;
-  return { now: { from: range.from, to }, before: { from: compared.from, to: addDays(compared.from, days - 1) } };
+export function comparedParts(range: Range, before: Range | null, today: string): { now: Range; before: Range } | null {
+  const now = fullDays(range, today);
+  const isShort = (days: Range) => daysIn(days) <= MAX_DAYS_BY_SOURCE;
+  return now !== null && before !== null && isShort(now) && isShort(before) ? { now, before } : null;
 }
 
 /** `share` is a part of all uses, from 0 to 1. `change` has the uses of the compared full days. Null without a comparison. */

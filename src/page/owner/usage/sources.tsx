@@ -3,7 +3,7 @@ import { daysIn, type Range } from '../../../core/time.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 import type { Api } from '../api.ts';
 import { SiteName } from '../domains/domain-list.tsx';
-import { dayWords, number, percentChange, plural, rangeWords, shareWords } from '../formats.ts';
+import { changeWords, dayWords, number, plural, rangeWords, shareWords } from '../formats.ts';
 import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
@@ -59,7 +59,8 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
         <>
           <p class="note">
             {rangeWords(covered)}
-            {daysIn(range) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}.
+            {daysIn(range) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}
+            {covered.to >= today && ', with today so far'}.
             {parts !== null && ` Changes compare full days with ${rangeWords(parts.before)}.`} A wildcard stands for all
             of its subdomains.
           </p>
@@ -93,9 +94,6 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
   );
 }
 
-const changeWords = ({ now, before }: { now: number; before: number }): string =>
-  before === 0 ? (now === 0 ? '–' : 'New') : percentChange(now, before);
-
 function Row({ row: { source, count, share, change, last_day }, isChosen }: { row: SourceRow; isChosen: boolean }) {
   return (
     <tr class={isChosen ? 'chosen' : ''}>
@@ -124,7 +122,7 @@ function Row({ row: { source, count, share, change, last_day }, isChosen }: { ro
       </th>
       <td>{number(count)}</td>
       <td>{count === 0 ? '' : shareWords(share)}</td>
-      {change !== null && <td>{changeWords(change)}</td>}
+      {change !== null && <td>{changeWords(change.now, change.before)}</td>}
       <td>{last_day === null ? 'None' : dayWords(last_day)}</td>
     </tr>
   );

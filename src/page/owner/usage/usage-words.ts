@@ -6,9 +6,7 @@ import {
   dayWords,
   meanWords,
   number,
-  percentChange,
   plural,
-  rangeWords,
   shortDayWords,
   shortInstantWords,
   weekdayTime,
@@ -39,33 +37,24 @@ export const COMPARISON_WORDS: Record<Comparison, string> = {
 
 export const NOT_COMPARED = `Not compared: with the earlier days, the report would exceed ${number(MAX_RANGE_DAYS)} days or begin before 1970.`;
 
-const wholeDays = (days: number) => (days === 1 ? 'one full day' : `${number(days)} full days`);
+const fullDaysWords = (days: number) => (days === 1 ? 'one full day' : `${number(days)} full days`);
 
 type FigureWords = [name: string, value: string, detail: string];
 const NONE = '–';
 
 /** `figures` is null until the report has been read. */
-export function figureWords(figures: Figures | null, isCompared: boolean): FigureWords[] {
-  const names = ['Mean', 'Peak', ...(isCompared ? ['Change'] : [])];
-  if (figures === null) return names.map((name) => [name, NONE, '']);
-  const noWhole = 'no full days yet';
-  const { mean: perDay, peak, wholeDays: days } = figures;
-  const words: FigureWords[] = [
-    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', meanWords(perDay), `a day, over ${wholeDays(days)}`],
+export function figureWords(figures: Figures | null): FigureWords[] {
+  if (figures === null) return ['Mean', 'Peak'].map((name) => [name, NONE, '']);
+  const { fullDays, total, peak } = figures;
+  return [
+    fullDays === 0
+      ? ['Mean', NONE, 'no full days yet']
+      : ['Mean', meanWords(total / fullDays), `a day, over ${fullDaysWords(fullDays)}`],
     peak === null ? ['Peak', NONE, 'no uses'] : ['Peak', compact(peak.count), dayOfPeak(peak.date)],
   ];
-  return isCompared ? [...words, changeWords(figures) ?? ['Change', NONE, noWhole]] : words;
 }
 
 const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 4)}`;
-
-function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null {
-  if (compared === null) return null;
-  const { used, before, days: range } = compared;
-  const sums = `${number(used)} vs. ${number(before)} over ${wholeDays(days)}, ${rangeWords(range)}`;
-  if (before === 0) return ['Change', used === 0 ? '0%' : 'New', sums];
-  return ['Change', percentChange(used, before), sums];
-}
 
 /** Formats the time when a limit resets, in UTC and, if different, in local time. */
 export function resetWords(at: number): string {

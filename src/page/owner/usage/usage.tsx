@@ -3,7 +3,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Limits as LimitsData, ListedBusiness } from '../../../business/description.ts';
 import { dayOf } from '../../../core/time.ts';
 import type { Data } from '../../report.ts';
-import { sum } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useFocusFallback } from '../focus.ts';
@@ -18,7 +17,7 @@ import { Limits } from './limits.tsx';
 import { daysOf, withCompared } from './loaded-days.ts';
 import { type Month, paceOf } from './pace.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { type Comparison, comparedDays, comparisonIn, shownBy } from './ranges.ts';
+import { comparedDays, comparisonIn, fullDays, isCalendar, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
 import { Sources } from './sources.tsx';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
@@ -45,7 +44,8 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const shown = shownBy(query, today);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
-  const compared = comparedDays(range, comparison);
+  const compared = comparedDays(shown, comparison, today);
+  const full = fullDays(range, today);
   const source = query.get('source');
   const report = useReport(
     api,
@@ -59,16 +59,16 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const loaded = report.data?.source === source ? report.data : null;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
-  // Memoized because the chart redraws whenever its data is set.
-  const data = useMemo(
-    () => used && { used, today, ...(before && { before }) },
-    [loaded, range.from, range.to, compared?.from, today],
-  );
   const isRead = failure === null && used !== null && loaded !== null && loaded.at !== null;
   const readAt = isRead ? loaded.at : null;
   // The data is incomplete for the day on which it was read, even if that day is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
-  const figures = isRead ? figuresOf(used, before, readOn) : null;
+  // Memoized because the chart redraws whenever its data is set.
+  const data = useMemo(
+    () => used && { used, today: readOn, ...(before && { before }) },
+    [loaded, range.from, range.to, compared?.from, compared?.to, readOn],
+  );
+  const figures = isRead ? figuresOf(used, readOn) : null;
   const download = useDownload(id, range, '', () => api.csv(id, range, source));
   const month = isActive ? monthOf(limits) : null;
   const isOpen = month !== null && month.used < month.limit;
@@ -108,20 +108,16 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
             </Button>
           </p>
         )}
-        <Chart
-          report={report}
-          name={source === null ? name : `${name}: ${source}`}
-          data={data}
-          compare={compared === null ? 'off' : comparison}
-        />
+        <Chart report={report} name={source === null ? name : `${name}: ${source}`} data={data} />
         <p class="sr-only" role="status">
-          {isRead && !busy && `${rangeWords(range)}: ${plural(sum(used), 'use')}`}
+          {figures && !busy && `${rangeWords(full ?? range)}: ${plural(figures.total, 'use')}`}
         </p>
-        <FigureList figures={figures} isCompared={compared !== null} isBusy={busy} />
+        <FigureList figures={figures} isBusy={busy} />
         <p class="note">
           Days are in UTC.
-          {range.to >= readOn && ' Today is not over yet, so only the total and the peak include it.'}
-          {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
+          {range.to >= readOn && ' Today is not over yet, so only the peak includes it.'}
+          {compared !== null && !isCalendar(shown, today) && ' The earlier days are aligned to weekdays.'}
+          {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
         </p>
       </section>
       <Sources
@@ -149,10 +145,9 @@ type ChartProps = {
   name: string;
   /** Null until the days have been read. Until then, the chart shows its previous drawing, dimmed. */
   data: Data | null;
-  compare: Comparison;
 };
 
-function Chart({ report: { failure, busy, reload }, name, data, compare }: ChartProps) {
+function Chart({ report: { failure, busy, reload }, name, data }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
@@ -169,18 +164,18 @@ function Chart({ report: { failure, busy, reload }, name, data, compare }: Chart
       <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
         {failure && failureWords(failure)}
       </Notice>
-      {hasDrawn.current && <usage-chart ref={chart} label={name} compare={compare} />}
+      {hasDrawn.current && <usage-chart ref={chart} label={name} />}
       {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
     </div>
   );
 }
 
-type FigureListProps = { figures: Figures | null; isCompared: boolean; isBusy: boolean };
+type FigureListProps = { figures: Figures | null; isBusy: boolean };
 
-function FigureList({ figures, isCompared, isBusy }: FigureListProps) {
+function FigureList({ figures, isBusy }: FigureListProps) {
   return (
     <dl class="figures" aria-busy={`${isBusy}`}>
-      {figureWords(figures, isCompared).map(([name, value, detail]) => (
+      {figureWords(figures).map(([name, value, detail]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
