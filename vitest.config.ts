@@ -71,7 +71,7 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       {
-        // Runs on three databases, to detect when one is mistaken for another. test/one-database.test.ts covers a single database.
+        // Runs on three databases, to detect when one is mistaken for another. The simulator also plays with a single one.
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },

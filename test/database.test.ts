@@ -2,7 +2,20 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALPHABET } from '../src/core/credential.ts';
 import { businesses, dailyUsage, events } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
-import { call, env, failingWith, homes, newBusiness, OPERATOR, STAMP, setCount, TODAY, withBatch } from './support.ts';
+import {
+  BASE,
+  call,
+  env,
+  failingWith,
+  homes,
+  newApp,
+  newBusiness,
+  OPERATOR,
+  STAMP,
+  setCount,
+  TODAY,
+  withBatch,
+} from './support.ts';
 
 const PATH = '/api/v1/database';
 const YESTERDAY = '2026-03-14';
@@ -155,4 +168,23 @@ describe('while a database is unavailable', () => {
       vi.useRealTimers();
     }
   });
+});
+
+test('with one database, the health check and the list of databases query only that database', async () => {
+  await env.DB.prepare('delete from homes where database > 0').run(); // owners of the other tests
+  const queries: string[] = [];
+  const DB = {
+    prepare(sql: string) {
+      queries.push(sql);
+      return env.DB.prepare(sql);
+    },
+  } as D1Database;
+  expect((await newApp().app.fetch(new Request(`${BASE}/api/v1/health`), { DB })).status).toBe(200);
+  expect(queries).toHaveLength(1);
+  const { status, body, cost } = await call('GET', PATH, {
+    as: OPERATOR.full,
+    bindings: { DB_1: undefined, DB_2: undefined },
+  });
+  expect({ status, round_trips: cost.round_trips }).toEqual({ status: 200, round_trips: 1 });
+  expect(body.data.databases).toEqual([expect.objectContaining({ number: 0, letter: '0', binding: 'DB' })]);
 });

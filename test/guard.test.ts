@@ -14,12 +14,9 @@ import { define } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
 import { totalsAfter } from '../src/usage/statements.ts';
 import { answerOf, refused, SERVER_ERROR, UNAUTHENTICATED } from './answers.ts';
-import { createKey, revokeKey, ruleNamed } from './ask.ts';
-import { SAME_ORIGIN } from './hostile/origins.ts';
+import { ruleNamed } from './ask.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES, type Route } from './routes.ts';
-import { mayWhileInactive, refusalOf } from './sim/model/may.ts';
 import {
-  addSite,
   ask,
   BASE,
   type Business,
@@ -31,11 +28,8 @@ import {
   dumpAll,
   eachOf,
   env,
-  inBatches,
   NOW,
   newBusiness,
-  newKey,
-  type Scope,
   TODAY,
   tagsOf,
 } from './support.ts';
@@ -195,90 +189,6 @@ eachOf(describe, ROUTES)('$name', (route) => {
       expect(answer.status).toBe(granted);
     }
   });
-
-  test('rejects unknown, revoked and expired credentials and an inactive business’s token', async () => {
-    const business = await newBusiness();
-    const suspended = await newBusiness({ status: 'suspended' });
-    const fields = { user_id: business.user_id, name: 'k' };
-    const revoked = await createKey(business.home, { ...fields }, NOW);
-    await revokeKey(business.db, revoked.id, business.user_id, NOW);
-    const expired = await createKey(business.home, { ...fields, expires_on: '2026-03-14' }, NOW);
-    const hash = await sha256Hex(business.key);
-    for (const as of [SECRET, TOKEN, 'x'.repeat(24), hash, revoked.api_key, expired.api_key]) {
-      expectRefusal(await ask(route, business, { as }), UNAUTHENTICATED);
-    }
-    expectRefusal(await ask(route, suspended, { as: suspended.token }), UNAUTHENTICATED);
-    // A token in another case is not a credential.
-    expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), UNAUTHENTICATED);
-  });
-
-  test('accepts an API key through the day on which it expires', async () => {
-    const business = await newBusiness();
-    const { key: as } = await newKey(business, { expires_on: TODAY });
-    const last = { as, at: new Date('2026-03-15T23:59:59.999Z') };
-    expect((await ask(route, business, last)).status).toBe(granted);
-    const after = { as, at: new Date('2026-03-16T00:00:00.000Z') };
-    expectRefusal(await ask(route, business, after), UNAUTHENTICATED);
-  });
-
-  test('reveals nothing about businesses or input to an unauthenticated caller', async () => {
-    for (const as of [SECRET, TOKEN]) {
-      const existing = await newBusiness({ sites: ['https://shop.example'] });
-      for (const id of [existing.id, 999_999_999, 'abc']) {
-        expectRefusal(await askBadly(route, { id }, { as }), UNAUTHENTICATED);
-        expectRefusal(await askBadly(route, { id }), UNAUTHENTICATED, false);
-      }
-    }
-  });
-
-  test('accepts an API key from a server, a registered page and the service’s own pages', async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    const as = business.key;
-    for (const origin of [undefined, 'https://shop.example', BASE]) {
-      expect((await ask(route, business, { as, origin })).status).toBe(granted);
-    }
-    const sameOrigin = await ask(route, business, { as, headers: { 'Sec-Fetch-Site': 'same-origin' } });
-    expect(sameOrigin.status).toBe(granted);
-  });
-
-  test('accepts every origin for a business without sites', async () => {
-    for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
-      const business = await newBusiness();
-      const isShutOut = route.name === 'add sites'; // the added site does not cover the page that sends the request
-      expect((await ask(route, business, { as: business.key, origin })).status).toBe(isShutOut ? 422 : granted);
-    }
-  });
-
-  test('accepts an inactive business’s owner unless the call records uses', async () => {
-    const business = await newBusiness({ status: 'suspended' });
-    const answer = await ask(route, business, { as: business.key });
-    if (mayWhileInactive(route.operation)) return expect(answer.status).toBe(granted);
-    expectRefusal(answer, refused('This business is not active.'));
-  });
-});
-
-eachOf(
-  describe,
-  ROUTES.filter(({ keyRefusal }) => keyRefusal !== null),
-)('$name, which no API key may call,', (route) => {
-  test('refuses every API key and token before checking origin and input, and writes nothing', async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    const [code] = refusalOf('full', route.operation) ?? [];
-    const scopes: Scope[] = [{ role: 'read' }, { role: 'record' }, { business_id: business.id }];
-    const keys = await Promise.all(scopes.map((scope) => newKey(business, scope)));
-    for (const as of [business.key, ...keys.map(({ key }) => key), business.token]) {
-      const message = as === business.token ? route.tokenRefusal : route.keyRefusal;
-      for (const origin of [undefined, 'https://shop.example', 'https://evil.example', BASE]) {
-        const options = { as, origin };
-        for (const answer of [await ask(route, business, options), await askBadly(route, business, options)]) {
-          expectRefusal(answer, refused(message ?? ''));
-          expect(answer.headers.get('Error-Code')).toBe(code);
-          expect(answer.cost.round_trips).toBe(1);
-          expect(answer.cost.rows_read).toBeLessThanOrEqual(5);
-        }
-      }
-    }
-  });
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {
@@ -292,33 +202,6 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
     ];
     for (const id of ids) {
       for (const as of [mine.key, mine.token]) expectRefusal(await ask(route, { id }, { as }), route.unknownBusiness);
-    }
-  });
-
-  test('checks the business, then the permission, then the origin and the input', async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    const foreign = { origin: 'https://evil.example' };
-    const unknown = await askBadly(route, { id: 999_999_999 }, { as: business.token, ...foreign });
-    expectRefusal(unknown, route.unknownBusiness);
-    if (route.tokenRefusal !== null) {
-      const ofToken = refused(route.tokenRefusal);
-      expectRefusal(await askBadly(route, business, { as: business.token, ...foreign }), ofToken);
-      expectRefusal(await ask(route, business, { as: business.token, origin: 'https://shop.example' }), ofToken);
-    }
-    const advice = ' Register it from a server, or from an authorized page.';
-    const message = route.keyRefusal ?? `Origin https://evil.example is not authorized for this business.${advice}`;
-    expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), refused(message));
-  });
-
-  test('refuses an API key from a page that is not registered', tagsOf(route), async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    for (const origin of ['null', 'http://shop.example', 'https://shop.example.evil.example', `${BASE}.evil.example`]) {
-      const advice =
-        origin === 'null'
-          ? 'It cannot be registered. Send the request from a server, or from an authorized page.'
-          : 'Register it from a server, or from an authorized page.';
-      const message = route.keyRefusal ?? `Origin ${origin} is not authorized for this business. ${advice}`;
-      expectRefusal(await ask(route, business, { as: business.key, origin }), refused(message));
     }
   });
 });
@@ -356,38 +239,6 @@ describe('a business token', () => {
   const [report] = OF_A_BUSINESS as [Route];
   const MISSING = 'This business token works only from pages of its registered sites. From a server, use an API key.';
   const missing = refused(MISSING);
-  const notFrom = (origin: string) => refused(`Origin ${origin} is not authorized for this business.`);
-
-  test('works from every origin while its business has no sites', async () => {
-    const { token, id } = await newBusiness();
-    for (const origin of ['https://anywhere.example', 'null']) {
-      expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
-    }
-    expect((await ask(report, { id }, { as: token })).status).toBe(200);
-  });
-
-  test('works only from registered sites if there are any', async () => {
-    const { token, id } = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
-    for (const origin of ['https://shop.example', 'http://localhost:3000']) {
-      expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
-    }
-    expectRefusal(await ask(report, { id }, { as: token }), missing);
-    for (const origin of ['https://evil.example', 'http://shop.example', 'http://localhost:3001', 'null']) {
-      expectRefusal(await ask(report, { id }, { as: token, origin }), notFrom(origin));
-    }
-  });
-
-  test("is refused from a page of the service's own host, unless that host is registered", async () => {
-    const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
-    const headers = { 'Sec-Fetch-Site': 'same-origin' };
-    expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), notFrom(BASE));
-    // A page behind a proxy sends the same request.
-    const answer = await ask(report, { id }, { as: token, headers });
-    expectRefusal(answer, refused(SAME_ORIGIN.message));
-    expect(answer.headers.get('Error-Code')).toBe('origin_missing');
-    await addSite(id, BASE);
-    expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
-  });
 
   test('is refused without an Origin header, even if other headers name a registered site', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
@@ -408,85 +259,6 @@ describe('a business token', () => {
     for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
       expectRefusal(await ask(report, { id }, { as: token, origin }), refused(message));
     }
-  });
-
-  test('is refused for another business of the same owner, unlike an API key', async () => {
-    const owner = await newBusiness();
-    const sibling = await newBusiness({ user_id: owner.user_id });
-    expectRefusal(await ask(report, sibling, { as: owner.token }), report.unknownBusiness);
-    expect((await ask(report, sibling, { as: owner.key })).status).toBe(200);
-  });
-
-  test('from another system works like any other', async () => {
-    const business = await newBusiness({ token: 'Imported.Token_from~else+where/==' });
-    expect((await ask(report, business, { as: business.token })).status).toBe(200);
-  });
-});
-
-// Checks that refusals and database writes match those of a separate implementation of the rules.
-describe('responses and writes follow the rules', () => {
-  const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
-  const cases = [[], ['https://shop.example']].flatMap((sites) =>
-    ['active', 'suspended'].flatMap((status) =>
-      (['key', 'token', 'foreign key', 'foreign token', 'unknown'] as const).flatMap((who) =>
-        origins.map((origin) => ({ sites, status, who, origin })),
-      ),
-    ),
-  );
-
-  /** Returns the expected statuses of registering a site and recording a use. */
-  function expected({ sites, status, who, origin }: (typeof cases)[number]): { access: number; usage: number } {
-    if (who === 'unknown' || (who === 'token' && status !== 'active')) return { access: 401, usage: 401 };
-    if (who.startsWith('foreign')) return { access: 401, usage: 422 };
-    const server = who === 'key' && (origin === undefined || origin === BASE);
-    const allowed = sites.length === 0 || server || sites.includes(origin ?? '') ? 200 : 403;
-    if (who === 'token') return { access: 403, usage: allowed };
-    if (sites.length === 0 && !server) return { access: 422, usage: status === 'active' ? 200 : 403 };
-    return { access: allowed, usage: status === 'active' ? allowed : 403 };
-  }
-
-  const labelOf = ({ sites, status, who, origin }: (typeof cases)[number]) =>
-    `${who} of a ${status} business with ${sites.length} sites from ${origin}`;
-
-  test('for every credential, origin, status and list of sites', { tags: 'slow' }, async () => {
-    const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
-    const told: string[] = [];
-    const right: string[] = [];
-    /** Records the use before adding the site, because a page with access could otherwise register itself first. */
-    for (const [resource, body] of [
-      ['usage', undefined],
-      ['access', { sites: ['https://new.example'] }],
-    ] as const) {
-      const all = made.map((one) => ({ ...one, status: expected(one.example)[resource] }));
-      right.push('after the refusals, what is stored is the same');
-      for (const { example, status } of all) {
-        right.push(`${resource}, ${labelOf(example)}: ${status}, ${status === 200 ? 'written' : 'nothing written'}`);
-      }
-      const send = ({ example, business }: (typeof all)[number]) => {
-        const as = {
-          key: business.key,
-          token: business.token,
-          'foreign key': untouched.key,
-          'foreign token': untouched.token,
-          unknown: SECRET,
-        }[example.who];
-        return call('POST', business[resource], { as, body, origin: example.origin });
-      };
-      const before = await dumpAll();
-      const refusals = new Map(
-        await inBatches(
-          all.filter(({ status }) => status !== 200),
-          async (one) => [one.example, await send(one)] as const,
-        ),
-      );
-      told.push(`after the refusals, what is stored is ${(await dumpAll()) === before ? 'the same' : 'another'}`);
-      for (const one of all) {
-        const { status, cost } = refusals.get(one.example) ?? (await send(one));
-        const written = cost.rows_written > 0 ? 'written' : 'nothing written';
-        told.push(`${resource}, ${labelOf(one.example)}: ${status}, ${written}`);
-      }
-    }
-    expect(told).toEqual(right);
   });
 });
 
@@ -534,18 +306,5 @@ describe('the WWW-Authenticate header of a 401', () => {
       const answer = await call('GET', usage, { headers });
       expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
     }
-  });
-
-  test('is plain Bearer for a valid credential with an unknown business', async () => {
-    const { key } = await newBusiness();
-    const answer = await call('GET', '/api/v1/business/999999999/access', { as: key });
-    expect(answerOf(answer)).toEqual({ status: 401, body: { status: false, message: 'Id is not valid' } });
-    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
-  });
-
-  test('is exposed to pages, like Content-Disposition and Retry-After', async () => {
-    const { usage } = await newBusiness();
-    const exposed = (await call('GET', usage)).headers.get('Access-Control-Expose-Headers')?.split(',');
-    expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Content-Disposition', 'Retry-After']));
   });
 });
