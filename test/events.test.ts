@@ -12,8 +12,6 @@ import {
   type Business,
   call,
   databases,
-  failingHalfway,
-  failingWith,
   type Home,
   homes,
   NOW,
@@ -43,11 +41,6 @@ const list = (business: Business, days: Record<string, number>, at = NOW, as = O
   const uses = Object.entries(days).map(([day, quantity]) => ({ id: crypto.randomUUID(), at: day, quantity }));
   return call('POST', business.usage, { as, body: { uses }, at });
 };
-const importDays = ({ id }: Business, days: Record<string, number>, at = NOW) =>
-  call('PUT', `/api/v1/business/${id}/history`, {
-    ...{ as: OPERATOR.full, at },
-    body: { days: Object.entries(days).map(([date, count]) => ({ date, count })), replace: true },
-  });
 /** The period, first day, limit, threshold and uses of each of a business's events, by period and limit. */
 async function stored({ db, id }: Pick<Business, 'db' | 'id'>) {
   const { period, starts_on, limit, threshold } = events;
@@ -86,22 +79,6 @@ describe('alert_at', () => {
     expect(answerOf(await create({ alert_at }))).toEqual(refused);
     expect(await limitsOf(business)).toMatchObject({ daily: 10, alert_at: [7] });
   });
-
-  test('is shown with the limits, and is 80 and 100 unless it is set', async () => {
-    const { id } = (await create({ monthly_limit: 10 })).body.data;
-    expect(await limitsOf({ id })).toMatchObject({ alert_at: [80, 100] });
-    const business = await newBusiness();
-    for (const alert_at of [[80, 100], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1000]]) await change(business, { alert_at });
-    expect(await limitsOf(business)).toBeNull();
-    await change(business, { monthly_limit: 5 });
-    expect(await limitsOf(business)).toMatchObject({ alert_at: [1000] });
-    const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
-    expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
-      [{ monthly_limit: null }, { monthly_limit: 5 }],
-      [{ alert_at: [1, 2, 3, 4, 5] }, { alert_at: [1000] }],
-      [{ alert_at: [80, 100] }, { alert_at: [1, 2, 3, 4, 5] }],
-    ]);
-  });
 });
 
 describe('an event is stored by the request that reaches a threshold:', () => {
@@ -122,127 +99,6 @@ describe('an event is stored by the request that reaches a threshold:', () => {
         sent_at: null,
       },
     });
-  });
-
-  const EACH = [
-    [10, 1],
-    [30, 3],
-    [50, 5],
-  ];
-  const AT_ONCE = [
-    [30, 4],
-    [50, 10],
-  ];
-  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
-  const withId = ({ id, usage, token: as }: Business, n: number) =>
-    call('POST', usage, { as, headers: { 'Idempotency-Key': `${id}-${n}` } });
-  /** Each raises today's count from one number to another. */
-  const WAYS: [string, number[][], (business: Business, from: number, to: number) => Promise<unknown>][] = [
-    [
-      'single uses',
-      EACH,
-      async (business, from, to) => {
-        for (const _ of numbers(from, to)) await record(business);
-      },
-    ],
-    ['concurrent uses', EACH, (business, from, to) => Promise.all(numbers(from, to).map(() => record(business)))],
-    [
-      'uses with ids, sent twice',
-      EACH,
-      async (business, from, to) => {
-        for (const n of numbers(from, to)) for (const _ of [1, 2]) await withId(business, n);
-      },
-    ],
-    ['a quantity', AT_ONCE, (business, from, to) => record(business, { quantity: to - from })],
-    ['a list', AT_ONCE, (business, from, to) => list(business, { [STAMP]: to - from })],
-  ];
-  test.each(WAYS)('%s', async (_, reached, raise) => {
-    const business = await newLimitedBusiness({ daily_limit: 10, monthly_limit: 100, alert_at: '[10,30,50]' });
-    await raise(business, 0, 4);
-    await raise(business, 4, 10);
-    const month = ['month', '2026-03-01', 100, 10, 10];
-    expect(await stored(business)).toEqual([...reached.map(([at, used]) => ['day', TODAY, 10, at, used]), month]);
-  });
-
-  test('an import, for the current month', async () => {
-    const business = await newLimitedBusiness({ daily_limit: 5, monthly_limit: 10, billing_day: 10 });
-    await importDays(business, { '2026-03-09': 50, '2026-03-13': 9 });
-    await importDays(business, { '2026-03-14': 9, '2026-03-13': 0, '2026-03-12': 0 });
-    expect(await stored(business)).toEqual([
-      ['day', '2026-03-14', 5, 100, 9],
-      ['month', '2026-03-10', 10, 80, 9],
-    ]);
-    const others = Object.fromEntries(
-      Array.from({ length: 30 }, (_, day) => [`2026-01-${day + 1}`.replace(/-(\d)$/, '-0$1'), 9]),
-    );
-    await importDays(business, { ...others, '2026-03-11': 1 });
-    expect((await stored(business)).slice(1)).toEqual([
-      ['month', '2026-03-10', 10, 80, 9],
-      ['month', '2026-03-10', 10, 100, 10],
-    ]);
-  });
-
-  test('a change that sets a limit or a threshold at or below the count, once for each value', async () => {
-    const business = await newLimitedBusiness({ monthly_limit: 100 });
-    await record(business, { quantity: 50 });
-    for (const monthly_limit of [62, 50, 62, 63, 50, null, 49]) await change(business, { monthly_limit });
-    await change(business, { monthly_limit: 100, alert_at: [10, 50, 90] });
-    await change(business, { alert_at: [10, 40] });
-    await change(business, { daily_limit: 20, name: 'B' });
-    expect(await stored(business)).toEqual([
-      ['day', TODAY, 20, 40, 50],
-      ['month', '2026-03-01', 49, 100, 50],
-      ['month', '2026-03-01', 50, 100, 50],
-      ['month', '2026-03-01', 62, 80, 50],
-      ['month', '2026-03-01', 100, 50, 50],
-    ]);
-  });
-
-  test('a use that was lowered and is raised again stores no second event', async () => {
-    const business = await newLimitedBusiness({ daily_limit: 10 });
-    const uses = (quantity: number) => ({ uses: [{ id: 'u', quantity }] });
-    for (const quantity of [8, 1]) await record(business, { uses: [{ id: `${quantity}`, quantity }] });
-    await call('PATCH', business.usage, { as: OPERATOR.full, body: { uses: [{ id: '8', quantity: 0 }] } });
-    await record(business, uses(8));
-    expect(await stored(business)).toEqual([['day', TODAY, 10, 80, 8]]);
-  });
-
-  const at = (time: string) => new Date(`${time}:00.000Z`);
-  test.each<[string, Date, Record<string, number>, unknown[]]>([
-    [
-      'yesterday, in the night',
-      at('2026-03-15T00:01'),
-      { '2026-03-14T23:59:00Z': 9 },
-      [['day', '2026-03-14', 10, 80, 9]],
-    ],
-    [
-      'tomorrow, four minutes ahead',
-      at('2026-03-15T23:58'),
-      { '2026-03-16T00:02:00Z': 9 },
-      [['day', '2026-03-16', 10, 80, 9]],
-    ],
-    ['the day before yesterday', NOW, { '2026-03-13T12:00:00Z': 9 }, []],
-    [
-      'many days of this month',
-      NOW,
-      { '2026-03-01T12:00:00Z': 60, '2026-03-08T12:00:00Z': 30, '2026-02-28T12:00:00Z': 99 },
-      [['month', '2026-03-01', 100, 80, 90]],
-    ],
-    [
-      'the month that ended yesterday',
-      at('2026-03-01T23:58'),
-      { '2026-02-03T12:00:00Z': 90, '2026-03-02T00:02:00Z': 80 },
-      [
-        ['day', '2026-03-02', 10, 100, 80],
-        ['month', '2026-02-01', 100, 80, 90],
-        ['month', '2026-03-01', 100, 80, 80],
-      ],
-    ],
-    ['a month that ended before yesterday', at('2026-03-02T12:00'), { '2026-02-28T12:00:00Z': 90 }, []],
-  ])('a list for %s', async (_, now, days, reached) => {
-    const business = await newLimitedBusiness({ daily_limit: 10, monthly_limit: 100 });
-    expect((await list(business, days, now)).status).toBe(200);
-    expect(await stored(business)).toEqual(reached);
   });
 
   test.each<[number, number, number | null]>([
@@ -275,26 +131,6 @@ describe('an event is stored by the request that reaches a threshold:', () => {
     await list(business, { [STAMP]: 5 });
     await change(business, { alert_at: [1] });
     expect(await stored(business)).toEqual([]);
-  });
-
-  test('and only if its transaction commits', async () => {
-    const business = await newLimitedBusiness({ daily_limit: 1 });
-    expect((await call('POST', business.usage, { as: business.key, bindings: failingHalfway() })).status).toBe(500);
-    expect(await stored(business)).toEqual([]);
-    const lost = failingWith('D1_ERROR: Network connection lost.', 'after');
-    expect((await call('POST', business.usage, { as: business.key, bindings: lost })).status).toBe(500);
-    expect(await stored(business)).toEqual([['day', TODAY, 1, 100, 1]]);
-  });
-
-  test('and it is deleted with its business', async () => {
-    const [business, other] = [
-      await newLimitedBusiness({ daily_limit: 1 }),
-      await newLimitedBusiness({ daily_limit: 1 }),
-    ];
-    for (const one of [business, other]) await record(one);
-    const path = `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`;
-    expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
-    expect([await stored(business), await stored(other)]).toEqual([[], [['day', TODAY, 1, 100, 1]]]);
   });
 
   test.each<[string, Fields, number]>([

@@ -54,61 +54,6 @@ test('an import of five years is stored in one round trip as one change, and rep
   expect(await recorded(business)).toEqual([imported(null, total)]);
 });
 
-test('existing equal counts are accepted, so a history can be sent again with more days', async () => {
-  const business = await newBusiness();
-  const days = history(3);
-  await put(business, { days: days.slice(0, 2) });
-  expect((await put(business, { days })).body.data).toEqual({ days: 3, uses: 6 });
-  expect(await stored(business)).toEqual(days);
-  expect(await recorded(business)).toEqual([
-    imported(null, { days: 2, uses: 3 }),
-    imported({ days: 2, uses: 3 }, { days: 3, uses: 6 }),
-  ]);
-});
-
-test('an import with counts that differ from existing ones is rejected, and the error names every such day', async () => {
-  const business = await newBusiness();
-  await setCount(business.id, '2026-01-02', 5);
-  await setCount(business.id, '2026-01-03', 6);
-  await setCount(business.id, '2026-01-04', 7);
-  const before = await dumpAll();
-  const days = [1, 2, 3, 4].map((day) => ({ date: `2026-01-0${day}`, count: day === 3 ? 6 : 0 }));
-  const answer = await put(business, { days });
-  expect(answerOf(answer)).toEqual({
-    status: 422,
-    body: refusal({ 'days.1': taken(1, '2026-01-02', 5), 'days.3': taken(3, '2026-01-04', 7) }),
-  });
-  expect(answer.headers.get('Error-Code')).toBe('invalid_input');
-  expect(answer.cost.round_trips).toBe(1);
-  expect((await put(business, { days, replace: false })).status).toBe(422);
-  expect(await dumpAll()).toBe(before);
-});
-
-test('with replace, a new count replaces the old one, 0 removes the day, and other days are unchanged', async () => {
-  const business = await newBusiness();
-  for (const [day, count] of [...['2026-01-01', '2026-01-02', '2026-01-03'].entries()].map(([i, day]) => [day, i + 5]))
-    await setCount(business.id, `${day}`, Number(count));
-  await setCount(business.id, TODAY, 9);
-  const days = [
-    { date: '2026-01-02', count: 0 },
-    { date: '2025-12-31', count: 0 },
-    { date: '2026-01-03', count: 70 },
-    { date: '2026-01-04', count: 8 },
-  ];
-  const answer = await put(business, { days, replace: true });
-  expect(answer.body.data).toEqual({ days: 4, uses: 78 });
-  expect(await stored(business)).toEqual([
-    { date: '2026-01-01', count: 5 },
-    { date: '2026-01-03', count: 70 },
-    { date: '2026-01-04', count: 8 },
-    { date: TODAY, count: 9 },
-  ]);
-  expect(await recorded(business)).toEqual([imported({ days: 2, uses: 13 }, { days: 4, uses: 78 })]);
-  const before = await dumpAll();
-  expect((await put(business, { days, replace: true })).status).toBe(200);
-  expect(await dumpAll()).toBe(before);
-});
-
 test('an import of 1,830 days with an invalid entry is rejected, and the error names each invalid entry', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-13', 5);
@@ -200,38 +145,4 @@ test('the largest counts are exact, and a larger sum of replaced counts is cappe
   ]);
   const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key });
   expect(body.data.changes[0].before).toEqual({ days: 1100, uses: MOST });
-});
-
-test('one of several concurrent imports is stored completely and the others are rejected', async () => {
-  const business = await newBusiness();
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => put(business, { days: history(100, () => index + 1) })),
-  );
-  const [winner] = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index === winner ? 200 : 422)));
-  expect(await stored(business)).toEqual(history(100, () => (winner ?? 0) + 1));
-  const same = await Promise.all(
-    Array.from({ length: 8 }, () => put(business, { days: history(200, () => 7), replace: true })),
-  );
-  expect(new Set(same.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(await recorded(business)).toHaveLength(2);
-});
-
-test('an inactive business accepts a history, and a deleted or unknown one does not', async () => {
-  const suspended = await newBusiness({ status: 'suspended' });
-  expect((await put(suspended, { days: history(3) })).status).toBe(200);
-  expect(await stored(suspended)).toEqual(history(3));
-  await call('DELETE', `/api/v1/business/${suspended.id}?name=${encodeURIComponent(suspended.name)}`, {
-    as: OPERATOR.full,
-  });
-  const before = await dumpAll();
-  for (const id of [suspended.id, 999_999_999, 0]) {
-    const answer = await put({ ...suspended, id } as Business, { days: history(3) });
-    expect(answerOf(answer)).toEqual({
-      status: 401,
-      body: { status: false, message: 'Id is not valid' },
-    });
-    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // reads no days
-  }
-  expect(await dumpAll()).toBe(before);
 });

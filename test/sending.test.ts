@@ -325,40 +325,6 @@ describe('the receiver', () => {
 });
 
 describe('a run', () => {
-  test('that is killed after it claims, or after it sends, leaves its events to a later run', async () => {
-    const ids = await newEvents(2);
-    for (const [minute, dies] of [
-      [0, 'claimed'],
-      [1, 'sent'],
-    ] as const) {
-      const never = new Promise<D1Result[]>(() => {});
-      let calls = 0;
-      const batch = async (execute: () => Promise<D1Result[]>) => {
-        const results = await execute();
-        return dies === 'claimed' && ++calls > 0 ? never : results;
-      };
-      const receiver = newReceiver(() => (dies === 'sent' ? new Promise(() => {}) : new Response()));
-      const ran = run(receiver, later(minute * MINUTE_MS), { DB: withBatch(home.d1, batch) });
-      await vi.waitUntil(async () =>
-        dies === 'sent' ? receiver.sent.length === 2 : (await stored(ids[0]))?.attempts === 1,
-      );
-      void ran.catch(() => {});
-      expect(receiver.sent).toHaveLength(dies === 'sent' ? 2 : 0);
-    }
-    const receiver = newReceiver();
-    await run(receiver, later(2 * MINUTE_MS));
-    expect(receiver.sent).toEqual([]);
-    await run(receiver, later(3 * MINUTE_MS));
-    expect(receiver.ids().toSorted()).toEqual(ids.toSorted());
-  });
-
-  test('sends each event once, even if it overlaps with other runs', async () => {
-    const ids = (await Promise.all(homes.map((home) => newEvents(15, NOW, home)))).flat();
-    const receiver = newReceiver();
-    await Promise.all([0, 1, 2].map(() => run(receiver)));
-    expect(receiver.ids().toSorted()).toEqual(ids.toSorted());
-  });
-
   test('claims nothing later than 12 seconds before its end', async () => {
     await newEvents(12);
     let seconds = 0;

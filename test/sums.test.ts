@@ -102,19 +102,3 @@ describe('the monthly uses shown with a limit', () => {
     expect(alerts).toMatchObject([{ period: 'month', threshold: 100, used: month }]);
   });
 });
-
-test('a database’s number of uses yesterday is capped at 2^53 - 1', async () => {
-  const [home] = homes;
-  if (home === undefined) throw new Error('there is no database');
-  const usesOfYesterday = async () => {
-    const options = { as: OPERATOR.full, at: new Date('1980-01-02T12:00:00Z') };
-    return (await call('GET', '/api/v1/database', options)).body.data.databases[0].uses_yesterday;
-  };
-  const stored = await home.db.select({ id: businesses.id }).from(businesses);
-  expect(await usesOfYesterday()).toBe(0);
-  for (const [index, { id }] of stored.entries()) {
-    await home.db.insert(dailyUsage).values({ business_id: id, day: '1980-01-01', count: MAX_COUNT - index });
-    expect(await usesOfYesterday()).toBe(MAX_COUNT);
-  }
-  expect(stored.length).toBeGreaterThan(1);
-});
