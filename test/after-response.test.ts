@@ -2,11 +2,13 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Cost } from '../src/db/batch.ts';
+import { type Cost, noCost } from '../src/db/batch.ts';
+import { markKeyUsed } from '../src/db/last-use.ts';
+import { metered } from '../src/db/meter.ts';
 import { apiKeys, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { granted, refused } from './answers.ts';
-import { BASE, type Business, databases, newApp, newBusiness, TODAY } from './support.ts';
+import { BASE, type Business, call, databases, newApp, newBusiness, TODAY } from './support.ts';
 
 /** An origin that no other test file uses, so that late writes from those files are not counted here. */
 const EVIL = 'https://stalled.example';
@@ -132,5 +134,30 @@ describe.each([
     expect(costOf(first)).toEqual({ ...costOf(second), rows_read: costOf(first)?.rows_read });
     expect(costOf(second)).toMatchObject({ round_trips: 1, rows_written });
     expect(costOf(second)?.rows_read).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('the day on which a key was last used', () => {
+  test('is written once a day, however many calls there are', async () => {
+    const business = await restricted();
+    const writes: number[] = [];
+    for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
+      const { later } = await call('GET', business.usage, { as: business.key, at: new Date(`${day}T12:00:00Z`) });
+      writes.push(later.rows_written);
+    }
+    expect(writes).toEqual([1, 0, 1, 0]);
+  });
+
+  test('is written once by concurrent calls, and never moves to an earlier day', async () => {
+    const business = await restricted();
+    const isOwn = eq(apiKeys.user_id, business.user_id);
+    const [{ id = 0 } = {}] = await business.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn);
+    const cost = noCost();
+    const mark = (day: string) => markKeyUsed(metered(business.home.d1, cost), id, day);
+    await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
+    await mark('2026-03-15'); // a call made before midnight and written after midnight
+    expect(cost.rows_written).toBe(1);
+    const isKey = and(eq(apiKeys.id, id), eq(apiKeys.last_used_on, '2026-03-16'));
+    expect(await business.db.$count(apiKeys, isKey)).toBe(1);
   });
 });

@@ -369,21 +369,6 @@ test('of the unknown names in an object or a query, the errors list the first 20
   expect(Object.keys(answer.body.errors)).toEqual([...names('q').slice(0, 20), ...names('m').slice(0, 20)]);
 });
 
-const ANEW = ['rotate the token', 'create a key', 'create a console link', 'start a session'];
-test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
-  'a call to $name, which creates something new each time, is rejected with an Idempotency-Key',
-  async (route) => {
-    const business = await newBusiness();
-    const as = await callerOf(route, business);
-    const before = await dumpAll();
-    const headers = { ...route.headers, 'Idempotency-Key': 'visit-1' };
-    const { status, body } = await call(route.method, route.path(business), { as, headers, body: route.body });
-    const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
-    expect({ status, body }).toEqual(invalid('Idempotency-Key', message));
-    expect(await dumpAll()).toBe(before);
-  },
-);
-
 test('the cases cover every operation that accepts a body', () => {
   // Excludes the operation that starts a session with a code, because it needs no credential. test/sessions.test.ts covers it.
   const taking = ROUTES.filter(

@@ -1,14 +1,16 @@
-// The invoice run: the billing months that ended on a given day (docs/api.md, "The invoice run").
-import { describe, expect, test } from 'vitest';
+// What invoices are made of: usage totals, billing months, and the invoice run (docs/api.md, "Invoices").
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { answerOf, granted, invalid } from './answers.ts';
 import {
   type Business,
   type CallOptions,
   call,
+  failingWith,
   homes,
   inBatches,
+  later,
   NOW,
+  newBusiness,
   newLimitedBusiness,
   OPERATOR,
   setCount,
@@ -50,136 +52,114 @@ async function run(ended: string, at = NOW, query = ''): Promise<Month[]> {
 const monthsOf = async (business: Business, ended: string, at?: Date) =>
   (await run(ended, at)).filter(({ business_id }) => business_id === business.id);
 
-describe('an invoice run lists', () => {
-  test('each billing month that ended on the given day, ordered by business id', async () => {
-    const ids: number[] = [];
+describe('usage totals', () => {
+  /** Two businesses per database, by id: an active business with uses around March 2026, and a suspended business without uses. */
+  let made: Business[];
+  beforeAll(async () => {
+    const all: Business[] = [];
     for (const _ of homes) {
-      const business = await oldBusiness({ billing_day: 10, monthly_limit: 100 });
-      await oldBusiness({ billing_day: 11 });
-      const suspended = await oldBusiness({ billing_day: 10, status: 'suspended' }, { user_id: business.user_id });
-      for (const [day, count] of [
-        ['2026-02-09', 1],
-        ['2026-02-10', 20],
-        ['2026-03-09', 300],
-        ['2026-03-10', 4000],
-      ] as const)
-        await setCount(business.id, day, count);
-      ids.push(business.id, suspended.id);
+      const used = await newBusiness();
+      const counts = { '2026-02-28': 1000, '2026-03-01': 2, '2026-03-10': 30, '2026-03-31': 400, '2026-04-01': 5000 };
+      for (const [day, count] of Object.entries(counts)) await setCount(used.id, day, count);
+      all.push(used, await newBusiness({ user_id: used.user_id, status: 'suspended' }));
     }
-    const months = await run('2026-03-09');
-    expect(months.map(({ business_id }) => business_id)).toEqual(ids.sort((a, b) => a - b));
-    const shared = { starts_on: '2026-02-10', ends_on: '2026-03-09', final: false };
-    expect(months[0]).toEqual({
-      ...{ business_id: ids[0], user_id: expect.any(Number), name: expect.stringMatching(/^Business of \d+$/) },
-      created_at: CREATED,
-      ...{ ...shared, count: 320, monthly_limit: 100 },
-    });
-    expect(months[1]).toMatchObject({ business_id: ids[1], count: 0, monthly_limit: null });
-    expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
+    made = all.sort((a, b) => a.id - b.id);
+  });
+  const expected = (...counts: [number, number]) =>
+    made.map(({ id, user_id, name, status }) => ({
+      ...{ business_id: id, user_id, name },
+      count: counts[status === 'active' ? 0 : 1],
+    }));
+
+  const PATH = '/api/v1/usage';
+  const totalsOf = (query: string, options: CallOptions = {}) =>
+    call('GET', PATH + query, { as: OPERATOR.record, ...options });
+
+  test('both operator roles get byte-identical totals', async () => {
+    const [first] = expected(432, 0);
+    for (const role of [OPERATOR.full, OPERATOR.record]) {
+      const answer = await totalsOf('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
+      expect(answer.status).toBe(200);
+      const { business_id, user_id, name } = first as NonNullable<typeof first>;
+      expect(answer.text).toBe(
+        `{"status":true,"data":{"usage":[{"business_id":${business_id},"user_id":${user_id},"name":"${name}","count":432}],"next":${business_id}}}`,
+      );
+      expect(answer.headers.get('Vary')).toBe('Accept');
+      expect(answer.headers.get('Link')).toBeNull();
+      expect(answer.lines).toMatchObject([{ operation: 'read_all_usage', status: 200, business_id: null }]);
+    }
   });
 
-  test('each month once before, during and after a change of the billing day, even if an earlier billing day is set again', {
-    tags: 'slow',
-  }, async () => {
-    const business = await oldBusiness({});
-    await changeOn(business, '2026-03-10', 15);
-    await changeOn(business, '2026-06-20', 1);
-    await changeOn(business, '2026-09-05', 15);
-    const at = noonOf('2026-12-31');
-    const found: [string, string][] = [];
-    for (let day = '2026-02-01'; day < '2026-12-20'; day = addDays(day, 1))
-      for (const { starts_on, ends_on } of await monthsOf(business, day, at)) found.push([starts_on, ends_on]);
-    expect(found).toEqual([
-      ['2026-02-01', '2026-02-28'],
-      ['2026-03-01', '2026-03-31'],
-      ['2026-04-01', '2026-05-14'],
-      ['2026-05-15', '2026-06-14'],
-      ['2026-06-15', '2026-07-14'],
-      ['2026-07-15', '2026-08-31'],
-      ['2026-09-01', '2026-09-30'],
-      ['2026-10-01', '2026-11-14'],
-      ['2026-11-15', '2026-12-14'],
-    ]);
+  test('pages of totals get 503 instead of being skipped if their database is down', async () => {
+    for (const down of homes) {
+      const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', down);
+      for (const { number } of homes) {
+        const { status } = await totalsOf(number === 0 ? '' : `?after=${number * 1e9}`, { bindings });
+        expect({ number, status }).toEqual({ number, status: number === down.number ? 503 : 200 });
+      }
+    }
   });
 
-  test('the months of one user’s businesses, in two round trips', async () => {
-    const business = await oldBusiness({ billing_day: 12 });
-    const other = await oldBusiness({ billing_day: 12 }, { user_id: business.user_id });
-    const last = await oldBusiness({ billing_day: 13 }, { user_id: business.user_id });
-    for (let day = '2026-02-20'; day <= '2026-03-11'; day = addDays(day, 1)) await setCount(last.id, day, 5);
-    await oldBusiness({ billing_day: 12 });
-    const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
-    expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
-    expect(answer.body.data.next).toBeNull();
-    expect(answer.cost.round_trips).toBe(2);
-    const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
-    expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
-    // A page examines at most `limit` businesses, including those whose month did not end on that day, but reads no counts of the latter.
-    const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
-    expect(third.body.data).toEqual({ usage: [], next: last.id });
-    expect(third.cost.rows_read).toBeLessThanOrEqual(10);
-    expect(answerOf(await read('ended=2026-03-11&user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
+  test('a CSV page of totals links to the next page for the same range, even on a later day', async () => {
+    const rows: string[] = [];
+    const names = new Set<string>();
+    let path: string | undefined = `${PATH}?limit=1`;
+    for (let day = 0; path !== undefined; day++) {
+      const at = later(day * 86_400_000);
+      const { text, headers } = await call('GET', path, { as: OPERATOR.record, headers: { Accept: 'text/csv' }, at });
+      const [header, ...page] = text.trimEnd().split('\r\n');
+      expect(header).toBe('business_id,user_id,name,count');
+      rows.push(...page);
+      names.add(headers.get('Content-Disposition') ?? '');
+      const link = headers.get('Link');
+      path = link === null ? undefined : /^<https:\/\/service\.example(\/.*)>; rel="next"$/.exec(link)?.[1];
+      if (link !== null) expect(path).toContain(`?from=${addDays(TODAY, -29)}&to=${TODAY}&limit=1&after=`);
+      expect(names.size).toBe(day + 1);
+    }
+    expect(rows).toEqual(expected(1032, 0).map((total) => Object.values(total).join(',')));
   });
+});
 
-  test('a month’s count as final from 41 days after the month’s last day', async () => {
-    const business = await oldBusiness({ billing_day: 14 });
-    for (const [days, final] of [
-      [1, false],
-      [40, false],
-      [41, true],
+describe('changing the billing day', () => {
+  const monthOn = async (business: Business, day: string) => {
+    const { month, month_ends, billing_day, next_billing_day, from } = (
+      await call('GET', `/api/v1/business/${business.id}`, { as: business.key, at: noonOf(day) })
+    ).body.data.limits;
+    return { month, ends: month_ends.slice(0, 10), billing_day, next_billing_day, from };
+  };
+  const NONE = { next_billing_day: null, from: null };
+
+  test('does not move the end of the current month; the next month lasts at least 28 days, until the new billing day', async () => {
+    const business = await newLimitedBusiness({ monthly_limit: 100 });
+    for (const [day, count] of [
+      ['2026-03-31', 1],
+      ['2026-04-01', 2],
+      ['2026-05-14', 4],
+      ['2026-05-15', 8],
     ] as const)
-      expect(await monthsOf(business, '2026-03-13', noonOf(addDays('2026-03-13', days)))).toMatchObject([{ final }]);
-  });
-});
-
-describe('a month that ended before the business was created', () => {
-  const [at, day, created_at] = [noonOf('2026-07-21'), '2026-02-18', '2026-02-19T00:00:00.000000Z'];
-
-  test('is omitted, and the month of the creation is listed', async () => {
-    const user_id = 4_000_000;
-    const [before, during] = [
-      await oldBusiness({ billing_day: 19, created_at }, { user_id }),
-      await oldBusiness({ billing_day: 19, created_at: '2026-02-18T23:59:59.999999Z' }, { user_id }),
-    ];
-    for (const query of ['', `&user_id=${user_id}`]) {
-      const months = await run(day, at, query);
-      expect(months.map(({ business_id }) => business_id)).toEqual([during.id]);
-    }
-    expect(await monthsOf(before, '2026-03-18', at)).toMatchObject([{ created_at, count: 0 }]);
-    const omitted = await read(`ended=${day}&user_id=${user_id}&limit=1`, { at });
-    expect(omitted.body.data).toEqual({ usage: [], next: before.id });
+      await setCount(business.id, day, count);
+    const { body } = await changeOn(business, '2026-03-10', 15);
+    expect(body.data.limits).toMatchObject({ billing_day: 1, next_billing_day: 15, from: '2026-05-15' });
+    const waits = { billing_day: 1, next_billing_day: 15, from: '2026-05-15' };
+    expect(await monthOn(business, '2026-03-10')).toEqual({ month: 1, ends: '2026-04-01', ...waits });
+    expect(await monthOn(business, '2026-03-31')).toEqual({ month: 1, ends: '2026-04-01', ...waits });
+    expect(await monthOn(business, '2026-04-01')).toEqual({ month: 6, ends: '2026-05-15', ...waits });
+    expect(await monthOn(business, '2026-05-14')).toEqual({ month: 6, ends: '2026-05-15', ...waits });
+    expect(await monthOn(business, '2026-05-15')).toEqual({ month: 8, ends: '2026-06-15', billing_day: 15, ...NONE });
   });
 
-  test('is listed if days in it were imported, or uses in it were recorded late', async () => {
-    const [imported, late] = [
-      await oldBusiness({ billing_day: 19, created_at }),
-      await oldBusiness({ billing_day: 19, created_at }),
-    ];
-    const days = [{ date: day, count: 7 }];
-    const path = `/api/v1/business/${imported.id}/history`;
-    expect((await call('PUT', path, { as: OPERATOR.full, body: { days }, at })).status).toBe(200);
-    const uses = [{ id: 'a', at: `${day}T12:00:00Z` }];
-    const recorded = await call('POST', late.usage, { as: late.key, body: { uses }, at: noonOf('2026-03-01') });
-    expect(recorded.body.data.recorded).toBe(1);
-    expect(await monthsOf(imported, day, at)).toMatchObject([{ starts_on: '2026-01-19', created_at, count: 7 }]);
-    expect(await monthsOf(late, day, at)).toMatchObject([{ count: 1 }]);
-    expect([...(await monthsOf(imported, '2026-01-18', at)), ...(await monthsOf(late, '2026-01-18', at))]).toEqual([]);
-  });
-});
-
-test('a final count cannot be changed by recording or lowering a use', async () => {
-  const business = await oldBusiness({});
-  const [day, last] = ['2026-02-28', '2026-02-28T23:59:59Z'];
-  const at = (days: number) => new Date(`${addDays(day, days)}T23:59:59Z`);
-  const record = (id: string, days: number) =>
-    call('POST', business.usage, { as: OPERATOR.full, body: { uses: [{ id, at: last, quantity: 9 }] }, at: at(days) });
-  const lower = (days: number, quantity: number) =>
-    call('PATCH', business.usage, { as: OPERATOR.full, body: { uses: [{ id: 'a', quantity }] }, at: at(days) });
-  expect([(await record('a', 35)).status, (await record('b', 36)).status]).toEqual([200, 422]);
-  expect((await lower(40, 5)).body.data.lowered).toBe(1);
-  expect(await monthsOf(business, day, at(40))).toMatchObject([{ count: 5, final: false }]);
-  expect((await lower(41, 1)).body.data.unknown).toBe(1);
-  expect(await monthsOf(business, day, at(41))).toMatchObject([{ count: 5, final: true }]);
+  test.each([
+    [27, '57 days long, because 27 is too short', '2026-03-31', 1, 28, '2026-05-28'],
+    [28, 'as short as possible', '2026-02-10', 4, 1, '2026-04-01'],
+    [58, 'as long as possible', '2026-01-20', 15, 14, '2026-04-14'],
+  ])(
+    'to a day %i days after the current month ends makes the next month %s',
+    async (_, __, on, before, after, from) => {
+      const business = await newLimitedBusiness({ monthly_limit: 100, billing_day: before });
+      const { body } = await changeOn(business, on, after);
+      expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
+    },
+  );
 });
 
 test('a count is final a minute after midnight, when no earlier request can still be running', async () => {
@@ -228,17 +208,6 @@ test('a count in an invoice run is at most the largest exact JSON number, so tha
   const business = await oldBusiness({ billing_day: 18 });
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   expect(await monthsOf(business, '2025-03-17')).toMatchObject([{ count: Number.MAX_SAFE_INTEGER }]);
-});
-
-test.each<[string, string, string]>([
-  [`ended=${TODAY}`, 'ended', `must be a date before today (${TODAY}, UTC)`],
-  ['ended=2026-03-16', 'ended', `must be a date before today (${TODAY}, UTC)`],
-  ['ended=2026-02-30', 'ended', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
-  ['ended=2026-02-28&from=2026-02-01', 'from', 'must not be combined with ended'],
-  ['ended=2026-02-28&to=2026-02-28', 'to', 'must not be combined with ended'],
-  ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and must appear only once'],
-])('an invoice run with %s is rejected', async (query, field, rule) => {
-  expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
 });
 
 test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {
@@ -336,38 +305,5 @@ describe('with random changes of billing days,', () => {
         months.map((month) => ({ ...month, final: true })).sort((a, b) => a.business_id - b.business_id);
       expect(byId(again)).toEqual(byId(then));
     }
-  });
-
-  test('any 28 days contain at most two monthly limits of uses, the same maximum as without changes', {
-    tags: 'slow',
-    timeout: 300_000,
-  }, async () => {
-    const chance = random(39);
-    await inBatches(
-      Array.from({ length: 8 }, (_, index) => index),
-      async () => {
-        const business = await oldBusiness({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
-        const used: number[] = [];
-        for (const day of days(FIRST, addDays(FIRST, 180))) {
-          if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
-          const path = `/api/v1/business/${business.id}`;
-          const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
-          // Sometimes uses everything that remains of the limit. In the worst case, one month's limit is used up late in the month and the
-          // next month's limit early.
-          const quantity = chance() < 0.3 ? limits.remaining : 0;
-          if (quantity > 0) {
-            const answer = await call('POST', business.usage, {
-              as: business.key,
-              body: { quantity },
-              at: noonOf(day),
-            });
-            expect(answer.status).toBe(200);
-          }
-          used.push(quantity);
-        }
-        for (let end = 28; end <= used.length; end++)
-          expect(used.slice(end - 28, end).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(200);
-      },
-    );
   });
 });

@@ -1,9 +1,7 @@
 // Behavior that operators rely on: outages, rate limits, the log, and the headers of every response.
 import { createExecutionContext } from 'cloudflare:test';
-import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { answerOf, SERVER_ERROR, UNAVAILABLE } from './answers.ts';
 import { createKey, revokeKey, rotateToken } from './ask.ts';
@@ -60,23 +58,6 @@ eachOf(describe, FAILING)('when the database fails, the response to $name', (rou
   test.each(BROKEN)('is 500 if a statement failed: %s', async (message) => {
     expect(await failed(message, 'before')).toEqual(broken);
   });
-});
-
-test('a use with an Idempotency-Key gets 503 if its outcome is unknown, and counts once after a retry', async () => {
-  const business = await newBusiness();
-  const send = (bindings: object) =>
-    call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'order-1' }, bindings });
-  for (const when of ['before', 'after', 'before'] as const)
-    expect((await send(failingWith('D1_ERROR: Network connection lost.', when))).status).toBe(503);
-  expect((await send({})).body).toMatchObject({ status: true, data: { count: 1 } });
-});
-
-test('the service does not retry a write whose result was lost', async () => {
-  const business = await newBusiness();
-  const bindings = failingWith('D1_ERROR: Network connection lost.', 'after');
-  await call('POST', business.usage, { as: business.key, bindings });
-  const [row] = await business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
-  expect(row?.count).toBe(1);
 });
 
 test('a batch that fails halfway writes nothing', async () => {

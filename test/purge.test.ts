@@ -1,14 +1,11 @@
-// The purge deletes expired rows in batches that leave time for requests.
-import { and, eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
-import { apiKeys, changes, codes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
+import { changes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
 import { purgeAll, windowsFor } from '../src/purge.ts';
-import { rotateToken } from './ask.ts';
-import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
+import { env, homes, later, NOW, newBusiness, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 /** TODAY, as the ledger stores it. */
@@ -80,73 +77,6 @@ test('a run reads five rows while the walk rests, however many ids are stored', 
   expect([cost.rows_read - rows_read, cost.rows_written - rows_written]).toEqual([5, 0]);
 });
 
-test.each([
-  ['key', 40],
-  ['token', 2],
-] as const)('an id sent with a %s counts once for %i days and is then deleted', async (kind, days) => {
-  const business = await newBusiness();
-  const use = (after: number) =>
-    call('POST', business.usage, {
-      as: business[kind],
-      headers: { 'Idempotency-Key': 'visit-1' },
-      at: later(after * DAY_MS),
-    });
-  expect((await use(0)).status).toBe(200);
-  const stored = await business.db.select().from(ledger).where(eq(ledger.business_id, business.id));
-  expect(stored).toMatchObject([{ day: DAY_NUMBER, forget_on: DAY_NUMBER + days + 1 }]);
-  await run(days);
-  expect((await use(days)).body.data).toEqual({ date: TODAY, count: 1, duplicate: true });
-  await run(days + 1);
-  expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(TODAY) });
-});
-
-test('a former token is deleted after it expires', async () => {
-  const business = await newBusiness();
-  await rotateToken(business.home, business.id, NOW, DAY_MS);
-  const former = () => business.db.$count(formerTokens);
-  await run(1, 350);
-  expect(await former()).toBe(1);
-  await run(1, 360);
-  expect(await former()).toBe(0);
-});
-
-test('a session is deleted 7 days after its end, but an API key is not', async () => {
-  const business = await newBusiness();
-  const ends_at = '2026-03-15T12:06:00.000000Z';
-  const session = await newKey(business, { ends_at });
-  const running = await newKey(business, { ends_at: '2026-03-15T12:06:00.001000Z' });
-  const stored = async () => {
-    const rows = business.db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
-    return (await rows).map(({ id }) => id);
-  };
-  const [key, ...sessions] = await stored();
-  expect(sessions).toEqual([session.id, running.id]);
-  // Every tenth run purges sessions, including the run at 12:06.
-  await run(7, 353);
-  await run(7, 362);
-  expect(await stored()).toEqual([key, ...sessions]);
-  await run(7, 363);
-  expect(await stored()).toEqual([key, running.id]);
-  await run(7, 373);
-  expect(await stored()).toEqual([key]);
-});
-
-test('a console link’s code is deleted after it expires', async () => {
-  const { db, user_id } = await newBusiness();
-  const code = { user_id, role: 'full' as const, minutes: 60 };
-  await db.insert(codes).values([
-    { ...code, hash: 'a'.repeat(64), expires_at: '2026-03-15T00:10:00.000000Z' },
-    { ...code, hash: 'b'.repeat(64), expires_at: '2026-03-15T00:10:00.001000Z' },
-  ]);
-  const stored = async () => (await db.select().from(codes)).map(({ hash }) => hash[0]);
-  await run(0, 4);
-  expect(await stored()).toEqual(['a', 'b']);
-  await run(0, 5);
-  expect(await stored()).toEqual(['b']);
-  await run(0, 15);
-  expect(await stored()).toEqual([]);
-});
-
 test('a purge run examines at most 8,000 refused origins, wherever their businesses’ ids are, and a walk deletes all old ones', {
   tags: 'slow',
 }, async () => {
@@ -186,55 +116,6 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
   }
 });
 
-test('a business’s last change is retained, so the ids of its changes do not restart', async () => {
-  const business = await newBusiness();
-  const rotate = async (at = NOW) => {
-    await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
-    const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, business.id));
-    const rows = await business.db.select({ id: changes.id }).from(changes).where(isOwn).orderBy(changes.id);
-    return rows.map(({ id }) => id);
-  };
-  await rotate();
-  await rotate();
-  expect(await rotate()).toEqual([1, 2, 3]);
-  for (const days of [400, 401, 420]) await run(days, 4);
-  expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // Change 3 has expired and is no longer the last. Changes this old are checked only once a day, in the first run that purges changes.
-  await run(501, 4);
-  expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
-  await run(502, 1);
-  expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
-});
-
-test('a refused origin is deleted on the 91st day and not earlier, when it is no longer listed', async () => {
-  const { id, access, key, home } = await newBusiness({ sites: ['https://shop.example'] });
-  const shown = async (at: string) => {
-    const { body } = await call('GET', `${access}/refused`, { as: key, at: new Date(at) });
-    return body.data.refused.map(({ origin }: { origin: string }) => origin);
-  };
-  const stored = async () => {
-    const rows = home.d1.prepare('select origin from refused_origins order by last_seen desc');
-    return (await rows.all<{ origin: string }>()).results.map(({ origin }) => origin);
-  };
-  const seen = {
-    'https://next.example': '2026-03-16T00:00:00.000000Z',
-    'https://last.example': '2026-03-15T23:59:59.999999Z',
-    'https://first.example': '2026-03-15T00:00:00.000000Z',
-  };
-  const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3, 0)');
-  await home.d1.batch(Object.entries(seen).map(([origin, last_seen]) => insert.bind(id, origin, last_seen)));
-  // June 13 is 90 days after March 15.
-  await run(90, 9);
-  expect(await stored()).toEqual(Object.keys(seen));
-  expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
-  expect(await shown('2026-06-14T00:00:00.000Z')).toEqual(['https://next.example']);
-  // The bound is a date without a time, which sorts before every timestamp on that day. A row equal to the bound is retained, because reads
-  // include it.
-  await insert.bind(id, 'https://day.example', '2026-03-16').run();
-  await run(91, 9);
-  expect(await stored()).toEqual(['https://next.example', 'https://day.example']);
-});
-
 test('changes are deleted after 400 days, at most 8,000 in three purge runs', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
@@ -253,24 +134,6 @@ test('changes are deleted after 400 days, at most 8,000 in three purge runs', as
     left.push(await business.db.$count(changes));
   }
   expect(left).toEqual([9010, 9010, 1010, 1010, 1010, 10]);
-});
-
-test('events are deleted on the 91st day', async () => {
-  const { id, db } = await newBusiness();
-  const times = ['2026-03-14T12:00:00.000000Z', '2026-03-15T23:59:59.999000Z', '2026-03-16T00:00:00.000000Z'];
-  const month = { business_id: id, period: 'month' as const, starts_on: '2026-03-01', ends_on: '2026-03-31', used: 8 };
-  for (const [index, at] of times.entries())
-    await db.insert(events).values({ id: crypto.randomUUID(), ...month, limit: 10 + index, threshold: 80, at });
-  const left = async () => (await db.select().from(events).orderBy(events.at)).map(({ at }) => at);
-  // June 13 is 90 days after March 15.
-  for (const [days, stored] of [
-    [90, times.slice(1)],
-    [91, times.slice(2)],
-    [200, []],
-  ] as const) {
-    await run(days, 6);
-    expect(await left()).toEqual(stored);
-  }
 });
 
 test.each([

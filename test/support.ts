@@ -11,7 +11,7 @@ import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { formatSecret } from '../src/core/operator.ts';
 import type { Role } from '../src/core/policy.ts';
-import { addDays, formatTimestamp } from '../src/core/time.ts';
+import { formatTimestamp } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
@@ -58,15 +58,6 @@ export const OPERATOR_SECRETS = {
   OPERATOR_KEY_1: formatSecret('full', await sha256Hex(OPERATOR.full)),
   OPERATOR_KEY_2: formatSecret('record', await sha256Hex(OPERATOR.record)),
 };
-
-/** The month that contains `day`, if months begin on `billing_day`. Unlike the service, this function computes it day by day. */
-export function monthAround(day: string, billing_day: number) {
-  const begins = (day: string) => Number(day.slice(8)) === billing_day;
-  let [starts_on, next] = [day, addDays(day, 1)];
-  while (!begins(starts_on)) starts_on = addDays(starts_on, -1);
-  while (!begins(next)) next = addDays(next, 1);
-  return { starts_on, ends_on: addDays(next, -1) };
-}
 
 /** Returns a server's credential for a route: the owner's API key if allowed, otherwise an operator key, otherwise a session key. */
 export async function callerOf(

@@ -21,23 +21,6 @@ test('a usage report matches the specification byte for byte', async () => {
   );
 });
 
-test('a usage report includes both ends of the range and nothing outside it', async () => {
-  const counts = { '2026-02-28': 1, '2026-03-01': 2, '2026-03-31': 3, '2026-04-01': 4 };
-  const { body } = await report('?from=2026-03-01&to=2026-03-31', counts);
-  expect(body.data.used).toHaveLength(31);
-  expect(body.data.used.filter(({ count }: Entry) => count > 0)).toEqual([
-    { date: '2026-03-01', count: 2 },
-    { date: '2026-03-31', count: 3 },
-  ]);
-});
-
-test('a usage report contains only its business’s counts', async () => {
-  const other = await newBusiness();
-  await setCount(other.id, '2026-03-02', 99);
-  const { body } = await report('?from=2026-03-02&to=2026-03-02', { '2026-03-02': 1 });
-  expect(body.data.used).toEqual([{ date: '2026-03-02', count: 1 }]);
-});
-
 describe('the range of a usage report', () => {
   test.each([
     ['30 days up to today', '', '2026-02-14', TODAY],
@@ -103,23 +86,6 @@ describe('the range of a usage report', () => {
     const { status, text } = await report(query);
     expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
     expect(status).toBe(422);
-  });
-
-  test('is refused with an error for each unknown parameter', async () => {
-    const { status, body } = await report('?form=1&x=2');
-    const [form, x] = ['form', 'x'].map(
-      (name) => `${name} is not a parameter of this report, which accepts from, to, by, and source`,
-    );
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { status: false, message: form, errors: { form: [form], x: [x] } },
-    });
-  });
-
-  test('is refused with an error for each end if both are invalid', async () => {
-    const errors = { from: [`from ${RULE}`], to: [`to ${RULE}`] };
-    const expected = { status: 422, body: { status: false, message: `from ${RULE}`, errors } };
-    expect(answerOf(await report('?from=x&to=y'))).toEqual(expected);
   });
 });
 
