@@ -31,6 +31,15 @@ test.each([
   expect(await visit(token, later(ms))).toBe(200);
 });
 
+test('former tokens number at most five, and a sixth replaces the oldest', async () => {
+  const business = await newBusiness();
+  const tokens = [business.token];
+  for (const keep_old of ['9h', '3h', '7h', '1h', '5h', '8h', '2h'])
+    tokens.push(await rotated(business, { body: { keep_old } }));
+  const read = async (as: string) => (await call('GET', business.usage, { as })).status;
+  expect(await Promise.all(tokens.map(read))).toEqual([401, 401, 200, 200, 200, 200, 200, 200]);
+});
+
 describe('a rotation gets 422 and does not change the token for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
   const KEEP = 'keep_old must be a whole number of hours or days, from 1h to 30d, such as 24h';
