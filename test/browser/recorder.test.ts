@@ -1,7 +1,10 @@
 // usage-recorder.js in a real browser: every use counts once, whatever happens on the way (docs/embedding.md, "Recording from a page").
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newFolder } from '../node/state.ts';
 import { eventually, startSite } from './chromium.ts';
 import { openWorld } from './world.ts';
 
@@ -331,6 +334,16 @@ test('counts the bookings of docs/examples/page.html', async () => {
   await world.operate('PATCH', `/api/v1/business/${business.id}`, { daily_limit: 1 });
   await page.getByRole('button', { name: 'Book a table' }).click();
   await eventually(() => page.getByRole('status').textContent()).toBe('Fully booked.');
+});
+
+test('counts a use of the page in README.md, opened as a local file', async () => {
+  const business = await world.newBusiness();
+  const [, html = ''] = /```html\n(<script type="module">.*?)```/s.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const file = join(newFolder(), 'page.html');
+  const own = html.replace('http://localhost:8787', world.service).replace('bua_pk_…', business.token);
+  writeFileSync(file, own.replace('business: 1', `business: ${business.id}`));
+  const page = await world.visit(pathToFileURL(file).href);
+  await eventually(() => page.locator('body').textContent()).toContain('Uses today: 1');
 });
 
 test('waits while the page is prerendered', async () => {
