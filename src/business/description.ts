@@ -46,6 +46,7 @@ const limits = z
       month: z.nullable(count(`Uses this billing month, at most ${MAX_COUNT}. Null if there is no monthly limit.`)),
       remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
       day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
+      month_starts: z.nullable(time('the month began (null if there is no monthly limit)')),
       month_ends: z.nullable(time('the month ends (null if there is no monthly limit)')),
     }),
   )
@@ -144,6 +145,7 @@ export const detailsOf = (...sites: string[]): BusinessDetails => ({
     month: null,
     remaining: 996,
     day_ends: '2026-03-04T00:00:00.000000Z',
+    month_starts: null,
     month_ends: null,
   },
   refused_by_limit: 0,

@@ -41,7 +41,7 @@ export const businessResponse = (
 function shownLimits(usage: StoredLimits, today: string): Limits {
   const remaining = remainingOf(usage, today);
   if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = usage;
+  const { daily_limit: daily, monthly_limit: monthly, month, month_starts_on, month_ends_on, overage } = usage;
   return {
     daily,
     monthly,
@@ -55,6 +55,7 @@ function shownLimits(usage: StoredLimits, today: string): Limits {
     month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
     remaining,
     day_ends: daily === null ? null : formatTimestamp(endOfDay(today)),
+    month_starts: month_starts_on === null ? null : formatTimestamp(new Date(month_starts_on)),
     month_ends: month_ends_on === null ? null : formatTimestamp(endOfDay(month_ends_on)),
   };
 }

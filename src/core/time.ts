@@ -18,9 +18,9 @@ export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 1
 /** Adds days to a day. Past 9999-12-31 or before 0000-01-01, the result is not a valid day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
 
-/** Adds months to the first day of a month. */
-export const addMonths = (first: string, months: number): string =>
-  dayOf(new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5, 7)) - 1 + months)));
+/** Adds months to a day that every month has, the 1st to the 28th. */
+export const addMonths = (day: string, months: number): string =>
+  dayOf(new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1 + months, Number(day.slice(8)))));
 
 /** The first valid day. */
 export const FIRST_DAY = '1970-01-01';

@@ -55,7 +55,7 @@ test('each of eight jobs, done by keyboard alone, stays within its maximum of ke
   await ended('will the limit be reached?');
 
   await goTo(/^Days/);
-  await type('This month');
+  await type('This cal');
   await page.locator('usage-chart .change', { hasText: /[+−]?\d+%/ }).waitFor();
   await ended('did it grow this month?');
 
@@ -90,7 +90,7 @@ test('each of eight jobs, done by keyboard alone, stays within its maximum of ke
   await press('Enter');
   await titled('Usage');
   await goTo(/^Days/);
-  await type('Last quarter');
+  await type('Last q');
   await quiet();
   await goTo(/^Download CSV/, 'Shift+Tab');
   const downloading = page.waitForEvent('download');

@@ -90,26 +90,28 @@ describe('signing in with a single business', () => {
 });
 
 describe('sorting', () => {
-  test('is by name by default, can be changed by keyboard, and is stored in the URL', async () => {
+  test('is by what needs attention by default, can be changed by keyboard, and is stored in the URL', async () => {
     await visitMany();
     expect((await names()).slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, n) => `Shop number ${n + 1}`));
     await world.leave();
     page = await world.enter('', world.keys.owner);
     await row('Galactic Counters').waitFor();
-    const byName = await names();
-    expect(byName).toEqual([...byName].sort((a, b) => a.localeCompare(b, 'en')));
+    expect((await names()).slice(0, 3)).toEqual([
+      ...['Sold Out Tickets', 'Winter Garden', 'Night Train Records'], // reached, suspended, near
+    ]);
     await order().focus();
     await page.keyboard.press('ArrowDown');
-    await eventually(async () => (await names())[0]).toBe('Galactic Counters');
-    expect(await hash()).toBe('#/?sort=uses');
+    await eventually(hash).toBe('#/?sort=name');
+    const byName = await names();
+    expect(byName).toEqual([...byName].sort((a, b) => a.localeCompare(b, 'en')));
     await eventually(() => page.evaluate('document.activeElement.tagName')).toBe('SELECT');
     await page.reload();
     await row('Galactic Counters').waitFor();
-    expect((await names())[0]).toBe('Galactic Counters');
-    expect(await order().inputValue()).toBe('uses');
-    await page.goBack();
-    await eventually(names).toEqual(byName);
+    expect(await names()).toEqual(byName);
     expect(await order().inputValue()).toBe('name');
+    await page.goBack();
+    await eventually(async () => (await names())[0]).toBe('Sold Out Tickets');
+    expect(await order().inputValue()).toBe('attention');
   });
 
   test('by last change shows when each business was last changed', async () => {
@@ -137,6 +139,7 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
     overage: 0,
     page_overage: false,
     alert_at: [80, 100],
+    month_starts: '2026-03-01T00:00:00.000Z',
     month_ends: '2026-04-01T00:00:00.000Z',
   };
   await visitServed([
@@ -157,15 +160,30 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
     );
   const inWords = (now: string, before: string) => `: ${now} Mar 3 – 29, 2026; ${before} Feb 3 – Mar 1, 2026`;
   expect(cells.map(([, ...rest]) => rest.map((text) => text.replaceAll('\u2009', ' ')))).toEqual([
-    ['', `+12%${inWords('3,024 uses', '2,700')}`, '3,024'],
+    ['Limit reached', `–${inWords('0 uses', '0')}`, '0'],
     ['Suspended', `–${inWords('54 uses', '0')}`, '54'],
     ['87% of monthly limit', `–${inWords('0 uses', '0')}`, '0'],
     ['3 refused origins', `−25%${inWords('81 uses', '108')}`, '81'],
-    ['Limit reached', `–${inWords('0 uses', '0')}`, '0'],
+    ['', `+12%${inWords('3,024 uses', '2,700')}`, '3,024'],
     ['', `×1,234${inWords('33,318 uses', '27')}`, '33.3K'],
+  ]);
+  expect(await page.getByRole('progressbar').evaluateAll((bars) => bars.map((bar) => bar.ariaLabel))).toEqual([
+    ...['Limit reached', '87% of monthly limit'],
   ]);
   await order().selectOption('Most growth');
   await eventually(names).toEqual(['F', 'A', 'D', 'B', 'C', 'E']);
+  const filters = page.getByRole('navigation', { name: 'Filter' }).getByRole('link');
+  expect(await filters.allInnerTexts()).toEqual([
+    ...['All 6', 'Needs attention 4', 'Limit reached 1', 'Near limit 1', 'Refused 1', 'Not active 1'],
+  ]);
+  await filters.nth(1).focus();
+  await page.keyboard.press('Enter');
+  await eventually(names).toEqual(['D', 'B', 'C', 'E']);
+  expect(await hash()).toBe('#/?sort=growth&show=attention');
+  await total('4 of 6 businesses · 135 uses in 27 full days');
+  await search().fill('nobody');
+  await button('Show all').click();
+  await eventually(names).toHaveLength(6);
 });
 
 describe('the list search', () => {
@@ -462,6 +480,7 @@ test('the list with marks, the search hint and “Load more” is accessible and
     overage: 0,
     page_overage: false,
     alert_at: [80, 100],
+    month_starts: null,
     month_ends: null,
     monthly: null,
     month: null,

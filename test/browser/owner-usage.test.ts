@@ -107,7 +107,7 @@ describe('the selected days', () => {
     await eventually(() => requested.length).toBe(3);
     await settled();
     expect(await page.locator('usage-chart .change').count()).toBe(0); // no uses a year earlier: 0 is never compared
-    await days().selectOption('Last month');
+    await days().selectOption('Last calendar month');
     const [first, last] = [`${today().slice(0, 8)}01`, addDays(`${today().slice(0, 8)}01`, -1)];
     await shows(`${last.slice(0, 8)}01`, last);
     expect(await query()).toBe('range=last-month&compare=year');
@@ -344,7 +344,7 @@ test.each([1, -1])(
     expect(await figure('Mean').innerText()).toContain('over 27 full days');
     await eventually(() => page.locator('.meter').allInnerTexts()).toEqual([
       expect.stringMatching(/^Today\s[\s\S]* of 150/),
-      expect.stringMatching(/^This month\s[\s\S]* of 5,000/),
+      expect.stringMatching(/^Billing month, [\s\S]* of 5,000/),
     ]);
     await eventually(() => page.locator('usage-chart .bar.part').count()).toBe(1);
     expect(await page.locator('usage-chart .bar').last().getAttribute('class')).toBe('bar part');
@@ -426,12 +426,13 @@ describe('the limit meters', () => {
 
   test('show the recorded and remaining uses, the next reset, and the pace of the month', async () => {
     const requested = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
-    await page.locator('.pace').waitFor();
+    await page.getByText('At the pace of').waitFor();
     const { today: uses, month } = await limitsOf(world.limited.id);
     const meters = await page.locator('.meter').allInnerTexts();
     const number = new Intl.NumberFormat('en').format;
     expect(meters[0]).toContain(`${number(uses)} of 150`);
-    expect(meters[0]).toContain(`${number(150 - uses)} uses left. Resets on `);
+    expect(meters[0]).toContain(`${number(150 - uses)} left`);
+    expect(meters[0]).toContain('Resets on ');
     expect(meters[1]).toContain(`${number(month)} of 5,000`);
     const meter = page.locator('.meter').first();
     const box = (selector: string) =>
@@ -444,7 +445,9 @@ describe('the limit meters', () => {
     expect((tick.left - bar.left) / bar.width).toBeCloseTo(0.8, 2);
     expect(tick).toMatchObject({ top: bar.top, height: bar.height });
     expect(meters[1]).toMatch(/Resets on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
-    expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven full days, /);
+    expect(await page.locator('.limits p').innerText()).toMatch(
+      /^At the pace of the last seven full days, .* by \w+ \d+\.$|will be reached on/,
+    );
     await settled();
     // The last quarter does not include the seven days from which the pace is calculated, so the view requests those days separately.
     expect(requested.length).toBe(2);
@@ -454,6 +457,25 @@ describe('the limit meters', () => {
     await days().selectOption('Last quarter');
     await settled();
     expect(requested.filter((range) => range.startsWith(addDays(today(), -7))).length).toBe(1);
+    await expectAccessible(page);
+  });
+
+  test('say what a reached limit does, when alerts were stored, and which billing day is pending', async () => {
+    const business = await used([[0, 8]]);
+    const limits = { monthly_limit: 10, overage: 20 };
+    await world.operate('PATCH', `business/${business.id}`, limits); // 80% is reached already
+    await world.call('POST', `usage/${business.id}`, { uses: [{ id: 'more', quantity: 5 }] });
+    await world.operate('PATCH', `business/${business.id}`, { billing_day: 15 });
+    await open(business);
+    const strip = () => page.locator('.limits').innerText();
+    await eventually(strip).toMatch(/Alerts: 80% on .*, reached on /);
+    expect(await strip()).toContain('13 of 10 · 3 over');
+    expect(await strip()).toMatch(/Pages are refused until .* 00:00 UTC\. Servers may record 17 more\./);
+    expect(await strip()).toMatch(/From .*, billing months begin on day 15\./);
+    expect(await strip()).not.toContain('At the pace of');
+    await days().selectOption({ label: (await page.locator('.meter b').innerText()).trim() });
+    await shows(`${today().slice(0, 8)}01`, today());
+    expect(await query()).toBe('range=billing-month');
     await expectAccessible(page);
   });
 

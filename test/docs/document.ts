@@ -60,7 +60,7 @@ const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
   ...{ bytes: isPositive, uses_yesterday: isPositive },
-  ...{ day_ends: isTime, month_ends: isTime, former_works_until: isTime },
+  ...{ day_ends: isTime, month_starts: isTime, month_ends: isTime, former_works_until: isTime },
   ...{ alerts: isTimeOrNull, purge: isTimeOrNull },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
   key_name: expect.stringMatching(/^npm run dev, port \d+$/),

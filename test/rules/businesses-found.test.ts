@@ -3,6 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays } from '../../src/core/time.ts';
+import { filterOf, matchesFilter } from '../../src/page/owner/list/attention.ts';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
 import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
 import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
@@ -159,10 +160,47 @@ describe('the sort order', () => {
       expect(ids(ordered(list.toReversed(), order))).toEqual(ids(ordered(list, order)));
     }
   });
-  test('falls back to the name for an unknown order in the URL', () => {
+  test('falls back to what needs attention for an unknown order in the URL', () => {
     expect(['uses', 'growth', 'changed', 'name', 'NAME', '', null].map(orderOf)).toEqual([
-      ...['uses', 'growth', 'changed', 'name', 'name', 'name', 'name'],
+      ...['uses', 'growth', 'changed', 'name', 'attention', 'attention', 'attention'],
     ]);
+  });
+});
+
+describe('what needs attention', () => {
+  const limits = (month: number) => ({
+    ...{
+      daily: null,
+      monthly: 100,
+      billing_day: 1,
+      next_billing_day: null,
+      from: null,
+      overage: 0,
+      page_overage: false,
+    },
+    ...{ alert_at: [80, 100], today: null, month, remaining: 0, day_ends: null, month_starts: null, month_ends: null },
+  });
+  const list = [
+    business(1, 'Quiet'),
+    business(2, 'Below', { limits: limits(79) }),
+    business(3, 'Refused', { refused_origins: 2 }),
+    business(4, 'Near', { limits: limits(80) }),
+    business(5, 'Closed', { status: 'closed', refused_origins: 1 }),
+    business(6, 'Full and refused', { limits: limits(100), refused_origins: 1 }),
+    business(7, 'Full', { limits: limits(120) }),
+  ];
+  test('comes first: a reached limit, an inactive business, a near limit, refused origins, and then the rest by name', () => {
+    expect(ordered(list, 'attention').map(({ id }) => id)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  });
+  test.each([
+    ['all', [1, 2, 3, 4, 5, 6, 7]],
+    ['attention', [3, 4, 5, 6, 7]],
+    ['full', [6, 7]],
+    ['near', [4]],
+    ['refused', [3, 5, 6]],
+    ['inactive', [5]],
+  ])('with the filter “%s” is %j', (filter, ids) => {
+    expect(list.filter((one) => matchesFilter(one, filterOf(filter))).map(({ id }) => id)).toEqual(ids);
   });
 });
 

@@ -1,12 +1,13 @@
 // Every figure that the console shows for a business, computed a second time from the raw history. The oracle shares no code with the page:
 // it counts days as numbers, one by one, and knows only the rules of docs/embedding.md ("The pages").
 import { describe, expect, test } from 'vitest';
-import type { ListedBusiness } from '../../src/business/description.ts';
+import type { Limits, ListedBusiness } from '../../src/business/description.ts';
 import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { daysOf, type LoadedDays, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
+import { billingMonth } from '../../src/page/owner/usage/periods.ts';
 import { CHOICE_NAMES, COMPARISONS, comparedDays, shownBy } from '../../src/page/owner/usage/ranges.ts';
 import { comparedParts } from '../../src/page/owner/usage/source-rows.ts';
 import { barsBy, type Day, summaryOf } from '../../src/page/scale.ts';
@@ -18,7 +19,13 @@ const dayAt = (text: string) => Date.parse(text) / DAY;
 const partsOf = (day: number) => textOf(day).split('-').map(Number) as [year: number, month: number, day: number];
 const dayOfDate = (year: number, month: number, day: number) => Date.UTC(year, month - 1, day) / DAY;
 
-type Case = { today: number; count: (day: number) => number; query: string; below: (most: number) => number };
+type Case = {
+  today: number;
+  billingDay: number;
+  count: (day: number) => number;
+  query: string;
+  below: (most: number) => number;
+};
 
 /** Returns 200 histories: old and new businesses, busy and quiet ones, with a random choice of days. */
 function cases(): Case[] {
@@ -40,14 +47,23 @@ function cases(): Case[] {
     const [from, length] = [today - below(80), below(60)];
     const query =
       name === null ? `from=${textOf(from)}&to=${textOf(Math.min(from + length, today + 2))}` : `range=${name}`;
-    return { today, count: (day) => counts.get(day) ?? 0, query, below };
+    return { today, billingDay: 1 + below(28), count: (day) => counts.get(day) ?? 0, query, below };
   });
 }
 
 /** The oracle: the first and last shown day, and how many months make up the calendar period, or null. */
-function shownDays(query: string, today: number): { from: number; to: number; months: number | null } {
+function shownDays(
+  query: string,
+  today: number,
+  billingDay: number,
+): { from: number; to: number; months: number | null } {
   const [year, month] = partsOf(today);
   const name = /range=(.*)/.exec(query)?.[1];
+  if (name === 'billing-month') {
+    let from = today;
+    while (partsOf(from)[2] !== billingDay) from -= 1;
+    return { from, to: today, months: 1 };
+  }
   const quarter = Math.floor((month - 1) / 3) * 3 + 1;
   switch (name) {
     case 'this-month':
@@ -79,8 +95,8 @@ function shownDays(query: string, today: number): { from: number; to: number; mo
 }
 
 /** The oracle: each full day, and each day that they are compared with. */
-function expectedDays(query: string, today: number, comparison: 'previous' | 'year') {
-  const { from, to, months } = shownDays(query, today);
+function expectedDays(query: string, today: number, billingDay: number, comparison: 'previous' | 'year') {
+  const { from, to, months } = shownDays(query, today, billingDay);
   const full: number[] = [];
   const compared: number[] = [];
   for (let day = from; day <= to && day < today; day++) full.push(day);
@@ -89,12 +105,12 @@ function expectedDays(query: string, today: number, comparison: 'previous' | 'ye
     while (comparison === 'previous' && to - 7 * weeks >= from) weeks += 1;
     for (const day of full) compared.push(day - 7 * weeks);
   } else {
-    const [year, month] = partsOf(from);
+    const [year, month, day] = partsOf(from);
     const back = comparison === 'year' ? 12 : months;
-    const end = dayOfDate(year, month - back + months, 1);
-    const isOver = full.length > 0 && full.at(-1) === dayOfDate(year, month + months, 1) - 1;
-    const first = dayOfDate(year, month - back, 1);
-    for (let day = first; day < end && (isOver || day < first + full.length); day++) compared.push(day);
+    const end = dayOfDate(year, month - back + months, day);
+    const isOver = full.length > 0 && full.at(-1) === dayOfDate(year, month + months, day) - 1;
+    const first = dayOfDate(year, month - back, day);
+    for (let at = first; at < end && (isOver || at < first + full.length); at++) compared.push(at);
   }
   return { from, to, full, compared };
 }
@@ -116,12 +132,18 @@ describe('200 histories', () => {
 
   test('have the total, the compared total, the change, the mean and the peak that the oracle counts', () => {
     const seen = { compared: 0, factors: 0, none: 0, calendar: 0 };
-    for (const [round, { today, count, query }] of cases().entries()) {
+    for (const [round, { today, billingDay, count, query }] of cases().entries()) {
       const now = textOf(today);
-      const shown = shownBy(new URLSearchParams(query), now);
+      let ends = today + 1;
+      while (partsOf(ends)[2] !== billingDay) ends += 1;
+      let starts = today;
+      while (partsOf(starts)[2] !== billingDay) starts -= 1;
+      const [month_starts, month_ends] = [starts, ends].map((day) => `${textOf(day)}T00:00:00.000000Z`);
+      const limits = { month_starts, month_ends } as Limits;
+      const shown = shownBy(new URLSearchParams(query), now, billingMonth(limits));
       const comparison = COMPARISONS[round % 2] as 'previous' | 'year';
       const compared = comparedDays(shown, comparison, now);
-      const expected = expectedDays(query, today, comparison);
+      const expected = expectedDays(query, today, billingDay, comparison);
       expect([dayAt(shown.range.from), dayAt(shown.range.to)], query).toEqual([expected.from, expected.to]);
       const asked = withCompared(shown.range, compared);
       const loaded: LoadedDays = { days: read(count, asked.from, asked.to), at: 0 };
@@ -144,7 +166,7 @@ describe('200 histories', () => {
       const change = changeWords(summary.total, summary.earlier);
       expect(change).toBe(percent(sum, earlier));
       seen[change === '–' ? 'none' : change.startsWith('×') ? 'factors' : 'compared'] += 1;
-      if (shownDays(query, today).months !== null) seen.calendar += 1;
+      if (shownDays(query, today, billingDay).months !== null) seen.calendar += 1;
 
       const figures = figuresOf(used, now);
       expect(figures).toMatchObject({ fullDays: full.length, total: sum });
@@ -177,7 +199,7 @@ describe('200 histories', () => {
     for (const { today, count } of cases()) {
       const now = textOf(today);
       const used: ListedBusiness['used'] = read(count, textOf(today - 55), now);
-      const { full, compared } = expectedDays('range=28', today, 'previous');
+      const { full, compared } = expectedDays('range=28', today, 1, 'previous');
       const growth = growthOf(used);
       expect([growth.now.total, growth.before.total]).toEqual([total(full, count), total(compared, count)]);
       const shown = shownBy(new URLSearchParams(), now);

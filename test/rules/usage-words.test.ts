@@ -1,9 +1,8 @@
-// The usage view's wording for an invalid range, the figures, and limits.
+// The usage view's wording for an invalid range and the figures.
 import { expect, test } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
-import type { Pace } from '../../src/page/owner/usage/pace.ts';
 import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
-import { figureWords, leftWords, paceWords, problemWords, resetWords } from '../../src/page/owner/usage/usage-words.ts';
+import { figureWords, problemWords } from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
   ['', '2026-03-09', 'The first day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
@@ -34,38 +33,3 @@ test.each([
 ])('the usage view describes figures %s', (_, figures, words) => {
   expect(figureWords(figures)).toEqual(words);
 }); // biome-ignore format: one row per line
-
-test.each<[Pace, string]>([
-  [{ is: 'reached' }, 'The monthly limit has been reached.'],
-  [
-    { is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') },
-    'At the pace of the last seven full days, the limit will be reached on Fri, Nov 27.',
-  ],
-  [
-    { is: 'below', expected: 8412.3 },
-    'At the pace of the last seven full days, usage will be about 8,400 of 10,000 by the end of the month.',
-  ],
-  [
-    { is: 'below', expected: 9951 },
-    'At the pace of the last seven full days, usage will be just under 10,000 by the end of the month.',
-  ],
-  [
-    { is: 'below', expected: 0 },
-    'At the pace of the last seven full days, usage will be about 0 of 10,000 by the end of the month.',
-  ],
-])('the usage view describes the pace %j', (pace, words) => {
-  expect(paceWords(pace, 10_000)).toBe(words);
-});
-
-test('the usage view says how much of a limit is left and when the limit resets', () => {
-  expect(leftWords(0, 0)).toBe('None left: the next use is refused.');
-  expect(leftWords(1, 0)).toBe('1 use left.');
-  expect(leftWords(1200, null)).toBe('1,200 uses left.');
-  expect(leftWords(0, 500)).toBe('None left.');
-  expect(leftWords(-240, 500)).toBe('240 over.');
-  expect(leftWords(-240, null)).toBe('240 over.');
-  expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
-  expect(resetWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
-    /^Resets on Tue, Dec 1, 00:00 UTC \(Mon,? 16:00 your time\)\.$/, // browsers and Node disagree on the comma
-  );
-});

@@ -90,7 +90,7 @@ async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | nu
 export function connect(key: string, onEnd: () => void) {
   const client = clientWith(bearer(key), onEnd);
   const { business: businesses, session } = client;
-  const { access, token, changes } = businesses[':business_id'];
+  const { access, alerts, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
   /** `which`: all uses, those of one source, or all by source. */
   const report = (id: number, range: Range, which: { source?: string; by?: 'source' }, Accept = 'application/json') =>
@@ -111,6 +111,8 @@ export function connect(key: string, onEnd: () => void) {
     sources: async (id: number, range: Range) => (await dataOf(report(id, range, { by: 'source' }))).sources ?? [],
     sourcesCsv: async (id: number, range: Range) =>
       (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).blob(),
+    /** The newest alerts, as many as a page can have. */
+    alerts: async (id: number) => (await dataOf(alerts.$get({ param: param(id), query: { limit: '100' } }))).alerts,
     /** Adds all sites, or none if one is invalid. */
     addSites: (id: number, sites: string[]) => dataOf(access.$post({ param: param(id), json: { sites } })),
     removeSite: (id: number, access_id: number) =>

@@ -6,8 +6,7 @@ import type { Business, Limits } from '../../business/description.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
-import { limitStatusOf } from './limit-status.ts';
-import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
+import { FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { businessHref } from './route.ts';
@@ -140,11 +139,10 @@ const Back = ({ href }: { href: string }) => (
 type MarksProps = { id: number; status: string; limits: Limits; refused: RefusedOrigin[] };
 
 function Marks({ id, status, limits, refused }: MarksProps) {
-  const limitStatus = limitStatusOf(limits);
   return (
     <>
       <Status status={status} />
-      {limitStatus && <Mark level={limitStatus.level}>{limitStatus.words}</Mark>}
+      <LimitMark limits={limits} />
       {refused.length > 0 && (
         <a class="mark" href={businessHref(id, 'domains', 'refused')}>
           {plural(refused.length, 'refused origin')}

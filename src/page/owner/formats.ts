@@ -16,6 +16,8 @@ const WEEKDAY = { weekday: 'short', day: 'numeric', month: 'short' } as const;
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
 const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, ...CLOCK });
+const monthDay = new Intl.DateTimeFormat(LANGUAGE, { day: 'numeric', month: 'short', ...UTC });
+const utcTime = new Intl.DateTimeFormat(LANGUAGE, { ...CLOCK, ...UTC });
 const weekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'long', ...UTC });
 const shortDay = new Intl.DateTimeFormat(LANGUAGE, { ...WEEKDAY, ...UTC });
 const shortInstant = new Intl.DateTimeFormat(LANGUAGE, { ...WEEKDAY, ...CLOCK, ...UTC });
@@ -38,6 +40,9 @@ const percent = new Intl.NumberFormat(LANGUAGE, { style: 'percent', maximumFract
 export const shareWords = (part: number): string => (part > 0 && part < 0.001 ? '<0.1%' : percent.format(part));
 export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
+/** “Nov 15 – Dec 14”, or one day */
+export const monthDays = (from: string, to = from): string => monthDay.formatRange(new Date(from), new Date(to));
+export const timeWords = (at: string): string => utcTime.format(new Date(at));
 /** “Monday, Nov 2, 2026” */
 export const dayHeading = (date: string): string => `${weekday.format(new Date(date))}, ${dayWords(date)}`;
 /** “Mon, Nov 2” */

@@ -11,8 +11,10 @@ export function levelOf(limit: number, used: number, alert_at: readonly number[]
   return thresholdOf(limit, used, alert_at) === null ? null : 'near';
 }
 
-/** Describes the limit that is closest to being reached. Returns null below its first threshold. */
-export function limitStatusOf(limits: Limits): { level: Level; words: string } | null {
+export type LimitStatus = { level: Level | null; share: number; words: string };
+
+/** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
+export function limitStatusOf(limits: Limits): LimitStatus | null {
   if (limits === null) return null;
   const { daily, monthly, today, month, alert_at } = limits;
   const used = [
@@ -21,7 +23,8 @@ export function limitStatusOf(limits: Limits): { level: Level; words: string } |
   ].flatMap(({ limit, count, period }) =>
     limit === null ? [] : { level: levelOf(limit, count, alert_at), share: Math.floor((count / limit) * 100), period },
   );
-  if (used.some(({ level }) => level === 'full')) return { level: 'full', words: 'Limit reached' };
+  const full = used.find(({ level }) => level === 'full');
+  if (full) return { level: 'full', share: 100, words: 'Limit reached' };
   const nearest = used.reduce((most, one) => (one.share > most.share ? one : most));
-  return nearest.level === null ? null : { level: 'near', words: `${nearest.share}% of ${nearest.period}` };
+  return { ...nearest, words: `${nearest.share}% of ${nearest.period}` };
 }

@@ -1,9 +1,10 @@
 // Components and hooks that several views share.
 import type { ComponentChildren, RenderableProps } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Limits } from '../../business/description.ts';
 import { createCopier } from '../copy.ts';
 import type { Failure } from './api.ts';
-import type { Level } from './limit-status.ts';
+import { type Level, limitStatusOf } from './limit-status.ts';
 import { SERVICE_NAME } from './service-name.ts';
 import { failureWords } from './words.ts';
 
@@ -127,6 +128,12 @@ export const Status = ({ status }: { status: string }) =>
 export const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
   <span class={`mark ${level}`}>{children}</span>
 );
+
+/** Shows nothing below the first threshold of every limit. */
+export function LimitMark({ limits }: { limits: Limits }) {
+  const { level, words } = limitStatusOf(limits) ?? {};
+  return level ? <Mark level={level}>{words}</Mark> : null;
+}
 
 /** Copies `text`. If that fails, selects the element before the button. */
 export function CopyButton({ text, label }: { text: string; label: string }) {

@@ -53,6 +53,7 @@ export function limitsOf({ state, now }: Call, business: Business) {
     month: month === null ? null : Math.min(month, Number.MAX_SAFE_INTEGER),
     remaining: Math.max(0, Math.min(...periods.map((period) => period.limit - period.used))),
     day_ends: business.daily_limit === null ? null : startOf(plusDays(today, 1)),
+    month_starts: month === null ? null : startOf(monthOf(business, today).starts_on),
     month_ends: month === null ? null : startOf(plusDays(monthOf(business, today).ends_on, 1)),
   };
 }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
-import { Mark, Status } from '../parts.tsx';
+import { LimitMark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import { type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
@@ -89,7 +89,7 @@ type RowProps = { business: ListedBusiness; showsChange: boolean; press: (event:
 
 function Row({ business, showsChange, press }: RowProps) {
   const { id, name, main_domain, status, limits, refused_origins: refused, updated_at, used } = business;
-  const limitStatus = limitStatusOf(limits);
+  const limit = limitStatusOf(limits);
   const growth = growthOf(used);
   const { total } = growth.now;
   return (
@@ -105,7 +105,7 @@ function Row({ business, showsChange, press }: RowProps) {
       </th>
       <td class="marks" {...AS.cell}>
         <Status status={status} />
-        {limitStatus && <Mark level={limitStatus.level}>{limitStatus.words}</Mark>}
+        <LimitMark limits={limits} />
         {refused > 0 && <span class="mark">{plural(refused, 'refused origin')}</span>}
       </td>
       <td class="trend" {...AS.cell}>
@@ -114,6 +114,11 @@ function Row({ business, showsChange, press }: RowProps) {
       </td>
       <td class="count" title={plural(total, 'use')} {...AS.cell}>
         {compact(total)}
+        {limit && (
+          <div class={limit.level ?? ''}>
+            <progress max={100} value={limit.share} aria-label={limit.words} title={limit.words} />
+          </div>
+        )}
       </td>
     </tr>
   );

@@ -8,6 +8,7 @@ import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
 import { type Memory, ROWS, type Session } from '../session.ts';
 import { failureWords } from '../words.ts';
+import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
 import { growthOf } from './growth.ts';
@@ -18,6 +19,7 @@ import { useListing } from './use-listing.ts';
 
 const LOADING_ROWS = 6;
 const ORDER_NAMES: Record<Order, string> = {
+  attention: 'Needs attention',
   name: 'Name',
   uses: 'Most uses',
   growth: 'Most growth',
@@ -38,7 +40,11 @@ export function BusinessesView({ session, query, memory }: Props) {
   const wanted = text.trim();
   const order = orderOf(query.get('sort'));
   const all = useMemo(() => indexBusinesses(ordered(businesses, order)), [businesses, order]);
-  const matches = useMemo(() => searchBusinesses(all, wanted), [all, wanted]);
+  const filter = filterOf(query.get('show'));
+  const matches = useMemo(
+    () => searchBusinesses(all, wanted).filter((business) => matchesFilter(business, filter)),
+    [all, wanted, filter],
+  );
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
   /** The state of the search when Enter last had no effect. */
@@ -109,7 +115,7 @@ export function BusinessesView({ session, query, memory }: Props) {
     setShown({ href, rows: rows + ROWS, firstNew: rows });
   }
   function clear(): void {
-    type('');
+    setQuery({ q: null, show: null }, 'replace');
     search.current?.focus();
   }
 
@@ -159,11 +165,12 @@ export function BusinessesView({ session, query, memory }: Props) {
           </select>
         </label>
       </div>
+      {!isHidden && <Filters businesses={businesses} filter={filter} query={query} />}
       <p class="entered" role="status">
         {hint}
       </p>
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
-        {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
+        {!isHidden && businesses.length > 0 && totalWords(listing, matches)}
       </p>
       <Notice kind="warning" action={{ label: 'Load more', press: loadMore, busy }}>
         {more}
@@ -175,10 +182,11 @@ export function BusinessesView({ session, query, memory }: Props) {
       ) : matches.length === 0 ? (
         <div class="card empty">
           <p>
-            No businesses match “{wanted}”{extent === 'all' ? '' : ' so far'}.
+            No businesses match {wanted === '' ? 'this filter' : `“${wanted}”`}
+            {extent === 'all' ? '' : ' so far'}.
           </p>
           <Button class="quiet" onClick={clear}>
-            Clear search
+            {filter === 'all' ? 'Clear search' : 'Show all'}
           </Button>
         </div>
       ) : (
@@ -209,14 +217,40 @@ export function BusinessesView({ session, query, memory }: Props) {
   );
 }
 
+type FiltersProps = { businesses: readonly ListedBusiness[]; filter: Filter; query: URLSearchParams };
+
+/** Offers only filters that match something. */
+function Filters({ businesses, filter, query }: FiltersProps) {
+  const offered = FILTERS.map((one) => ({
+    one,
+    count: businesses.filter((business) => matchesFilter(business, one)).length,
+  })).filter(({ one, count }) => count > 0 || one === filter);
+  const hrefOf = (one: Filter) => {
+    const next = new URLSearchParams(query);
+    if (one === 'all') next.delete('show');
+    else next.set('show', one);
+    return next.size > 0 ? `${BUSINESSES}?${next}` : BUSINESSES;
+  };
+  return (
+    <nav class="rooms" aria-label="Filter">
+      {offered.map(({ one, count }) => (
+        <a key={one} href={hrefOf(one)} aria-current={one === filter ? 'true' : undefined}>
+          {FILTER_NAMES[one]} {number(count)}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
 const businessWords = (count: number): string => plural(count, 'business', 'businesses');
 
 /** Summarizes the list or the search result. */
-function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[], wanted: string): string {
+function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[]): string {
   const uses = matches.reduce((total, { used }) => total + growthOf(used).now.total, 0);
   const first = extent === 'capped' ? 'the first ' : '';
   const among = `${first}${businessWords(businesses.length)}${extent === 'partial' ? ' so far' : ''}`;
-  const what = wanted === '' ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
+  const what =
+    matches.length === businesses.length ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
   return `${what} · ${plural(uses, 'use')} in 27 full days`;
 }
 

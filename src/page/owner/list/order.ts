@@ -1,9 +1,10 @@
 // Sorts the list.
 import type { ListedBusiness } from '../../../business/description.ts';
+import { urgencyOf } from './attention.ts';
 import { growthOf, growthRank } from './growth.ts';
 
 /** The sort orders, as named in the URL. The first is the default. */
-export const ORDERS = ['name', 'uses', 'growth', 'changed'] as const;
+export const ORDERS = ['attention', 'name', 'uses', 'growth', 'changed'] as const;
 export type Order = (typeof ORDERS)[number];
 
 export const orderOf = (word: string | null): Order => ORDERS.find((order) => order === word) ?? ORDERS[0];
@@ -15,6 +16,7 @@ type Ranked = { business: ListedBusiness; rank: number };
 
 /** Higher ranks are listed first. For `name`, all ranks are equal, so the list is sorted by name. */
 const RANKS: Record<Order, (business: ListedBusiness) => number> = {
+  attention: urgencyOf,
   name: () => 0,
   uses: ({ used }) => growthOf(used).now.total,
   growth: ({ used }) => growthRank(growthOf(used)),

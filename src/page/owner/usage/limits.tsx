@@ -1,15 +1,19 @@
-// Shows the used and remaining part of each limit, and the month's forecast. Shows nothing if there are no limits.
+// The limits of a business: how much of each is used, what a reached one does, when alerts were stored, and the forecast.
+import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits as LimitsData } from '../../../business/description.ts';
-import { number, plural } from '../formats.ts';
+import { dayWords, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
-import { Section } from '../parts.tsx';
+import { alertWords, meterWords, paceWords, periodName, reachedWords, resetWords } from './limit-words.ts';
 import type { Pace } from './pace.ts';
-import { leftWords, paceWords, resetWords } from './usage-words.ts';
+import { type Period, periodsOf } from './periods.ts';
 
 type Props = {
-  limits: LimitsData;
+  limits: NonNullable<LimitsData>;
+  /** The registered sites. Null until they have been read, and if the business is not active, because then no uses are recorded. */
+  sites: readonly string[] | null;
   /** The minimum number of uses that a limit refused this billing month. */
   refused: number;
+  alerts: Alerts['alerts'];
   pace: Pace | null;
   /** The days for the pace could not be read. */
   isPaceUnknown: boolean;
@@ -17,65 +21,59 @@ type Props = {
   now: number;
 };
 
-export function Limits({ limits, refused, pace, isPaceUnknown, now }: Props) {
-  if (limits === null) return null;
-  const { daily, monthly, today, month, day_ends, month_ends } = limits;
-  const shared = { limits, now };
+export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, now }: Props) {
+  const periods = periodsOf(limits);
+  const running = periods.filter(({ ends }) => now < ends);
+  const month = running.find(({ is }) => is === 'month');
+  const notes = [
+    sites && reachedWords(limits, running, sites),
+    refused > 0 &&
+      `At least ${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month.`,
+    month && pace !== null && paceWords(pace, month),
+    isPaceUnknown && 'The forecast for this month could not be loaded. Press “Refresh” to try again.',
+    limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,
+  ];
   return (
-    <Section id="limits" title="Limits">
-      <div class="meters">
-        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...shared} />}
-        {monthly !== null && (
-          <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...shared} />
-        )}
-      </div>
-      {refused > 0 && (
-        <p class="pace">
-          At least {plural(refused, 'use')} {refused === 1 ? 'was' : 'were'} refused by a limit this billing month.
-        </p>
-      )}
-      {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
-      {isPaceUnknown && (
-        <p class="pace">The forecast for this month could not be loaded. Press “Refresh” to try again.</p>
-      )}
-    </Section>
+    <section class="limits" aria-label="Limits">
+      {periods.map((period) => (
+        <Meter
+          key={period.is}
+          period={period}
+          alert_at={limits.alert_at}
+          alerts={alerts}
+          pace={period.is === 'month' ? pace : null}
+          now={now}
+        />
+      ))}
+      {notes.map((note) => note && <p key={note}>{note}</p>)}
+    </section>
   );
 }
 
-type MeterProps = {
-  name: string;
-  used: number;
-  limit: number;
-  ends: string | null;
-  limits: NonNullable<LimitsData>;
-  now: number;
-};
+type MeterProps = { period: Period; alert_at: number[]; alerts: Alerts['alerts']; pace: Pace | null; now: number };
 
-function Meter({ name, used, limit, ends, limits: { overage, alert_at }, now }: MeterProps) {
-  const end = Date.parse(ends ?? '');
-  if (now >= end) {
+function Meter({ period, alert_at, alerts, pace, now }: MeterProps) {
+  const { limit, used, ends } = period;
+  const name = periodName(period);
+  if (now >= ends) {
     return (
       <div class="meter">
-        <span>{name}</span>
-        <small>This period has ended. Press “Refresh”.</small>
+        <b>{name}</b> <small>This period has ended. Press “Refresh”.</small>
       </div>
     );
   }
   const ticks = limit === 0 ? [] : alert_at.filter((percent) => percent < 100);
   return (
     <div class={`meter ${levelOf(limit, used, alert_at) ?? ''}`}>
-      <span>{name}</span>
-      <span>
-        <b>{number(used)}</b> of {number(limit)}
-      </span>
+      <b>{name}</b> {meterWords(period, pace)}
       <div class="gauge">
-        <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
+        <progress aria-label={`Uses, ${name}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
         {ticks.map((percent) => (
           <i key={percent} style={{ left: `${percent}%` }} title={`Alert at ${percent}%`} />
         ))}
       </div>
       <small>
-        {leftWords(limit - used, overage)} {resetWords(end)}
+        {resetWords(ends)} {alertWords(alerts, period)}
       </small>
     </div>
   );

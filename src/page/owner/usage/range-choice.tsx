@@ -17,7 +17,7 @@ import {
   rangeOfChoice,
   type Shown,
 } from './ranges.ts';
-import { COMPARISON_WORDS, problemWords } from './usage-words.ts';
+import { billingWords, COMPARISON_WORDS, problemWords } from './usage-words.ts';
 
 type Props = {
   shown: Shown;
@@ -27,9 +27,11 @@ type Props = {
   /** The reason why the days in the URL are invalid, or null. */
   fault: string | null;
   today: string;
+  /** The billing month, or null without a monthly limit. */
+  billing: Range | null;
 };
 
-export function RangeChoice({ shown, comparison, address, fault, today }: Props) {
+export function RangeChoice({ shown, comparison, address, fault, today, billing }: Props) {
   // Resets the date fields on every choice, even if the URL stays the same.
   const [turn, setTurn] = useState(0);
   const [before, after] = [earlier(shown, today), later(shown, today)];
@@ -40,7 +42,7 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
     setQuery(entriesOf(next), 'push');
   }
   function select(name: ChoiceName | ''): void {
-    choose(name === '' ? { ...shown, choice: null } : { choice: name, range: rangeOfChoice(name, today) });
+    choose(name === '' ? { ...shown, choice: null } : { choice: name, range: rangeOfChoice(name, today, billing) });
   }
   return (
     <div class="choices">
@@ -53,9 +55,9 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
           value={shown.choice ?? ''}
           onChange={({ currentTarget }) => select(currentTarget.value as ChoiceName | '')}
         >
-          {CHOICE_NAMES.map((name) => (
+          {CHOICE_NAMES.filter((name) => name !== 'billing-month' || billing !== null).map((name) => (
             <option key={name} value={name}>
-              {CHOICES[name].label}
+              {name === 'billing-month' ? billingWords(billing) : CHOICES[name].label}
             </option>
           ))}
           <option value="">Custom range</option>

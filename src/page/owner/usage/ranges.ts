@@ -4,7 +4,8 @@ import { type Compare, comparedWith } from '../../scale.ts';
 
 /** The arrows move a range by this number of calendar months, or by the range's length if this is null. */
 type Months = 1 | 3 | 12;
-type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
+/** `billing`: the billing month, or null if it is not known. */
+type Choice = { label: string; months: Months | null; rangeAt: (today: string, billing: Range | null) => Range };
 
 const lastDays = (days: number): Choice => ({
   label: `Last ${days} days`,
@@ -35,8 +36,8 @@ export const CHOICES = {
   '28': lastDays(28),
   '91': lastDays(91),
   '364': lastDays(364),
-  'this-month': current('This month', 1),
-  'last-month': last('Last month', 1),
+  'this-month': current('This calendar month', 1),
+  'last-month': last('Last calendar month', 1),
   'this-quarter': current('This quarter', 3),
   'last-quarter': last('Last quarter', 3),
   'this-year': current('This year', 12),
@@ -46,11 +47,17 @@ export const CHOICES = {
     months: 12,
     rangeAt: (today) => wholeFrom(addMonths(firstOf(1, today), -12), 12),
   },
+  'billing-month': {
+    label: 'Billing month',
+    months: 1,
+    rangeAt: (today, billing) => ({ from: billing?.from ?? firstOf(1, today), to: today }),
+  },
 } satisfies Record<string, Choice>;
 export type ChoiceName = keyof typeof CHOICES;
 export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
 const DEFAULT_CHOICE: ChoiceName = '28';
-export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
+export const rangeOfChoice = (name: ChoiceName, today: string, billing: Range | null = null): Range =>
+  CHOICES[name].rangeAt(today, billing);
 
 /** `choice` is null if the user entered the days, or if the arrows led to days that match no preset. */
 export type Shown = { choice: ChoiceName | null; range: Range };
@@ -71,14 +78,18 @@ export function findRangeProblem(range: Range): RangeProblem | null {
 const isChoice = (name: string | null): name is ChoiceName => CHOICE_NAMES.some((choice) => choice === name);
 
 /** Parses the query in the URL's hash. If its days cannot be reported, returns the default range and the `problem`. */
-export function shownBy(query: URLSearchParams, today: string): Shown & { problem: RangeProblem | null } {
+export function shownBy(
+  query: URLSearchParams,
+  today: string,
+  billing: Range | null = null,
+): Shown & { problem: RangeProblem | null } {
   const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
   const range = { from: from ?? '', to: to ?? '' };
   const isTyped = !isChoice(name ?? null) && (from ?? to ?? null) !== null;
   const problem = isTyped ? findRangeProblem(range) : null;
   if (isTyped && problem === null) return { choice: null, range, problem };
   const choice = isChoice(name ?? null) ? (name as ChoiceName) : DEFAULT_CHOICE;
-  return { choice, range: rangeOfChoice(choice, today), problem };
+  return { choice, range: rangeOfChoice(choice, today, billing), problem };
 }
 
 /** Returns the query parameters for a range. Null deletes a parameter. */

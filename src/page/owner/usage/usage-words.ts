@@ -1,18 +1,8 @@
 // The Usage tab's wording for days, figures and limits.
-import { FIRST_DAY, MAX_RANGE_DAYS } from '../../../core/time.ts';
-import {
-  aboutWords,
-  compact,
-  dayWords,
-  meanWords,
-  number,
-  plural,
-  shortDayWords,
-  shortInstantWords,
-  weekdayTime,
-} from '../formats.ts';
+import { FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
+import { compact, dayWords, meanWords, number, shortDayWords } from '../formats.ts';
 import type { Figures } from './figures.ts';
-import type { Pace } from './pace.ts';
+import { periodName } from './limit-words.ts';
 import type { Comparison, RangeProblem } from './ranges.ts';
 
 const ENDS = { from: 'first', to: 'last' } as const;
@@ -56,25 +46,5 @@ export function figureWords(figures: Figures | null): FigureWords[] {
 
 const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 4)}`;
 
-/** Formats the time when a limit resets, in UTC and, if different, in local time. */
-export function resetWords(at: number): string {
-  const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
-  return `Resets on ${shortInstantWords(at)}${here}.`;
-}
-
-export function paceWords(pace: Pace, limit: number): string {
-  if (pace.is === 'reached') return 'The monthly limit has been reached.';
-  const from = 'At the pace of the last seven full days,';
-  if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
-  const expected = aboutWords(pace.expected);
-  const share = `${number(limit)} by the end of the month`;
-  // Rounding can raise the forecast to the limit.
-  const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
-  return `${from} ${isAlmost ? `usage will be just under ${share}` : `usage will be about ${expected} of ${share}`}.`;
-}
-
-export function leftWords(left: number, overage: number | null): string {
-  if (left > 0) return `${plural(left, 'use')} left.`;
-  const isRefused = overage !== null && -left >= overage;
-  return `${left === 0 ? 'None left' : `${number(-left)} over`}${isRefused ? ': the next use is refused.' : '.'}`;
-}
+export const billingWords = (billing: Range | null): string =>
+  billing === null ? '' : periodName({ is: 'month', days: billing });

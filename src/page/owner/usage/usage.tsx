@@ -7,7 +7,9 @@ import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
+import { limitStatusOf } from '../limit-status.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
+import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
@@ -15,7 +17,8 @@ import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
 import { daysOf, withCompared } from './loaded-days.ts';
-import { type Month, paceOf } from './pace.ts';
+import { paceOf } from './pace.ts';
+import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { comparedDays, comparisonIn, fullDays, isCalendar, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
@@ -41,7 +44,8 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
 export function Usage({ api, id, name, listed, limits, refused, isActive, sites, query, revision, onRead }: Props) {
   const time = now();
   const today = dayOf(new Date(time));
-  const shown = shownBy(query, today);
+  const billing = billingMonth(limits);
+  const shown = shownBy(query, today, billing);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
   const compared = comparedDays(shown, comparison, today);
@@ -70,7 +74,9 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   );
   const figures = isRead ? figuresOf(used, readOn) : null;
   const download = useDownload(id, range, '', () => api.csv(id, range, source));
-  const month = isActive ? monthOf(limits) : null;
+  const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
+  const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
+  const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
   const isOpen = month !== null && month.used < month.limit;
   const { days, isUnknown } = usePaceDays(api, id, isOpen, {
     report: source === null ? report : { ...report, data: null },
@@ -85,6 +91,17 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
 
   return (
     <>
+      {limits && (
+        <Limits
+          limits={limits}
+          sites={isActive ? sites : null}
+          refused={refused}
+          alerts={alerts.data ?? []}
+          pace={pace}
+          isPaceUnknown={isUnknown}
+          now={time}
+        />
+      )}
       <section class="card usage" aria-labelledby="usage-title">
         <div class="heading">
           <h2 id="usage-title" tabIndex={-1}>
@@ -99,6 +116,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
           address={`${query}`}
           fault={problem && `${problemWords(problem, typed)} Showing the last 28 days instead.`}
           today={today}
+          billing={billing}
         />
         {source !== null && (
           <p class="only">
@@ -130,14 +148,8 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
         sites={sites}
         chosen={source}
       />
-      <Limits limits={limits} refused={refused} pace={pace} isPaceUnknown={isUnknown} now={time} />
     </>
   );
-}
-
-function monthOf(limits: LimitsData): Month | null {
-  if (limits === null || limits.monthly === null || limits.month === null || limits.month_ends === null) return null;
-  return { limit: limits.monthly, used: limits.month, ends: Date.parse(limits.month_ends) };
 }
 
 type ChartProps = {

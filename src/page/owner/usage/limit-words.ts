@@ -1,0 +1,76 @@
+// The wording for limits.
+import type { Alerts } from '../../../alerts/description.ts';
+import type { Limits } from '../../../business/description.ts';
+import { aboutWords, monthDays, number, shortDayWords, shortInstantWords, timeWords, weekdayTime } from '../formats.ts';
+import type { Pace } from './pace.ts';
+import { allowedIn, isReachable, type Period } from './periods.ts';
+
+export const periodName = ({ is, days }: Pick<Period, 'is' | 'days'>): string =>
+  is === 'day' ? 'Today' : `Billing month, ${monthDays(days.from, days.to)}`;
+
+const leftWords = (left: number): string => {
+  if (left > 0) return `${number(left)} left`;
+  return left === 0 ? 'none left' : `${number(-left)} over`;
+};
+
+/** “92,000 of 100,000 · 8,000 left · reached about Sat, Nov 28” */
+export function meterWords({ used, limit }: Pick<Period, 'used' | 'limit'>, pace: Pace | null): string {
+  const words = `${number(used)} of ${number(limit)} · ${leftWords(limit - used)}`;
+  return pace?.is === 'reaching' ? `${words} · reached about ${shortDayWords(pace.at)}` : words;
+}
+
+/** Formats the time when a limit resets, in UTC and, if different, in local time. */
+export function resetWords(at: number): string {
+  const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
+  return `Resets on ${shortInstantWords(at)}${here}.`;
+}
+
+/** “80% on Thu, Nov 19, reached on Sun, Nov 22.” Without alerts of this period and limit, the text is empty. */
+export function alertWords(alerts: Alerts['alerts'], { is, limit, days }: Period): string {
+  const words = alerts
+    .filter((alert) => alert.period === is && alert.limit === limit && alert.ends_on === days.to)
+    .sort((a, b) => a.threshold - b.threshold)
+    .map(({ threshold, at }) => {
+      const when = is === 'day' ? `at ${timeWords(at)} UTC` : `on ${shortDayWords(at)}`;
+      return `${threshold === 100 ? 'reached' : `${threshold}%`} ${when}`;
+    });
+  return words.length === 0 ? '' : `Alerts: ${words.join(', ')}.`;
+}
+
+/** Says until when uses are refused. A limit of 0 refuses them in the next period, too. */
+function refusedWords(who: string, refusing: readonly Period[]): string {
+  if (refusing.some(({ limit }) => limit === 0)) return `${who} are refused while the limit is 0.`;
+  return `${who} are refused until ${shortInstantWords(Math.max(...refusing.map(({ ends }) => ends)))}.`;
+}
+
+/** Says what reached limits do, for pages and for servers. Returns null if none is reached. `sites` are the registered sites. */
+export function reachedWords(
+  { overage, page_overage }: Pick<NonNullable<Limits>, 'overage' | 'page_overage'>,
+  periods: readonly Period[],
+  sites: readonly string[],
+): string | null {
+  const pages = allowedIn(periods, 0);
+  if (pages.refusing.length === 0) return null;
+  const servers = allowedIn(periods, overage);
+  if (servers.left === null) return `${refusedWords('Pages', pages.refusing)} Servers may record any number more.`;
+  const more = `may record ${number(servers.left)} more.`;
+  if (page_overage && sites.some(isReachable))
+    return servers.left > 0
+      ? `Uses beyond the limit count: pages and servers together ${more}`
+      : refusedWords('All uses', servers.refusing);
+  if (servers.left > 0) return `${refusedWords('Pages', pages.refusing)} Servers ${more}`;
+  const [forPages, forAll] = [refusedWords('Pages', pages.refusing), refusedWords('All uses', servers.refusing)];
+  return forPages.replace('Pages', 'All uses') === forAll ? forAll : `${forAll} ${forPages}`;
+}
+
+/** The forecast of a billing month. */
+export function paceWords(pace: Pace, { limit, days }: Pick<Period, 'limit' | 'days'>): string {
+  if (pace.is === 'reached') return '';
+  const from = 'At the pace of the last seven full days,';
+  if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
+  const expected = aboutWords(pace.expected);
+  const share = `${number(limit)} by ${monthDays(days.to)}`;
+  // Rounding can raise the forecast to the limit.
+  const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
+  return `${from} ${isAlmost ? `usage will be just under ${share}` : `usage will be about ${expected} of ${share}`}.`;
+}

@@ -1,0 +1,46 @@
+// The periods of a business's limits, and what may still be recorded in them.
+import type { Limits } from '../../../business/description.ts';
+import { DAY_MS, dayOf, type Range } from '../../../core/time.ts';
+
+/** `days`: its first and last day. `ends`: in milliseconds since 1970. */
+export type Period = { is: 'day' | 'month'; limit: number; used: number; ends: number; days: Range };
+
+const daysBetween = (starts: number, ends: number): Range => ({
+  from: dayOf(new Date(starts)),
+  to: dayOf(new Date(ends - 1)),
+});
+
+/** Returns the periods that are limited, the day first. */
+export function periodsOf(limits: Limits): Period[] {
+  if (limits === null) return [];
+  const { daily, today, day_ends, monthly, month, month_ends } = limits;
+  const periods: Period[] = [];
+  if (daily !== null && day_ends !== null) {
+    const ends = Date.parse(day_ends);
+    periods.push({ is: 'day', limit: daily, used: today ?? 0, ends, days: daysBetween(ends - DAY_MS, ends) });
+  }
+  const days = billingMonth(limits);
+  if (monthly !== null && month_ends !== null && days !== null)
+    periods.push({ is: 'month', limit: monthly, used: month ?? 0, ends: Date.parse(month_ends), days });
+  return periods;
+}
+
+/** Returns the current billing month, or null without a monthly limit. */
+export const billingMonth = (limits: Limits): Range | null =>
+  limits?.month_starts && limits.month_ends
+    ? daysBetween(Date.parse(limits.month_starts), Date.parse(limits.month_ends))
+    : null;
+
+/** `left`: how many more uses count, or null for no maximum. `refusing`: the periods that refuse uses now. */
+export type Allowed = { left: number | null; refusing: Period[] };
+
+/** Returns what may be recorded beyond the limits with this overage. */
+export function allowedIn(periods: readonly Period[], overage: number | null): Allowed {
+  if (overage === null) return { left: null, refusing: [] };
+  const left = ({ limit, used }: Period) => limit + overage - used;
+  return { left: Math.max(0, Math.min(...periods.map(left))), refusing: periods.filter((period) => left(period) <= 0) };
+}
+
+/** Hosts that visitors cannot reach. Uses of pages count beyond a limit only while another one is registered (docs/api.md, "Overage"). */
+const UNREACHABLE = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\]|.*\.localhost)(:|$)/;
+export const isReachable = (site: string): boolean => site.startsWith('http') && !UNREACHABLE.test(site);

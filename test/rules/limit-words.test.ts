@@ -1,0 +1,140 @@
+// What the console says about limits and billing months, compared with an oracle that records uses one by one.
+import { describe, expect, test } from 'vitest';
+import type { Limits } from '../../src/business/description.ts';
+import {
+  alertWords,
+  meterWords,
+  paceWords,
+  periodName,
+  reachedWords,
+  resetWords,
+} from '../../src/page/owner/usage/limit-words.ts';
+import type { Pace } from '../../src/page/owner/usage/pace.ts';
+import { allowedIn, billingMonth, isReachable, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
+
+const midnight = (day: string) => `${day}T00:00:00.000000Z`;
+type Given = Partial<NonNullable<Limits>>;
+const limitsWith = (given: Given): NonNullable<Limits> => ({
+  ...{ daily: null, monthly: null, billing_day: 15, next_billing_day: null, from: null, overage: 0 },
+  ...{ page_overage: false, alert_at: [80, 100], today: null, month: null, remaining: 0 },
+  ...{ day_ends: null, month_starts: null, month_ends: null, ...given },
+});
+const daily = (limit: number, today: number): Given => ({ daily: limit, today, day_ends: midnight('2026-11-28') });
+const monthly = (limit: number, month: number): Given => ({
+  monthly: limit,
+  month,
+  month_starts: midnight('2026-11-15'),
+  month_ends: midnight('2026-12-15'),
+});
+
+test('the billing month is named after its days', () => {
+  expect(billingMonth(limitsWith(monthly(1, 1)))).toEqual({ from: '2026-11-15', to: '2026-12-14' });
+  expect(billingMonth(null)).toBeNull();
+  expect(billingMonth(limitsWith(daily(1, 1)))).toBeNull();
+  const periods = periodsOf(limitsWith({ ...daily(1, 1), ...monthly(1, 1) }));
+  expect(periods.map(periodName).map((name) => name.replaceAll('\u2009', ' '))).toEqual([
+    'Today',
+    'Billing month, Nov 15 – Dec 14',
+  ]);
+});
+
+const UNTIL_DAY = 'until Sat, Nov 28, 00:00 UTC.';
+const UNTIL_MONTH = 'until Tue, Dec 15, 00:00 UTC.';
+const SITE = ['https://shop.example'];
+test.each<[string, Given, string[], string | null]>([
+  ['no limit is reached', { ...daily(10, 9), ...monthly(100, 99) }, SITE, null],
+  ['no overage', monthly(100, 100), SITE, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage for servers', { ...monthly(100, 184), overage: 3800 }, SITE, `Pages are refused ${UNTIL_MONTH} Servers may record 3,716 more.`],
+  ['an overage that is used up', { ...monthly(100, 150), overage: 50 }, SITE, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage without a maximum', { ...daily(10, 10), overage: null }, SITE, `Pages are refused ${UNTIL_DAY} Servers may record any number more.`],
+  ['an overage for pages', { ...monthly(100, 120), overage: 50, page_overage: true }, SITE, 'Uses beyond the limit count: pages and servers together may record 30 more.'],
+  ['an overage for pages, used up', { ...monthly(100, 150), overage: 50, page_overage: true }, SITE, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage for pages that no visitor can reach', { ...monthly(100, 120), overage: 50, page_overage: true }, ['http://localhost:3000'], `Pages are refused ${UNTIL_MONTH} Servers may record 30 more.`],
+  ['a day, while the month has less left than the overage', { ...daily(10, 10), ...monthly(100, 95), overage: 20 }, SITE, `Pages are refused ${UNTIL_DAY} Servers may record 20 more.`],
+  ['both, the day with its overage', { ...daily(10, 15), ...monthly(100, 100), overage: 5 }, SITE, `All uses are refused ${UNTIL_DAY} Pages are refused ${UNTIL_MONTH}`],
+  ['a limit of 0', monthly(0, 0), SITE, 'All uses are refused while the limit is 0.'],
+])('what a reached limit does is said, with %s', (_, given, sites, words) => {
+  const limits = limitsWith(given);
+  expect(reachedWords(limits, periodsOf(limits), sites)).toBe(words);
+}); // biome-ignore format: one row per line
+
+test('how many uses are left agrees with an oracle that records them one by one', () => {
+  for (const [limit, used, other, usedOther] of [
+    [10, 3, 20, 18],
+    [10, 14, 20, 18],
+    [0, 0, 5, 9],
+    [7, 7, 7, 7],
+  ] as const) {
+    for (const overage of [0, 1, 5, 30]) {
+      const periods = periodsOf(limitsWith({ ...daily(limit, used), ...monthly(other, usedOther) }));
+      let recorded = 0;
+      while (used + recorded + 1 <= limit + overage && usedOther + recorded + 1 <= other + overage) recorded += 1;
+      expect(allowedIn(periods, overage).left).toBe(recorded);
+      expect(allowedIn(periods, overage).refusing.length > 0).toBe(recorded === 0);
+    }
+  }
+});
+
+test.each([
+  [['https://a.example', 'http://a.example:8080', 'https://*.a.example', 'http://127.a.example', 'http://10.0.0.1'], true],
+  [['http://localhost', 'http://localhost:*', 'https://a.localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]:3000', 'capacitor://localhost', 'app://bundle'], false],
+])('of %j, visitors can reach the sites: %s', (sites, expected) => {
+  for (const site of sites) expect(isReachable(site), site).toBe(expected);
+}); // biome-ignore format: one row per line
+
+describe('a limit’s line', () => {
+  const [month] = periodsOf(limitsWith(monthly(100_000, 92_000))) as [Period];
+  test('says how much is used and left, and when it will be reached', () => {
+    const pace: Pace = { is: 'reaching', at: Date.parse('2026-11-28T12:00:00Z') };
+    expect(meterWords(month, pace)).toBe('92,000 of 100,000 · 8,000 left · reached about Sat, Nov 28');
+    expect(meterWords(month, { is: 'below', expected: 1 })).toBe('92,000 of 100,000 · 8,000 left');
+    expect(meterWords({ used: 100, limit: 100 }, { is: 'reached' })).toBe('100 of 100 · none left');
+    expect(meterWords({ used: 340, limit: 100 }, null)).toBe('340 of 100 · 240 over');
+  });
+  test('lists the alerts of this period and limit', () => {
+    const alert = {
+      id: '',
+      business_id: 1,
+      starts_on: '2026-11-15',
+      ends_on: '2026-12-14',
+      used: 1,
+      sent_at: null,
+      state: 'sent' as const,
+    };
+    const of = (threshold: number, at: string, more = {}) => ({
+      ...alert,
+      period: 'month' as const,
+      limit: 100_000,
+      threshold,
+      at,
+      ...more,
+    });
+    const alerts = [
+      of(100, '2026-11-22T10:00:00Z'),
+      of(80, '2026-11-19T23:59:00Z'),
+      of(80, '2026-11-18T00:00:00Z', { limit: 90_000 }),
+      of(80, '2026-10-20T00:00:00Z', { ends_on: '2026-11-14' }),
+      of(80, '2026-11-27T14:02:00Z', { period: 'day', limit: 10, ends_on: '2026-11-27' }),
+    ];
+    expect(alertWords(alerts, month)).toBe('Alerts: 80% on Thu, Nov 19, reached on Sun, Nov 22.');
+    const [day] = periodsOf(limitsWith(daily(10, 8))) as [Period];
+    expect(alertWords(alerts, day)).toBe('Alerts: 80% at 14:02 UTC.');
+    expect(alertWords([], month)).toBe('');
+  });
+  test('says when the limit resets, in UTC and in local time', () => {
+    expect(resetWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
+      /^Resets on Tue, Dec 1, 00:00 UTC \(Mon,? 16:00 your time\)\.$/, // browsers and Node disagree on the comma
+    );
+  });
+});
+
+const PACE = 'At the pace of the last seven full days,';
+test.each<[Pace, string]>([
+  [{ is: 'reached' }, ''],
+  [{ is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') }, `${PACE} the limit will be reached on Fri, Nov 27.`],
+  [{ is: 'below', expected: 8412.3 }, `${PACE} usage will be about 8,400 of 10,000 by Dec 14.`],
+  [{ is: 'below', expected: 9951 }, `${PACE} usage will be just under 10,000 by Dec 14.`],
+  [{ is: 'below', expected: 0 }, `${PACE} usage will be about 0 of 10,000 by Dec 14.`],
+])('the forecast %j is put in words', (pace, words) => {
+  expect(paceWords(pace, { limit: 10_000, days: { from: '2026-11-15', to: '2026-12-14' } })).toBe(words);
+});
