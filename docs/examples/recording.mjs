@@ -1,4 +1,4 @@
-// Records a use before each work (docs/product.md). It knows its customers, so it also works during an outage. Replace the login and the work.
+// Records a use before each work (docs/product.md). It knows its customers, so an outage does not stop it. Replace the login and the work.
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
