@@ -1,7 +1,7 @@
 // The tooltip, the keyboard navigation, and the table for screen readers.
 import { html } from './element.ts';
 import type { Drawn } from './plot.ts';
-import type { Bar } from './scale.ts';
+import { type Bar, changeIn } from './scale.ts';
 import type { Words } from './words.ts';
 
 function formatDays({ from, to }: Omit<Bar, 'whole' | 'before'>, { range, word }: Words, today: string): string {
@@ -10,9 +10,10 @@ function formatDays({ from, to }: Omit<Bar, 'whole' | 'before'>, { range, word }
 
 /** Returns the lines of a bar's tooltip: count, days and comparison. */
 export function tooltipLines(bar: Bar, words: Words, today: string): string[] {
-  const { count, before } = bar;
+  const { count, before, whole } = bar;
+  const change = before && whole ? changeIn(count, before.count, words) : '';
   const compared = before ? [`${formatDays(before, words, today)}: ${words.counted(before.count)}`] : [];
-  return [words.counted(count), formatDays(bar, words, today), ...compared];
+  return [`${words.counted(count)} ${change}`.trim(), formatDays(bar, words, today), ...compared];
 }
 
 /** Returns how many bars a key moves the mark. `forward` is -1 in right-to-left text, otherwise 1. */

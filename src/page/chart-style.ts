@@ -42,6 +42,7 @@ svg { position: absolute; inset: 0; overflow: visible; }
 .bar.part { fill-opacity: 0.35; stroke: var(--bar); stroke-dasharray: 3 2; }
 .bar.marked { fill: var(--bar-marked); }
 path.before { fill: none; stroke: currentColor; stroke-width: 1.5; stroke-dasharray: 4 3; stroke-linecap: round; }
+path.limit { stroke: light-dark(#b3261e, #ff8a80); stroke-width: 1.5; stroke-dasharray: 10 4; }
 [data-state='loading'] .plot:not(:has(svg)) {
   background: repeating-linear-gradient(90deg, var(--grid) 0 16px, #0000 0 22px) 0 100% / 100% 60% no-repeat;
 }

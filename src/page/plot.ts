@@ -1,7 +1,8 @@
 // Draws the bars and axes as SVG, for the available size. Groups days by week or month where their bars would be too thin, and mirrors
 // everything for right-to-left languages.
 import { svg } from './element.ts';
-import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
+import type { Limit } from './report.ts';
+import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, UNITS, type Unit } from './scale.ts';
 import type { Words } from './words.ts';
 
 const TOP = 10;
@@ -20,11 +21,13 @@ export type Drawn = {
   mark: (index: number) => { x: number; y: number };
 };
 
-/** `before` is empty if there is no comparison. `textWidth` measures a label. */
+/** `before` is empty if there is no comparison. `by`: the finest unit of the bars. `textWidth` measures a label. */
 type Options = {
   used: readonly Day[];
   before: readonly Day[];
   today: string;
+  by: Unit;
+  limit: Limit | undefined;
   width: number;
   height: number;
   rightToLeft: boolean;
@@ -38,20 +41,24 @@ function barPath(x: number, width: number, base: number, height: number): string
 }
 
 export function plot(options: Options, words: Words): Drawn {
-  const { used, before, today, width, height, rightToLeft, textWidth } = options;
+  const { used, before, today, by, limit, width, height, rightToLeft, textWidth } = options;
   const base = height - BOTTOM;
   const inner = base - TOP;
 
   function layOut(unit: Unit) {
     const bars = barsBy(unit, used, before, today);
-    const highest = bars.reduce((most, { count, before }) => Math.max(most, count, before?.count ?? 0), 0);
+    const most = bars.reduce((most, { count, before }) => Math.max(most, count, before?.count ?? 0), 0);
+    // A limit that is far away would make the bars too low.
+    const line = unit === 'day' && limit && limit.count <= 2 * most ? limit : undefined;
+    const highest = Math.max(most, line?.count ?? 0);
     const counts = countTicks(highest, inner / TICK_EVERY.y);
     const left = Math.ceil(Math.max(...counts.map((count) => textWidth(words.compact(count))))) + 10;
-    return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };
+    return { unit, bars, counts, left, line, band: Math.max(0, width - left) / bars.length };
   }
-  let layout = layOut('day');
-  for (const unit of ['week', 'month'] as const) if (barIn(0, layout.band).width < MIN_BAR) layout = layOut(unit);
-  const { unit, bars, counts, left, band } = layout;
+  let layout = layOut(by);
+  for (const unit of UNITS.slice(UNITS.indexOf(by) + 1))
+    if (barIn(0, layout.band).width < MIN_BAR) layout = layOut(unit);
+  const { unit, bars, counts, left, line, band } = layout;
 
   const top = counts.at(-1) || 1;
   const y = (count: number) => base - Math.round((count / top) * inner);
@@ -84,12 +91,18 @@ export function plot(options: Options, words: Words): Drawn {
     const bar = barIn(index, band);
     return svg('path', {
       class: whole ? 'bar' : 'bar part',
-      d: barPath(at(left + bar.x, bar.width), bar.width, base, Math.max(count && 1, base - y(count))),
+      d: count ? barPath(at(left + bar.x, bar.width), bar.width, base, Math.max(1, base - y(count))) : '',
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
   // h.1 draws a single point as a dot.
-  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : [];
+  const earlier = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : [];
+  const limited = line
+    ? [
+        svg('path', { class: 'limit', d: `M${at(left)} ${y(line.count) + 0.5}H${at(width)}` }),
+        svg('text', { x: at(width), y: y(line.count) - 5, 'text-anchor': 'end' }, line.label),
+      ]
+    : [];
 
   return {
     unit,
@@ -101,7 +114,8 @@ export function plot(options: Options, words: Words): Drawn {
       cursor,
       ...shapes,
       ...grid.slice(0, 2),
-      ...line,
+      ...earlier,
+      ...limited,
       ...names,
     ),
     indexAt: (x) => clamp(Math.floor((at(x) - left) / band), bars.length - 1),

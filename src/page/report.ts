@@ -22,8 +22,10 @@ const isDayList = (days: unknown): days is Day[] =>
 type Period = { from: string; to: string; total: number; used: Day[] };
 /** The `load` event's detail. `before` is set after the compared days are loaded. */
 export type Loaded = Period & { before?: Period };
+/** A daily limit, drawn as a dashed line in charts of days. */
+export type Limit = { count: number; label: string };
 /** Data that a script can set. The chart compares day i of `before` with day i of `used`. `today` defaults to the current day in UTC. */
-export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
+export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined; limit?: Limit | undefined };
 
 export function periodOf(used: Day[]): Period {
   if (!isDayList(used)) throw reportFailure('attributes', 'data: used and before must be lists of { date, count }');

@@ -3,7 +3,9 @@ import { addDays, daysIn, type Range } from '../core/time.ts';
 
 export type Day = { date: string; count: number };
 
-export type Unit = 'day' | 'week' | 'month';
+/** From fine to coarse. */
+export const UNITS = ['day', 'week', 'month'] as const;
+export type Unit = (typeof UNITS)[number];
 
 type Span = { from: string; to: string; count: number };
 /** The days that a bar covers, and the corresponding days of the compared period. */
@@ -86,11 +88,14 @@ export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[],
   });
 }
 
-/** Returns the labels of the vertical axis: evenly spaced integers from 0, at most `most` of them above 0. */
+/** Returns the labels of the vertical axis: evenly spaced integers from 0, at most `most` of them above 0. The last is near `max`. */
 export function countTicks(max: number, most: number): number[] {
   const rough = Math.max(1, max / Math.max(1, most));
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+  const steps = [1, 2, 2.5, 3, 4, 5, 10].map((factor) => factor * power);
+  const ends = (step: number) => Math.ceil(max / step) * step;
+  const fitting = steps.filter((step) => step >= rough && Number.isInteger(step));
+  const step = fitting.reduce((best, one) => (ends(one) < ends(best) ? one : best));
   return Array.from({ length: Math.ceil(max / step) + 1 }, (_, index) => index * step);
 }
 

@@ -16,14 +16,14 @@ import {
   type ReportRequest,
   requestOf,
 } from './report.ts';
-import { type Compare, changeIn, clamp, comparedWith, summaryOf, type Unit } from './scale.ts';
+import { type Compare, changeIn, clamp, comparedWith, summaryOf, UNITS, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** The properties that reflect an attribute. `baseUrl` reflects `base-url`. */
-const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit'] as const;
+const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit', 'by'] as const;
 /** The attributes that the request depends on. */
 const REQUESTED = ['business', 'token', 'from', 'to', 'base-url'];
-const DISPLAYED = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
+const DISPLAYED = ['label', 'dir', 'unit', 'by', ...WORDS.map((word) => `word-${word}`)];
 const TOTAL_SCALE = 2.6; // the width of bold 28 px text relative to a 12 px label
 const SERVICE = new URL(import.meta.url).origin;
 
@@ -174,7 +174,10 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     }
     try {
       const request = data ? null : requestOf(this, base);
-      const loaded: Loaded = periodOf(request ? await fetchReport(request, signal) : (data as Data).used);
+      const used = request ? await fetchReport(request, signal) : (data as Data).used;
+      // A day that has just begun would look like a drop.
+      if (request && used.length > 1 && used.at(-1)?.date === this.#today && used.at(-1)?.count === 0) used.pop();
+      const loaded: Loaded = periodOf(used);
       if (data?.before) loaded.before = periodOf(data.before);
       await words;
       if (signal.aborted) return;
@@ -283,7 +286,9 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     if (loaded && width > 0) {
       const rightToLeft = this.#card.dir === 'rtl';
       const days = { used: loaded.used, before: summary.compared, today: this.#today };
-      const drawn = plot({ ...days, width, height, rightToLeft, textWidth: this.#textWidth }, words);
+      const by = UNITS.find((unit) => unit === this.by) ?? 'day';
+      const limit = this.#data?.limit;
+      const drawn = plot({ ...days, by, limit, width, height, rightToLeft, textWidth: this.#textWidth }, words);
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
       if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));

@@ -255,7 +255,7 @@ describe('a comparison', () => {
     expect(await part('change').textContent()).toBe('+43%');
     expect(await range()).toBe('Mar 1 – 28, 2026 Previous Feb 1 – 28, 2026: 280 (28 days)');
     await press('Tab', 'Home');
-    const lines = ['1 use', 'Sun, Mar 1, 2026', 'Sun, Feb 1, 2026: 10 uses'];
+    const lines = ['1 use −90%', 'Sun, Mar 1, 2026', 'Sun, Feb 1, 2026: 10 uses'];
     expect([await text('tooltip'), await aria('valuetext')]).toEqual([lines.join('\n'), lines.join(' – ')]);
     expect(await cells(0)).toEqual(['day', 'uses', 'Previous']);
     expect(await cells(1)).toEqual([lines[1], '1', lines[2]]);
@@ -453,6 +453,31 @@ describe('the chart’s image', () => {
       ]);
       expect(await range()).toBe(`Jan 1, 2025 – Jan 1, 2026${by}`);
     }
+  });
+
+  test('covers at least the unit that the page chooses, and shows a daily limit only by day', async () => {
+    await open('<usage-chart></usage-chart>', { until: 'loading' });
+    await setData('2026-03-01', Array(28).fill(10));
+    await inFrame(`chart.data = { ...chart.data, limit: { count: 15, label: 'Daily limit' } }`);
+    expect(await bars().count()).toBe(28);
+    expect((await labels()).map(({ text }) => text)).toContain('Daily limit');
+    await expectNoOverlap();
+    await change('by', 'week');
+    expect(await bars().count()).toBe(4);
+    expect(await page.locator('usage-chart path.limit').count()).toBe(0);
+    await inFrame(`chart.by = 'day'; chart.data = { ...chart.data, limit: { count: 500, label: 'Daily limit' } }`);
+    expect(await page.locator('usage-chart path.limit').count()).toBe(0); // far above all bars
+  });
+
+  test('ends at yesterday as long as today has no uses', async () => {
+    await open(tag(shop, `from="${addDays(TODAY, -6)}" to="${TODAY}"`), { until: 'empty' });
+    expect(await bars().count()).toBe(6);
+    await setData(addDays(TODAY, -1), [3, 0]);
+    expect(
+      await inChart<string[]>(`return [...root.querySelectorAll('.bar')].map((bar) => bar.getAttribute('d'))`),
+    ).toEqual([
+      ...[expect.stringMatching(/^M/), ''], // today's zero draws nothing
+    ]);
   });
 
   test('marks today’s bar as incomplete', async () => {

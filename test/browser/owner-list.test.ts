@@ -1,4 +1,5 @@
 // The list of businesses in the console: loading, sorting and searching it, and returning to it from a business.
+import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
@@ -181,9 +182,43 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
   await eventually(names).toEqual(['D', 'B', 'C', 'E']);
   expect(await hash()).toBe('#/?sort=growth&show=attention');
   await total('4 of 6 businesses · 135 uses in 27 full days');
+  const downloading = page.waitForEvent('download');
+  await button('Download CSV').click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toBe('Businesses, Mar 3 – 29, 2026 vs Feb 3 – Mar 1, 2026.csv');
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  expect([lines.length, ...lines.slice(0, 2)]).toEqual([
+    ...[1 + 4 * 27, 'business_id,business,date,uses,compared_date,compared_uses', '4,D,2026-03-03,3,2026-02-03,4'],
+  ]);
   await search().fill('nobody');
   await button('Show all').click();
   await eventually(names).toHaveLength(6);
+});
+
+test('a business has the same total and change in the list as in its view', async () => {
+  page = await world.enter('', world.keys.owner);
+  await row('Galactic Counters').waitFor();
+  const shown = await page.locator('.row').evaluateAll((rows: unknown[]) =>
+    (rows as { querySelector: (selector: string) => { title: string; innerText: string } }[]).map((one) => ({
+      name: one.querySelector('.label').innerText,
+      total: one.querySelector('.count').title,
+      change: one.querySelector('.growth').innerText.split('\n')[0]?.replace(/:.*|–/s, '') ?? '',
+    })),
+  );
+  expect(shown.length).toBeGreaterThan(5);
+  for (const { name, total, change } of shown) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await opened(name);
+    await page.locator('.drawing[aria-busy="false"]').waitFor();
+    const head = async () => (await page.locator('usage-chart [part=total]').innerText()).replaceAll(/\s+/g, ' ');
+    await eventually(head).toMatch(/use/);
+    expect(`${await head()} `.startsWith(`${`${total} ${change}`.trim()} `), `${name}: ${await head()}`).toBe(true);
+    await page.goBack();
+    await row('Galactic Counters').waitFor();
+    await armed();
+  }
 });
 
 describe('the list search', () => {

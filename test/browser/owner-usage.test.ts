@@ -1,11 +1,11 @@
 // The Usage view of a business in the console: its days, figures, CSV file and limits.
 import { readFileSync } from 'node:fs';
-import type { Page, Request, Route } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
-import { continueRequest, failWith, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
+import { continueRequest, failWith, startClock, stepsOn, withServiceClock } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -351,67 +351,23 @@ test.each([1, -1])(
   },
 );
 
-describe('the CSV file', () => {
-  test('contains the selected days, is named after them, and is requested once by a double click', async () => {
-    const business = await used();
-    await open(business, '?range=7');
-    await settled();
-    const files = watchReports('text/csv');
-    const downloading = page.waitForEvent('download');
-    await button('Download CSV').dblclick();
-    const download = await downloading;
-    const [from, to] = await rangeIn();
-    expect(download.suggestedFilename()).toBe(`usage-${business.id}-${from}-${to}.csv`);
-    const lines = HISTORY.slice(0, 7).map(([ago, uses]) => `${addDays(today(), -ago)},${uses}`);
-    expect(readFileSync(await download.path(), 'utf8')).toBe(['date,count', ...lines.reverse(), ''].join('\r\n'));
-    expect(files.length).toBe(1);
-  });
-
-  test('is not saved if the request fails or other days are selected meanwhile', async () => {
-    const business = await used();
-    await open(business, '?range=7');
-    await settled();
-    const saved: string[] = [];
-    page.on('download', (download) => saved.push(download.suggestedFilename()));
-    const files = (how: (route: Route) => Promise<unknown>) => async (route: Route) =>
-      void (route.request().headers().accept === 'text/csv' ? await how(route) : await route.fallback());
-    const reports = /\/business\/usage\//;
-    await page.route(reports, files(failWith(503, 'x')));
-    await button('Download CSV').click();
-    await page.getByText('Nothing was saved. The service cannot reach its database right now.').waitFor();
-    await eventually(() => page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
-    await page.unroute(reports);
-
-    const held = await hold('GET', reports, 'text/csv');
-    await button('Download CSV').click();
-    await button('Downloading…').waitFor();
-    const [first] = await rangeIn();
-    await days().selectOption('Last 28 days');
-    await button('Download CSV').waitFor();
-    const answered = page.waitForResponse((answer) => answer.request().headers().accept === 'text/csv');
-    held.release(continueRequest);
-    await (await answered).finished();
-    await page.unroute(reports);
-    await days().selectOption('Last 7 days');
-    await shows(first ?? '', today());
-    const downloading = page.waitForEvent('download');
-    await button('Download CSV').click();
-    await downloading;
-    expect(saved).toEqual([`usage-${business.id}-${first}-${today()}.csv`]);
-  });
-
-  test('is saved even if no frame has been painted since its days were selected', async () => {
-    const business = await used();
-    await open(business, '?range=7');
-    await settled();
-    await holdFrames(page);
-    const downloading = page.waitForEvent('download');
-    await days().selectOption('Last 28 days');
-    const from = addDays(today(), -27);
-    await until(async () => expect(await rangeIn()).toEqual([from, today()]));
-    await button('Download CSV').click();
-    expect((await downloading).suggestedFilename()).toBe(`usage-${business.id}-${from}-${today()}.csv`);
-  });
+test('the CSV file has each full day beside the day it is compared with, needs no request, and is named in words', async () => {
+  const business = await used();
+  await open(business, '?range=7');
+  await settled();
+  const files = watchReports('text/csv');
+  const downloading = page.waitForEvent('download');
+  await button('Download CSV').dblclick();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toMatch(/^Spare, .* vs .*\.csv$/);
+  const usesOn = (ago: number) => HISTORY.find(([day]) => day === ago)?.[1] ?? 0;
+  const lines = [6, 5, 4, 3, 2, 1].map((ago) =>
+    [ago, ago + 7].flatMap((day) => [addDays(today(), -day), usesOn(day)]).join(','),
+  );
+  expect(readFileSync(await download.path(), 'utf8')).toBe(
+    ['\ufeffdate,uses,compared_date,compared_uses', ...lines, ''].join('\r\n'),
+  );
+  expect(files).toEqual([]);
 });
 
 describe('the limit meters', () => {

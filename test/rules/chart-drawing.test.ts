@@ -22,7 +22,7 @@ class Shape {
   }
 }
 
-type Subject = { used: readonly Day[]; before: readonly Day[]; width: number; rightToLeft: boolean };
+type Subject = { used: readonly Day[]; before: readonly Day[]; by: Unit; width: number; rightToLeft: boolean };
 type Drawn = {
   image: Shape;
   unit: Unit;
@@ -63,6 +63,7 @@ function draw(used: readonly Day[], width: number, more: Partial<Subject> = {}, 
     used,
     before: [],
     today: '2030-01-01',
+    by: 'day' as const,
     width,
     height: HEIGHT,
     rightToLeft: false,
@@ -120,7 +121,7 @@ describe('a bar', () => {
     // Each side of a bar is a line and a rounded corner.
     const heights = bars.map(({ attributes: { d = '' } }) => {
       const [, line, corner] = /v([\d.]+)q0 -?([\d.]+)/.exec(d) ?? [];
-      return Number(line) + Number(corner);
+      return Number(line ?? 0) + Number(corner ?? 0); // 0 draws nothing
     });
     expect(heights.slice(0, 2)).toEqual([0, 1]);
   });

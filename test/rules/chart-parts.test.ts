@@ -96,8 +96,8 @@ describe('ticks', () => {
     [1, 4, [0, 1]],
     [30, 4, [0, 10, 20, 30]],
     [31, 4, [0, 10, 20, 30, 40]],
-    [900, 4, [0, 500, 1000]],
-    [3, 0, [0, 5]],
+    [900, 4, [0, 300, 600, 900]],
+    [3, 0, [0, 3]],
   ])('of counts up to %i are round numbers, about %i of them', (max, most, ticks) => {
     expect(countTicks(max, most)).toEqual(ticks);
   });
@@ -119,7 +119,7 @@ test.each<[name: string, bar: Omit<Bar, 'whole'>, lines: string[]]>([
   [
     'a compared week',
     { from: '2025-01-01', to: '2025-01-07', count: 7, before: { from: '2024-01-03', to: '2024-01-09', count: 14 } },
-    ['7 uses', 'Jan 1 – 7, 2025', 'Jan 3 – 9, 2024: 14 uses'],
+    ['7 uses −50%', 'Jan 1 – 7, 2025', 'Jan 3 – 9, 2024: 14 uses'],
   ],
   [
     'a week that includes today',

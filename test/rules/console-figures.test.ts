@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Limits, ListedBusiness } from '../../src/business/description.ts';
 import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
+import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { daysOf, type LoadedDays, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
@@ -182,6 +183,10 @@ describe('200 histories', () => {
         if (unit === 'month' || expected.compared.length <= used.length)
           expect(drawn, `${round} ${unit}`).toBe(earlier);
       }
+      // The file has the same days as the total, each beside the day it is compared with.
+      const file = dayRows(full.length > 0 ? used.slice(0, full.length) : used, summary.compared);
+      const column = (at: number) => file.reduce((sum, row) => sum + Number(row[at] ?? 0), 0);
+      expect([column(1), column(3)]).toEqual([sum, earlier]);
       // Sources are compared over the same days.
       const parts = comparedParts(shown.range, compared, now);
       if (parts !== null) {

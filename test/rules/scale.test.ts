@@ -12,11 +12,15 @@ test.each([
   [3, 4, [0, 1, 2, 3]],
   [7, 4, [0, 2, 4, 6, 8]],
   [31, 4, [0, 10, 20, 30, 40]],
-  [1000, 4, [0, 500, 1000]],
+  [1000, 4, [0, 250, 500, 750, 1000]],
+  [900, 4, [0, 300, 600, 900]],
   [999_999_999, 3, [0, 500_000_000, 1_000_000_000]],
-])('an axis for counts up to %i has ticks at round whole numbers, with at most %i intervals', (max, most, ticks) => {
-  expect(countTicks(max, most)).toEqual(ticks);
-});
+])(
+  'an axis for counts up to %i has ticks at round whole numbers that end near it, with at most %i intervals',
+  (max, most, ticks) => {
+    expect(countTicks(max, most)).toEqual(ticks);
+  },
+);
 
 test.each([
   [1, 4, ['2026-03-01']],

@@ -1,8 +1,10 @@
 // The usage view's wording for an invalid range and the figures.
 import { expect, test } from 'vitest';
+import { csvOf } from '../../src/core/csv.ts';
+import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
-import { figureWords, problemWords } from '../../src/page/owner/usage/usage-words.ts';
+import { figureWords, fileName, problemWords, rangeName } from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
   ['', '2026-03-09', 'The first day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
@@ -21,6 +23,7 @@ test.each([
   expect(problemWords(findRangeProblem({ from, to }) as RangeProblem, { from, to })).toBe(words);
 });
 
+const range = (from: string, to: string) => ({ from, to });
 const days = (first: number, ...counts: number[]) =>
   counts.map((count, index) => ({ date: `2026-03-${`${first + index}`.padStart(2, '0')}`, count }));
 
@@ -33,3 +36,26 @@ test.each([
 ])('the usage view describes figures %s', (_, figures, words) => {
   expect(figureWords(figures)).toEqual(words);
 }); // biome-ignore format: one row per line
+
+test.each([
+  ['2026-10-01', '2026-12-31', 3, 'Q4 2026'],
+  ['2026-11-01', '2026-11-27', 1, 'November 2026'],
+  ['2025-01-01', '2025-12-31', 12, '2025'],
+  ['2025-11-01', '2026-10-31', 12, 'Nov 1, 2025 – Oct 31, 2026'],
+  ['2026-11-15', '2026-12-14', 1, 'Nov 15 – Dec 14, 2026'],
+  ['2026-10-31', '2026-11-27', null, 'Oct 31 – Nov 27, 2026'],
+] as const)('a file of the days %s to %s (%s months) is named “%s”', (from, to, months, name) => {
+  expect(rangeName({ from, to }, months)).toBe(name);
+});
+
+test('a file is named after the business and both ranges, and has each day beside the day it is compared with', () => {
+  const [q4, before] = [range('2026-10-01', '2026-12-31'), range('2025-10-01', '2025-12-31')];
+  expect(fileName('Northwind Coffee', q4, before, 3)).toBe('Northwind Coffee, Q4 2026 vs Q4 2025');
+  expect(fileName('Northwind Coffee', q4, null, 3)).toBe('Northwind Coffee, Q4 2026');
+  expect(dayRows(days(1, 5, 6), days(8, 7, 0, 9))).toEqual([
+    ['2026-03-01', 5, '2026-03-08', 7],
+    ['2026-03-02', 6, '2026-03-09', 0],
+    [null, null, '2026-03-10', 9], // a longer month
+  ]);
+  expect(csvOf([[1, '=SUM(A1)', 'a "b", c', null]])).toBe(`1,'=SUM(A1),"a ""b"", c",\r\n`);
+});

@@ -106,8 +106,6 @@ export function connect(key: string, onEnd: () => void) {
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,
-    csv: async (id: number, range: Range, source: string | null) =>
-      (await requireOk(report(id, range, only(source), 'text/csv'))).blob(),
     sources: async (id: number, range: Range) => (await dataOf(report(id, range, { by: 'source' }))).sources ?? [],
     sourcesCsv: async (id: number, range: Range) =>
       (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).blob(),

@@ -17,6 +17,7 @@ const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
 const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, ...CLOCK });
 const monthDay = new Intl.DateTimeFormat(LANGUAGE, { day: 'numeric', month: 'short', ...UTC });
+const monthName = new Intl.DateTimeFormat(LANGUAGE, { month: 'long', year: 'numeric', ...UTC });
 const utcTime = new Intl.DateTimeFormat(LANGUAGE, { ...CLOCK, ...UTC });
 const weekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'long', ...UTC });
 const shortDay = new Intl.DateTimeFormat(LANGUAGE, { ...WEEKDAY, ...UTC });
@@ -42,6 +43,8 @@ export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
 /** “Nov 15 – Dec 14”, or one day */
 export const monthDays = (from: string, to = from): string => monthDay.formatRange(new Date(from), new Date(to));
+/** “November 2026” */
+export const monthWords = (date: string): string => monthName.format(new Date(date));
 export const timeWords = (at: string): string => utcTime.format(new Date(at));
 /** “Monday, Nov 2, 2026” */
 export const dayHeading = (date: string): string => `${weekday.format(new Date(date))}, ${dayWords(date)}`;

@@ -5,7 +5,13 @@ export type Period = { from: string; to: string; total: number; used: Day[] };
 /** The `load` event's `detail`. If `compare` is set, a second event adds `before`. */
 export type Loaded = Period & { before?: Period };
 /** Data for the chart to draw without sending a request. Day i of `before` is compared with day i of `used`. */
-export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
+export type Data = {
+  used: Day[];
+  before?: Day[] | undefined;
+  today?: string | undefined;
+  /** A daily limit, drawn as a dashed line in charts of days. */
+  limit?: { count: number; label: string } | undefined;
+};
 /** The compared period: the shown range moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
 export type Compare = 'previous' | 'year';
 /** The `error` event's `detail`. `status` is 0 if there was no response. `message` is for developers. */
@@ -25,6 +31,7 @@ export type UsageChartAttributes = {
   label?: string | undefined;
   unit?: string | undefined;
   compare?: Compare | 'off' | boolean | undefined;
+  by?: 'day' | 'week' | 'month' | undefined;
   'base-url'?: string | undefined;
 } & { [word in `word-${Word}`]?: string | undefined };
 
@@ -42,6 +49,7 @@ export interface UsageChart extends HTMLElement {
   baseUrl: string | null;
   label: string | null;
   unit: string | null;
+  by: string | null;
   get compare(): Compare | null;
   set compare(value: Compare | 'off' | boolean | null);
   data: Data | null;

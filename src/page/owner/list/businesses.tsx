@@ -7,6 +7,9 @@ import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
 import { type Memory, ROWS, type Session } from '../session.ts';
+import { DAY_COLUMNS, dayRows } from '../usage/day-rows.ts';
+import { saveRows } from '../usage/download.tsx';
+import { fileName } from '../usage/usage-words.ts';
 import { failureWords } from '../words.ts';
 import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
@@ -114,6 +117,14 @@ export function BusinessesView({ session, query, memory }: Props) {
   function showMore(): void {
     setShown({ href, rows: rows + ROWS, firstNew: rows });
   }
+  function download(): void {
+    const rows = matches.flatMap(({ id, name, used }) => {
+      const growth = growthOf(used);
+      return dayRows(growth.now.days, growth.before.days).map((row) => [id, name, ...row]);
+    });
+    const { now, before } = growthOf(matches[0]?.used ?? []);
+    saveRows([['business_id', 'business', ...DAY_COLUMNS], ...rows], fileName('Businesses', now, before, null));
+  }
   function clear(): void {
     setQuery({ q: null, show: null }, 'replace');
     search.current?.focus();
@@ -164,6 +175,9 @@ export function BusinessesView({ session, query, memory }: Props) {
             ))}
           </select>
         </label>
+        <Button class="quiet" busy={matches.length === 0} onClick={download}>
+          Download CSV
+        </Button>
       </div>
       {!isHidden && <Filters businesses={businesses} filter={filter} query={query} />}
       <p class="entered" role="status">
@@ -209,8 +223,8 @@ export function BusinessesView({ session, query, memory }: Props) {
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Uses and growth cover the last 27 full days, without today. Growth compares them with the 28 days before,
-          aligned to weekdays. Days are in UTC.
+          Uses and growth cover the last 27 full days, without today. Growth compares them with the same weekdays 28
+          days earlier. Days are in UTC.
         </p>
       )}
     </div>

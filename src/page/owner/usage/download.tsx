@@ -1,5 +1,5 @@
-// Downloads the shown days as a CSV file.
-import type { Range } from '../../../core/time.ts';
+// Saves CSV files.
+import { type Cell, csvOf } from '../../../core/csv.ts';
 import type { Failure } from '../api.ts';
 import { Button, Notice } from '../parts.tsx';
 import { useMutation } from '../query.ts';
@@ -11,16 +11,19 @@ function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
-  link.download = name;
+  link.download = `${name}.csv`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), BLOB_MS);
 }
 
+/** Saves rows that the page has loaded. Excel needs the byte order mark to read names with accents. */
+export const saveRows = (rows: Cell[][], name: string): void =>
+  save(new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv' }), name);
+
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Downloads a report for `range`, unless the owner chooses other days or leaves the tab before the file arrives. */
-export function useDownload(id: number, range: Range, kind: string, read: () => Promise<Blob>): Download {
-  const name = `usage-${id}-${range.from}-${range.to}${kind}.csv`;
+/** Downloads a report, unless the owner chooses other days or leaves the tab before the file arrives. */
+export function useDownload(name: string, read: () => Promise<Blob>): Download {
   const { busy, failure, run } = useMutation(name);
   const start = () =>
     void run('Downloading…', async (isWanted) => {
@@ -30,7 +33,7 @@ export function useDownload(id: number, range: Range, kind: string, read: () => 
   return { busy, failure, start };
 }
 
-export const DownloadButton = ({ busy, start, words = 'Download CSV' }: Download & { words?: string }) => (
+export const DownloadButton = ({ busy, start, words }: Download & { words: string }) => (
   <Button class="quiet" busy={busy !== null} onClick={start}>
     {busy ?? words}
   </Button>

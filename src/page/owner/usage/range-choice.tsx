@@ -1,6 +1,7 @@
 // Chooses the days to show and to compare with. The URL contains the choice.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
+import { UNITS, type Unit } from '../../scale.ts';
 import { useDebounce } from '../debounce.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
@@ -17,11 +18,13 @@ import {
   rangeOfChoice,
   type Shown,
 } from './ranges.ts';
-import { billingWords, COMPARISON_WORDS, problemWords } from './usage-words.ts';
+import { billingWords, COMPARISON_WORDS, problemWords, UNIT_WORDS } from './usage-words.ts';
 
 type Props = {
   shown: Shown;
   comparison: Comparison;
+  /** What each bar covers, at least. */
+  by: Unit;
   /** The query in the URL's hash. */
   address: string;
   /** The reason why the days in the URL are invalid, or null. */
@@ -31,7 +34,7 @@ type Props = {
   billing: Range | null;
 };
 
-export function RangeChoice({ shown, comparison, address, fault, today, billing }: Props) {
+export function RangeChoice({ shown, comparison, by, address, fault, today, billing }: Props) {
   // Resets the date fields on every choice, even if the URL stays the same.
   const [turn, setTurn] = useState(0);
   const [before, after] = [earlier(shown, today), later(shown, today)];
@@ -66,27 +69,43 @@ export function RangeChoice({ shown, comparison, address, fault, today, billing 
           ›
         </Button>
       </div>
-      <fieldset class="compare">
-        <legend>Compare</legend>
-        <div class="segments">
-          {COMPARISONS.map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="compare"
-                class="sr-only"
-                checked={one === comparison}
-                onChange={() => setQuery({ compare: one === 'previous' ? null : one }, 'push')}
-              />
-              <span>{COMPARISON_WORDS[one]}</span>
-            </label>
-          ))}
-        </div>
-      </fieldset>
+      <div class="options">
+        <Segments name="compare" title="Compare" all={COMPARISONS} chosen={comparison} words={COMPARISON_WORDS} />
+        <Segments name="by" title="Bars" all={UNITS} chosen={by} words={UNIT_WORDS} />
+      </div>
       <Dates range={shown.range} reset={`${address} ${turn}`} fault={fault} />
     </div>
   );
 }
+
+type SegmentsProps<One extends string> = {
+  /** The name of the choice in the URL, which omits the first one. */
+  name: string;
+  title: string;
+  all: readonly One[];
+  chosen: One;
+  words: Record<One, string>;
+};
+
+const Segments = <One extends string>({ name, title, all, chosen, words }: SegmentsProps<One>) => (
+  <fieldset class="compare">
+    <legend>{title}</legend>
+    <div class="segments">
+      {all.map((one) => (
+        <label key={one}>
+          <input
+            type="radio"
+            name={name}
+            class="sr-only"
+            checked={one === chosen}
+            onChange={() => setQuery({ [name]: one === all[0] ? null : one }, 'push')}
+          />
+          <span>{words[one]}</span>
+        </label>
+      ))}
+    </div>
+  </fieldset>
+);
 
 /** When `reset` changes, the fields discard typed input and show `range` again. */
 type DatesProps = { range: Range; reset: string; fault: string | null };

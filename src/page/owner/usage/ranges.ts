@@ -3,7 +3,7 @@ import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Rang
 import { type Compare, comparedWith } from '../../scale.ts';
 
 /** The arrows move a range by this number of calendar months, or by the range's length if this is null. */
-type Months = 1 | 3 | 12;
+export type Months = 1 | 3 | 12;
 /** `billing`: the billing month, or null if it is not known. */
 type Choice = { label: string; months: Months | null; rangeAt: (today: string, billing: Range | null) => Range };
 
@@ -101,7 +101,7 @@ export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Rang
 const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
 
 /** Returns the number of months if the range is a whole month, quarter or year, or the current one to date. Otherwise, returns null. */
-function monthsOf({ choice, range }: Shown, today: string): Months | null {
+export function monthsOf({ choice, range }: Shown, today: string): Months | null {
   if (choice !== null) return CHOICES[choice].months;
   const lengths = [1, 3, 12] as const;
   const isUnit = (months: Months) =>
@@ -160,9 +160,6 @@ export function fullDays({ from, to }: Range, today: string): Range | null {
   const last = to < today ? to : addDays(today, -1);
   return last < from ? null : { from, to: last };
 }
-
-/** Returns whether a range is compared with calendar months. Otherwise, it is compared with the same weekdays. */
-export const isCalendar = (shown: Shown, today: string): boolean => monthsOf(shown, today) !== null;
 
 /**
  * Returns the days with which the full days of a range are compared: those of the previous month, quarter or year, or else the same

@@ -8,7 +8,9 @@ import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
+import type { Months } from './ranges.ts';
 import { comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
+import { fileName } from './usage-words.ts';
 
 const LOADING_ROWS = 3;
 /** More rows without uses are only counted. */
@@ -17,6 +19,8 @@ const MAX_UNUSED = 20;
 type Props = {
   api: Api;
   id: number;
+  name: string;
+  months: Months | null;
   range: Range;
   compared: Range | null;
   today: string;
@@ -27,7 +31,7 @@ type Props = {
   chosen: string | null;
 };
 
-export function Sources({ api, id, range, compared, today, revision, sites, chosen }: Props) {
+export function Sources({ api, id, name, months, range, compared, today, revision, sites, chosen }: Props) {
   const covered = coveredBy(range);
   const parts = comparedParts(range, compared, today);
   const key = [covered, parts?.now, parts?.before].map((part) => part && `${part.from} ${part.to}`).join(' ');
@@ -39,7 +43,10 @@ export function Sources({ api, id, range, compared, today, revision, sites, chos
     const [uses, now, before] = await Promise.all([all, isWhole ? all : read(parts.now), read(parts.before)]);
     return { key, uses, parts: { now, before } };
   });
-  const download = useDownload(id, covered, '-by-source', () => api.sourcesCsv(id, covered));
+  const download = useDownload(
+    fileName(`${name} by source`, covered, null, daysIn(range) > MAX_DAYS_BY_SOURCE ? null : months),
+    () => api.sourcesCsv(id, covered),
+  );
   const loaded = data?.key === key ? data : null;
   const rows = loaded && rowsOf(loaded.uses, loaded.parts, sites ?? []);
   const isEmpty = rows?.every(({ source }) => source === null) === true;

@@ -1,9 +1,10 @@
 // The Usage tab's wording for days, figures and limits.
 import { FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
-import { compact, dayWords, meanWords, number, shortDayWords } from '../formats.ts';
+import type { Unit } from '../../scale.ts';
+import { compact, dayWords, meanWords, monthWords, number, rangeWords, shortDayWords } from '../formats.ts';
 import type { Figures } from './figures.ts';
 import { periodName } from './limit-words.ts';
-import type { Comparison, RangeProblem } from './ranges.ts';
+import type { Comparison, Months, RangeProblem } from './ranges.ts';
 
 const ENDS = { from: 'first', to: 'last' } as const;
 
@@ -25,6 +26,8 @@ export const COMPARISON_WORDS: Record<Comparison, string> = {
   off: 'Off',
 };
 
+export const UNIT_WORDS: Record<Unit, string> = { day: 'Day', week: 'Week', month: 'Month' };
+
 export const NOT_COMPARED = `Not compared: with the earlier days, the report would exceed ${number(MAX_RANGE_DAYS)} days or begin before 1970.`;
 
 const fullDaysWords = (days: number) => (days === 1 ? 'one full day' : `${number(days)} full days`);
@@ -45,6 +48,19 @@ export function figureWords(figures: Figures | null): FigureWords[] {
 }
 
 const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 4)}`;
+
+/** Names a range for a file: “Q4 2026”, “November 2026”, “2026”, or its days. */
+export function rangeName({ from, to }: Range, months: Months | null): string {
+  const [year = '', month = '', day] = from.split('-');
+  if (day === '01' && months === 1) return monthWords(from);
+  if (day === '01' && months === 3) return `Q${Math.ceil(Number(month) / 3)} ${year}`;
+  if (day === '01' && months === 12 && month === '01') return year;
+  return rangeWords({ from, to }).replaceAll(/\s/g, ' ');
+}
+
+/** “Northwind Coffee, Q4 2026 vs Q4 2025” */
+export const fileName = (name: string, range: Range, compared: Range | null, months: Months | null): string =>
+  `${name}, ${[range, compared].flatMap((days) => (days ? [rangeName(days, months)] : [])).join(' vs ')}`;
 
 export const billingWords = (billing: Range | null): string =>
   billing === null ? '' : periodName({ is: 'month', days: billing });

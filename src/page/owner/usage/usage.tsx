@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Limits as LimitsData, ListedBusiness } from '../../../business/description.ts';
 import { dayOf } from '../../../core/time.ts';
 import type { Data } from '../../report.ts';
+import { summaryOf, UNITS, type Unit } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useFocusFallback } from '../focus.ts';
@@ -13,17 +14,18 @@ import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
+import { DAY_COLUMNS, dayRows } from './day-rows.ts';
+import { saveRows } from './download.tsx';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
 import { daysOf, withCompared } from './loaded-days.ts';
 import { paceOf } from './pace.ts';
 import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { comparedDays, comparisonIn, fullDays, isCalendar, shownBy } from './ranges.ts';
+import { comparedDays, comparisonIn, fullDays, monthsOf, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
 import { Sources } from './sources.tsx';
-import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
+import { figureWords, fileName, NOT_COMPARED, problemWords } from './usage-words.ts';
 
 const LOADING_ROWS = 5;
 
@@ -51,6 +53,8 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const compared = comparedDays(shown, comparison, today);
   const full = fullDays(range, today);
   const source = query.get('source');
+  const by = UNITS.find((unit) => unit === query.get('by')) ?? 'day';
+  const daily = source === null ? (limits?.daily ?? null) : null;
   const report = useReport(
     api,
     id,
@@ -69,11 +73,24 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
   // Memoized because the chart redraws whenever its data is set.
   const data = useMemo(
-    () => used && { used, today: readOn, ...(before && { before }) },
-    [loaded, range.from, range.to, compared?.from, compared?.to, readOn],
+    () =>
+      used && {
+        used,
+        today: readOn,
+        ...(before && { before }),
+        ...(daily && { limit: { count: daily, label: 'Daily limit' } }),
+      },
+    [loaded, range.from, range.to, compared?.from, compared?.to, readOn, daily],
   );
   const figures = isRead ? figuresOf(used, readOn) : null;
-  const download = useDownload(id, range, '', () => api.csv(id, range, source));
+  const months = monthsOf(shown, today);
+  const label = source === null ? name : `${name}: ${source}`;
+  function download(): void {
+    if (used === null) return;
+    const { fullDays: days, compared: earlier } = summaryOf(used, before ?? [], readOn);
+    const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
+    saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
+  }
   const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
@@ -107,12 +124,14 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
           <h2 id="usage-title" tabIndex={-1}>
             Usage
           </h2>
-          <DownloadButton {...download} />
+          <Button class="quiet" busy={!isRead} onClick={download}>
+            Download CSV
+          </Button>
         </div>
-        <DownloadNotice {...download} />
         <RangeChoice
           shown={shown}
           comparison={comparison}
+          by={by}
           address={`${query}`}
           fault={problem && `${problemWords(problem, typed)} Showing the last 28 days instead.`}
           today={today}
@@ -126,7 +145,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
             </Button>
           </p>
         )}
-        <Chart report={report} name={source === null ? name : `${name}: ${source}`} data={data} />
+        <Chart report={report} name={label} data={data} by={by} />
         <p class="sr-only" role="status">
           {figures && !busy && `${rangeWords(full ?? range)}: ${plural(figures.total, 'use')}`}
         </p>
@@ -134,13 +153,15 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
         <p class="note">
           Days are in UTC.
           {range.to >= readOn && ' Today is not over yet, so only the peak includes it.'}
-          {compared !== null && !isCalendar(shown, today) && ' The earlier days are aligned to weekdays.'}
+          {compared !== null && months === null && ' The earlier days are aligned to weekdays.'}
           {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
         </p>
       </section>
       <Sources
         api={api}
         id={id}
+        name={name}
+        months={months}
         range={range}
         compared={compared}
         today={today}
@@ -157,9 +178,10 @@ type ChartProps = {
   name: string;
   /** Null until the days have been read. Until then, the chart shows its previous drawing, dimmed. */
   data: Data | null;
+  by: Unit;
 };
 
-function Chart({ report: { failure, busy, reload }, name, data }: ChartProps) {
+function Chart({ report: { failure, busy, reload }, name, data, by }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
@@ -176,7 +198,7 @@ function Chart({ report: { failure, busy, reload }, name, data }: ChartProps) {
       <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
         {failure && failureWords(failure)}
       </Notice>
-      {hasDrawn.current && <usage-chart ref={chart} label={name} />}
+      {hasDrawn.current && <usage-chart ref={chart} label={name} by={by} />}
       {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
     </div>
   );
