@@ -1,44 +1,76 @@
-// Creates the demo data for local development over HTTP: a business with three months of uses and no sites, so that its token works
-// everywhere, and another business for trying out domains. With several databases, a third business belongs to another user in another
-// database.
+// Creates the demo data for local development over HTTP. Two businesses are for trying out the API: one with three months of uses and no
+// sites, so that its token works everywhere, and an empty one. Six are for the console (demo-customers.ts). With several databases, another
+// business belongs to another user in another database.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { addDays, dayOf } from '../core/time.ts';
+import { customersAt, factorOf, fillCustomers, OWNER } from './demo-customers.ts';
 import type { Service } from './service.ts';
 
 const USER = 1;
 const OTHER_USER = 2;
 const DAYS = 92;
 
-type Business = { id: number; name: string; token: string };
+type Business = { id: number; main_domain: string; token: string; used?: { count: number }[] };
+type ToCreate = { name: string; main_domain: string; monthly_limit?: number; overage?: number; billing_day?: number };
+
+const demo = (word: string): ToCreate => ({ name: `Demo ${word}`, main_domain: `${word.toLowerCase()}.example` });
 
 /**
  * Creates the missing demo businesses, and new keys, because existing keys cannot be read. Each port uses its own keys, because two
- * servers can share a database. `other` is null if there is only one database.
+ * servers can share a database. `refusing` is the id of the business with refused origins. `other` is null if there is only one database.
  */
 export async function prepareDemo(service: Service, now: Date, port: number, hasSeveral: boolean) {
   const keyName = `npm run dev, port ${port}`;
-  const [charts, shop] = await ensureBusinesses(service, USER, ['Charts', 'Shop']);
+  const [charts, shop] = await ensureBusinesses(service, USER, [demo('Charts'), demo('Shop')]);
+  const customers = customersAt(now);
+  const found = await ensureBusinesses(
+    service,
+    USER,
+    customers.map(({ created }) => created),
+  );
+  const shown = customers.map((one, index) => ({ ...one, business: found[index] as Business }));
   await ensureHistory(service, charts.id, dayOf(now));
   const api_key = await replaceKey(service, USER, keyName);
-  if (!hasSeveral) return { charts, shop, api_key, other: null };
-  const [business] = await ensureBusinesses(service, OTHER_USER, ['Abroad']);
-  return { charts, shop, api_key, other: { ...business, api_key: await replaceKey(service, OTHER_USER, keyName) } };
+  await fillCustomers(service, USER, api_key, shown, now);
+  const refusing = shown.find(({ customer }) => customer.refused)?.business.id;
+  if (!hasSeveral) return { charts, shop, refusing, api_key, other: null };
+  const [business] = await ensureBusinesses(service, OTHER_USER, [demo('Abroad')]);
+  const other = { ...business, api_key: await replaceKey(service, OTHER_USER, keyName) };
+  return { charts, shop, refusing, api_key, other };
+}
+
+/**
+ * Redirects every request to a new console link of the demo's owner, because a link works for two minutes. Returns the URL, which only this
+ * machine can reach.
+ */
+export async function serveConsole(service: Service): Promise<string> {
+  const server = createServer((_, response) => {
+    service.ok<{ url: string }>(`POST /user/${USER}/console-link`, { body: { as: OWNER } }).then(
+      ({ url }) => response.writeHead(303, { Location: url, 'Cache-Control': 'no-store' }).end(),
+      ({ message }: Error) => response.writeHead(502).end(message),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Returns a user's demo businesses, and creates missing ones. The idempotency key prevents duplicates if two servers start together. */
-async function ensureBusinesses<const Names extends string[]>(service: Service, user_id: number, names: Names) {
+async function ensureBusinesses<const List extends ToCreate[]>(service: Service, user_id: number, list: List) {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}`);
   const ensured: Business[] = [];
-  for (const word of names) {
-    const [name, main_domain] = [`Demo ${word}`, `${word.toLowerCase()}.example`];
-    const body = { user_id, name, main_domain, site: `https://${main_domain}`, country_id: 1, business_size: 'small' };
+  for (const wanted of list) {
+    const { main_domain } = wanted;
+    const body = { user_id, ...wanted, site: `https://${main_domain}`, country_id: 1, business_size: 'small' };
     const headers = { 'Idempotency-Key': `npm-run-dev-${main_domain}` };
-    const known = businesses.find((business) => business.name === name);
+    const known = businesses.find((business) => business.main_domain === main_domain);
     ensured.push(known ?? (await service.ok<Business>('POST /business', { body, headers })));
   }
-  return ensured as { [index in keyof Names]: Business };
+  return ensured as { [index in keyof List]: Business };
 }
 
-/** Imports a history that ends yesterday, unless those days already have uses. */
+/** Imports a history that ends yesterday, unless those days already have uses. It grows slowly. */
 async function ensureHistory(service: Service, id: number, today: string): Promise<void> {
   const from = addDays(today, -DAYS);
   const { used } = await service.ok<{ used: { count: number }[] }>(
@@ -47,7 +79,7 @@ async function ensureHistory(service: Service, id: number, today: string): Promi
   if (used.some(({ count }) => count > 0)) return;
   const days = Array.from({ length: DAYS }, (_, index) => {
     const date = addDays(from, index);
-    return { date, count: believableCount(date, index) };
+    return { date, count: Math.round((120 + index * 1.5) * factorOf(date, index)) };
   }).filter(({ count }) => count > 0);
   await service.ok(`PUT /business/${id}/history`, { body: { days } });
 }
@@ -59,12 +91,4 @@ async function replaceKey(service: Service, user_id: number, name: string): Prom
   for (const key of keys)
     if (key.name === name && key.revoked_at === null) await service.ok(`DELETE ${path}/${key.id}`);
   return (await service.ok<{ api_key: string }>(`POST ${path}`, { body: { name } })).api_key;
-}
-
-/** Simulates slow growth, quiet weekends, noise, and an occasional day without uses. */
-function believableCount(day: string, index: number): number {
-  const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
-  const weekend = [0, 6].includes(new Date(day).getUTCDay());
-  if (noise < 0.02) return 0;
-  return Math.round((120 + index * 1.5) * (weekend ? 0.4 : 1) * (0.8 + noise * 0.4));
 }

@@ -12,7 +12,7 @@ import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { formatSecret } from '../core/operator.ts';
 import { parseId } from '../core/request.ts';
-import { prepareDemo } from './demo.ts';
+import { prepareDemo, serveConsole } from './demo.ts';
 import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
 import { isSnapshot } from './snapshot.ts';
@@ -112,10 +112,15 @@ if (typeof demo === 'string') {
   process.stderr.write(`\nThe demo was not prepared: ${demo}\n`);
   console.log(`\nReady: ${origin}, without the demo. To use the API, ${paste}\n\n${api}\n${key}\n`);
 } else {
-  const { charts, shop, api_key, other } = demo;
+  const { charts, shop, api_key, other, link } = demo;
   console.log(`
-Ready: ${origin} shows the chart of a demo business, and ${origin}/owner is the console for owners: sign
-in with the API_KEY below. To use the API, ${paste}
+Ready: ${origin} shows the chart of a demo business.
+
+This link opens the console as the owner of eight demo businesses. It works on this machine, as often as you like:
+
+${link}
+
+Elsewhere, sign in at ${origin}/owner with the API_KEY below. To use the API, ${paste}
 
 ${api}
 export API_KEY=${api_key}
@@ -192,7 +197,8 @@ function isOfSnapshot(file: string): boolean {
 async function preparedDemo() {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
-      return await prepareDemo(service, new Date(), port, bindings.length > 1);
+      const prepared = await prepareDemo(service, new Date(), port, bindings.length > 1);
+      return { ...prepared, link: await serveConsole(service) };
     } catch (error) {
       const { message } = error as Error;
       // The demo can be prepared again after any failure, so a lost connection is retried, too.

@@ -40,8 +40,8 @@ test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) =
 });
 
 test('the backend example in README.md creates a business and changes its limit', async () => {
-  const { body } = await call('GET', '/business/3', operator);
-  expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
+  const { body } = await call('GET', '/business/9', operator);
+  expect(body.data).toMatchObject({ id: 9, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
 });
 
 test("curl -fOJ saves the CSV report under the service's filename and does not save a refusal", async () => {

@@ -1,16 +1,22 @@
 // Prepares the demo of `npm run dev` over HTTP, on services that wrangler runs.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import type { BusinessDetails, ListedBusiness } from '../../src/business/description.ts';
+import type { Changes } from '../../src/changes/description.ts';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
-import { addDays, dayOf } from '../../src/core/time.ts';
+import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
+import { paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
+import { customersAt } from '../../src/tools/demo-customers.ts';
 import { serviceAt } from '../../src/tools/service.ts';
+import type { UsageReport } from '../../src/usage/description.ts';
 import { threeDatabases } from '../cli/support.ts';
 import { startService, withDatabases } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
 const SLOW = { tags: 'slow', timeout: 120_000 };
 const NOW = new Date();
+const CUSTOMERS = customersAt(NOW).map(({ created }) => created.name);
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
 /** Starts a service and returns functions that read its data. */
@@ -45,8 +51,8 @@ test("two concurrent starts create one demo, and a later start replaces only its
   if (one === undefined || two === undefined) throw new Error('nothing was prepared');
   const { charts, shop } = one;
   const made = await businessesOf(1);
-  expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop']);
-  expect(made).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
+  expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop', ...CUSTOMERS]);
+  expect(made.slice(0, 2)).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
   expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
   expect([one.other, two.other]).toEqual([null, null]);
 
@@ -71,6 +77,80 @@ test("two concurrent starts create one demo, and a later start replaces only its
       ['own', own.api_key.slice(-4), true],
     ].sort(),
   );
+});
+
+test(
+  'the six businesses for the console show limits, refused origins, an old token, sources and who changed what',
+  SLOW,
+  async () => {
+    await using served = await newService(newDatabase());
+    const { service } = served;
+    const { refusing } = await prepareDemo(service, NOW, FIRST_PORT, false);
+    const readList = async () =>
+      (await service.ok<{ businesses: ListedBusiness[] }>('GET /business?user_id=1')).businesses.slice(2);
+    // The service stores refused origins after its response.
+    const hasAll = async () => (await readList()).some(({ refused_origins }) => refused_origins === 3);
+    await vi.waitUntil(hasAll, { timeout: 20_000 });
+    const list = await readList();
+    const shown = await Promise.all(
+      list.map(async ({ id, name, status, limits, refused_origins }) => {
+        const { former_tokens, access_list } = await service.ok<BusinessDetails>(`GET /business/${id}`);
+        const { changes } = await service.ok<Changes>(`GET /business/${id}/changes`);
+        const { sources } = await service.ok<UsageReport>(`GET /business/usage/${id}?by=source`);
+        const people = new Set(changes.flatMap(({ actor_name }) => actor_name ?? []));
+        const percent = limits?.monthly ? Math.floor(((limits.month ?? 0) / limits.monthly) * 100) : null;
+        return [
+          ...[name, status, percent, refused_origins, former_tokens.length, access_list.length],
+          ...[sources?.flatMap(({ source }) => source ?? []).length, [...people].sort().join()],
+        ];
+      }),
+    );
+    const [anna, both] = ['Anna Keller', 'Anna Keller,Ben Ortiz'];
+    expect(shown).toEqual([
+      ['Alpine Outfitters', 'active', 104, 0, 0, 2, 3, both],
+      ['Bright Dental', 'active', 92, 0, 0, 2, 2, both],
+      ['Café Lumen', 'active', null, 3, 0, 1, 1, anna],
+      ['Delta Rentals', 'active', null, 0, 1, 2, 3, both],
+      ['Easel & Ink', 'suspended', null, 0, 0, 1, 1, anna],
+      ['Fern & Co', 'active', null, 0, 0, 1, expect.any(Number), anna],
+    ]);
+    expect(list.find(({ id }) => id === refusing)?.name).toBe('Café Lumen');
+    await prepareDemo(service, NOW, FIRST_PORT, false);
+    const figuresOf = (businesses: ListedBusiness[]) => businesses.map(({ updated_at, used }) => [updated_at, used]);
+    expect(figuresOf(await readList())).toEqual(figuresOf(list));
+  },
+);
+
+test('on any day, one business is at 104% of its month, and one at 92%, which lasts for two days', () => {
+  for (let hour = 0; hour < 400 * 24; hour += 53) {
+    const now = new Date(Date.UTC(2026, 0, 1, hour, 1));
+    const today = dayOf(now);
+    const found = customersAt(now).flatMap(({ created, counts }) => {
+      expect(counts.every(({ date, count }) => date <= today && Number.isInteger(count) && count > 0)).toBe(true);
+      const { monthly_limit: limit, billing_day } = created;
+      if (limit === undefined || billing_day === undefined) return [];
+      const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+      const startOf = (ago: number) =>
+        dayOf(new Date(Date.UTC(year, month - ago - (day < billing_day ? 1 : 0), billing_day)));
+      const usesOf = (ago: number) =>
+        counts.reduce((sum, { date, count }) => sum + (startOf(ago) <= date && date < startOf(ago - 1) ? count : 0), 0);
+      const { from } = paceDays(today);
+      const latest = counts.filter(({ date }) => from <= date && date < today);
+      const pace = paceOf({ limit, used: usesOf(0), ends: Date.parse(startOf(-1)) }, latest, now.getTime());
+      return {
+        percent: Math.floor((100 * usesOf(0)) / limit),
+        wereWithin: Array.from({ length: 13 }, (_, ago) => usesOf(ago + 1) <= limit).every(Boolean),
+        daysLeft: pace?.is === 'reaching' ? Math.round((pace.at - now.getTime()) / DAY_MS) : null,
+      };
+    });
+    expect({ now, found }).toEqual({
+      now,
+      found: [
+        { percent: 104, wereWithin: true, daysLeft: null },
+        { percent: 92, wereWithin: true, daysLeft: 2 },
+      ],
+    });
+  }
 });
 
 test(

@@ -243,11 +243,19 @@ setTimeout(() => rmdirSync('${turn}'), 500);`);
         expect({ who, status }).toEqual({ who, status: 200 });
       }
       expect(OTHER).toBe('1000000001');
-      const live = `<usage-chart id="live" business="${BUSINESS}" token="${TOKEN}"></usage-chart>`;
+      const live = `<usage-chart id="live" business="${BUSINESS}" token="${TOKEN}"`;
       await vi.waitFor(
         async () => expect(await (await fetch(`http://localhost:${port}`)).text()).toContain(live),
         5000,
       );
+      const [link = ''] = /^http:\/\/127\.0\.0\.1:\d+$/m.exec(output) ?? [];
+      for (let visit = 0; visit < 2; visit++) {
+        const { status, headers } = await fetch(link, { redirect: 'manual' });
+        const [page, code] = headers.get('Location')?.split('#code=') ?? [];
+        expect([status, page]).toEqual([303, `http://localhost:${port}/owner`]);
+        const started = await fetch(`${API}/session`, { method: 'POST', body: JSON.stringify({ code }) });
+        expect(started.status).toBe(200);
+      }
     }
     const { stdout } = await stoppedOnceReady({ cwd, inspect }, '--port', `${port}`, '--databases', '2');
     const [, printed] = stdout.split('\nReady: ');
