@@ -1,9 +1,10 @@
-// Builds the list of operations for the page at /, with curl examples, from the OpenAPI description.
+// Builds the operations of the page at /, in groups that unfold, with curl examples, from the OpenAPI description.
 import { openapi } from './document.ts';
 
 type Operation = {
   summary: string;
   description?: string;
+  tags: string[];
   security: object[];
   parameters?: { name: string; in: string; example: string }[];
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } };
@@ -11,7 +12,8 @@ type Operation = {
 
 const VARIABLES: Record<string, string> = { business_id: '$BUSINESS', access_id: '1' };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-const prose = (text = '') => text && `<p>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
+const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+const prose = (text = '') => text && `<p class="note">${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
 
 /** Returns a curl command for each way to call the operation. */
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
@@ -40,20 +42,50 @@ function curl(path: string, method: string, { security, parameters = [], request
   });
 }
 
+const snippet = (commands: string[]) => `<div class="snippet">
+        <pre><code>${escaped(commands.join('\n'))}</code></pre>
+        <button type="button" class="quiet copy" hidden>Copy</button>
+      </div>`;
+
+const group = (title: string, description: string, content: string) => `<details>
+      <summary class="note"><b>${title}</b> ${escaped(description)}</summary>
+      ${content}
+    </details>`;
+
 const article = (path: string, method: string, operation: Operation) => `<article class="operation">
       <h3>${escaped(operation.summary)}</h3>
-      <code class="path"><b>${method.toUpperCase()}</b> ${escaped(path)}</code>
+      <code class="note"><b>${method.toUpperCase()}</b> ${escaped(path)}</code>
       ${prose(operation.description)}
-      <div class="snippet">
-        <pre><code>${escaped(curl(path, method, operation).join('\n'))}</code></pre>
-        <button type="button" class="quiet copy" hidden>Copy</button>
-      </div>
+      ${snippet(curl(path, method, operation))}
     </article>`;
 
-/** Returns an article for each operation. */
-export const operationsHtml = (): string =>
-  Object.entries(openapi().paths ?? {})
-    .flatMap(([path, { parameters: _, ...operations }]) =>
-      Object.entries(operations).map(([method, operation]) => article(path, method, operation as Operation)),
-    )
-    .join('\n    ');
+const KEY = '-H "Authorization: Bearer $API_KEY"';
+const WWW = 'https://www.cafe.example';
+
+/** Shows how to let a refused page in. `business` refuses the page's origin. */
+function tryFixing(business: number | string): string {
+  const use = `curl "$API/business/usage/${business}" ${KEY} -H "Origin: ${WWW}"`;
+  const commands = [
+    `${use} # is refused`,
+    `curl "$API/business/${business}/access/refused" ${KEY} # shows why`,
+    `curl "$API/business/${business}/access" ${KEY} --json '{"sites":["${WWW}"]}'`,
+    `${use} # works`,
+  ];
+  return `${prose(`A shop has registered \`https://cafe.example\`, but its visitors also come to \`${WWW}\`, where nothing is counted. In
+the console, this is one press under “Domains”. Your server can do the same:`)}
+      ${snippet(commands)}`;
+}
+
+/** Returns a group for each tag, and first one to try. `refusing` is the business to try it with. */
+export function operationsHtml(refusing: number | string = '$BUSINESS'): string {
+  const { paths = {}, tags = [] } = openapi();
+  const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as Operation })),
+  );
+  const groups = tags.flatMap(({ name, description = '' }) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(name));
+    const articles = own.map(({ path, method, operation }) => article(path, method, operation));
+    return articles.length === 0 ? [] : group(capitalized(name), description, articles.join('\n    '));
+  });
+  return [group('Try: fix the refused site.', '20 seconds', tryFixing(refusing)), ...groups].join('\n    ');
+}

@@ -30,12 +30,8 @@ function showTag(): void {
   }
 }
 
-if (chart.hasAttribute('business')) {
-  find<HTMLElement>('#demo-note').hidden = false;
-  showTag();
-} else {
-  form.hidden = false;
-}
+form.hidden = chart.hasAttribute('business');
+showTag();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   for (const name of ['business', 'token']) {

@@ -14,10 +14,9 @@ const DEPLOYED = 'dist/assets';
 
 /** The environment variable that passes the demo page's folder from `npm run dev` to wrangler's build. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
-/**
- * The file with the demo business's id and token. The file does not exist during the first build, because only the running service can
- * create the business and its token.
- */
+/** What the page at / shows of the demo: the business of the chart, the one that refuses an origin, and where its owner is signed in. */
+export type ShownDemo = { id: number; token: string; refusing: number | undefined; console: string };
+/** The file with the demo. It does not exist during the first build, because only the running service can create the businesses. */
 export const demoFileIn = (folder: string): string => resolve(ROOT, folder, 'demo.json');
 
 /** Writes a file if its content changed. The write is atomic, so a server that watches the folder never reads a partial file. */
@@ -35,13 +34,19 @@ function write(path: string, content: string | Uint8Array): void {
 
 const RECORDER = 'usage-recorder.js';
 
-const LIVE = '<usage-chart id="live" hidden></usage-chart>';
+/** Fills in the page at /. */
+function pageOf(template: string, demo?: ShownDemo): string {
+  const shown =
+    demo === undefined ? 'hidden' : `business="${demo.id}" token="${demo.token}" label="A demo business, live"`;
+  return template
+    .replace('<!-- live chart -->', `<usage-chart id="live" ${shown} compare></usage-chart>`)
+    .replace('href="/owner"', `href="${demo?.console ?? '/owner'}"`)
+    .replace('<!-- operations -->', () => operationsHtml(demo?.refusing));
+}
 
-function liveIn(folder: string): string {
+function demoIn(folder: string): ShownDemo | undefined {
   const file = demoFileIn(folder);
-  if (!existsSync(file)) return LIVE;
-  const { id, token } = JSON.parse(readFileSync(file, 'utf8'));
-  return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
 /**
@@ -83,13 +88,10 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
   const codeOf = (name: string) => outputFiles.find(({ path }) => path.endsWith(name))?.contents ?? new Uint8Array();
   const chart = codeOf('usage-chart.js');
   const { path, integrity } = pin(chart);
-  const html = readFileSync(join(PAGE, 'index.html'), 'utf8')
-    .replace('<!-- live chart -->', LIVE)
-    .replace('<!-- pinned -->', `${path}" integrity="${integrity}`)
-    .replace('<!-- operations -->', () => operationsHtml());
+  const template = readFileSync(join(PAGE, 'index.html'), 'utf8');
   return {
     'api/v1/openapi.json': JSON.stringify(openapi()),
-    'index.html': html,
+    'index.html': template.replace('<!-- pinned -->', `${path}" integrity="${integrity}`),
     'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
     ...chartFiles(chart),
@@ -105,10 +107,9 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
 export default async function build(demoFolder = process.env[DEMO_VARIABLE]): Promise<void> {
   const made = await files();
   for (const [name, content] of Object.entries(made)) {
-    write(join(ROOT, DEPLOYED, name), content);
-    if (demoFolder === undefined) continue;
-    const shown = name === 'index.html' ? `${content}`.replace(LIVE, () => liveIn(demoFolder)) : content;
-    write(resolve(ROOT, demoFolder, name), shown);
+    const shown = (demo?: ShownDemo) => (name === 'index.html' ? pageOf(`${content}`, demo) : content);
+    write(join(ROOT, DEPLOYED, name), shown());
+    if (demoFolder !== undefined) write(resolve(ROOT, demoFolder, name), shown(demoIn(demoFolder)));
   }
 }
 

@@ -12,6 +12,7 @@ import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { formatSecret } from '../core/operator.ts';
 import { parseId } from '../core/request.ts';
+import type { ShownDemo } from './build.ts';
 import { prepareDemo, serveConsole } from './demo.ts';
 import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
@@ -96,7 +97,9 @@ clearTimeout(late);
 isQuiet = true;
 const demo = await preparedDemo();
 if (typeof demo !== 'string') {
-  writeFileSync(demoFileIn(folderOf(port)), JSON.stringify(demo.charts));
+  const { charts, refusing, link } = demo;
+  const shown = { id: charts.id, token: charts.token, refusing, console: isShared ? '/owner' : link };
+  writeFileSync(demoFileIn(folderOf(port)), JSON.stringify(shown satisfies ShownDemo));
   await build(folderOf(port));
 }
 await wait(300); // wrangler logs these requests with a delay
@@ -114,7 +117,7 @@ if (typeof demo === 'string') {
 } else {
   const { charts, shop, api_key, other, link } = demo;
   console.log(`
-Ready: ${origin} shows the chart of a demo business.
+Ready: ${origin} shows a chart and all operations.
 
 This link opens the console as the owner of eight demo businesses. It works on this machine, as often as you like:
 

@@ -1,7 +1,8 @@
 // The page at / in a browser.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
@@ -18,6 +19,8 @@ type Site = Awaited<ReturnType<typeof startSite>>;
 let service: string;
 let server: ReturnType<typeof spawn>;
 let stranger: Site;
+/** What `npm run dev` has printed. */
+let output = '';
 /** A business without uses. */
 let quiet: { id: string; token: string };
 
@@ -28,7 +31,6 @@ beforeAll(async () => {
   // Starts the service as `npm run dev` does.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', newDatabase()];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let output = '';
   for (const stream of [server.stdout, server.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const shop = () => output.match(/SHOP=(\d+) SHOP_TOKEN=(\w+)/);
   const hasDemo = async () => (await (await fetch(`${service}/`)).text()).includes('id="live" business=');
@@ -72,21 +74,21 @@ describe('the page at /', () => {
     const address = (suffix: string) => `src="${service}/v1/usage-chart.js${suffix}></script>`;
     const pinned = `?${path.split('?')[1]}" integrity="${integrity}" crossorigin`;
     expect(await page.locator('#pinned-tag').innerText()).toBe(pasted.replace(address('"'), address(pinned)));
-    expect(pasted).toMatch(/token="bua_pk_0[0-9A-Za-z]{33}"><\/usage-chart>/);
+    expect(pasted).toMatch(/token="bua_pk_0[0-9A-Za-z]{33}" compare><\/usage-chart>/);
     stranger.body = pasted;
     await page.goto(stranger.url);
     await bars().first().waitFor({ state: 'attached' });
     expect(await bars().count()).toBe(29);
   });
 
-  test('copies the tag, and links to the console', async () => {
+  test('copies the tag, and opens the console of the demo’s owner', async () => {
     await visit(service);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service });
     await page.getByRole('button', { name: 'Copy' }).first().click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.locator('#tag').innerText());
     await page.getByRole('link', { name: 'Console for owners' }).click();
-    await page.getByLabel('API key').waitFor();
+    await page.getByRole('link', { name: 'Café Lumen' }).waitFor();
   });
 
   test('shows the chart of a business whose token is entered, on a deployment without the demo', async () => {
@@ -111,11 +113,32 @@ describe('the page at /', () => {
     await expectAccessible(page);
   });
 
+  test('has commands to try that let a refused site in', async () => {
+    await visit(service);
+    await page.getByText('Try: fix the refused site.').click();
+    const commands = await page.locator('#operations details').first().locator('pre').innerText();
+    const exported = output.match(/^export .*/gm)?.join('\n');
+    const { stdout } = await promisify(execFile)('bash', [
+      '-c',
+      `${exported}\n${commands.replaceAll('curl', 'echo; curl -s')}`,
+    ]);
+    const [refused, listed, added, used] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const site = 'https://www.cafe.example';
+    expect(refused).toEqual({ status: false, message: expect.stringContaining(`Origin ${site} is not authorized`) });
+    expect(listed.data.refused).toContainEqual(expect.objectContaining({ origin: site }));
+    expect(added.data.access_list).toContainEqual(expect.objectContaining({ site }));
+    expect(used).toEqual({ status: true, data: { used: expect.any(Array) } });
+  });
+
   test('without JavaScript shows everything except the chart and the forms', async () => {
     await visit(service, { javaScriptEnabled: false });
     expect(await page.locator('noscript').first().innerText()).toContain('The chart needs JavaScript.');
     expect(await page.locator('form:visible').count()).toBe(0);
-    expect(await page.locator('.operation').count()).toBe(
+    for (const group of await page.locator('#operations summary').all()) await group.click();
+    expect(await page.locator('.operation:visible').count()).toBe(
       Object.values(openapi().paths ?? {}).flatMap(({ parameters: _, ...operations }) => Object.keys(operations))
         .length,
     );
@@ -128,7 +151,9 @@ describe('the page at /', () => {
 test('the page at / is accessible and fits at any size and in any theme', async () => {
   await visit(service, { deviceScaleFactor: wantsPictures ? 2 : 1 });
   await page.locator('#live .bar').first().waitFor({ state: 'attached' });
-  await page.getByText('With an integrity hash').click();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2500);
+  for (const group of await page.locator('summary').all()) await group.click();
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {

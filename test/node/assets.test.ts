@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
-import build, { demoFileIn } from '../../src/tools/build.ts';
+import build, { demoFileIn, type ShownDemo } from '../../src/tools/build.ts';
 import type { pin } from '../../src/tools/chart.ts';
 import { chartTag } from './chart-tag.ts';
 import { served } from './state.ts';
@@ -153,12 +153,17 @@ test('the console’s HTML, script and style sheet are at most 53 KiB in total, 
 describe('the page at /', () => {
   test('includes the demo only in local development, never in a deployment', async () => {
     const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
+    const demo: ShownDemo = { id: 7, token: 'bua_pk_demo', refusing: 8, console: 'http://127.0.0.1:9' };
+    const shown = ['business="7" token="bua_pk_demo"', '/business/8/access/refused', 'href="http://127.0.0.1:9"'];
+    const shownIn = (html: string) => shown.filter((part) => html.includes(part));
     try {
-      writeFileSync(demoFileIn(directory), JSON.stringify({ id: 7, token: 'bua_pk_demo' }));
+      writeFileSync(demoFileIn(directory), JSON.stringify(demo));
       await build(directory);
-      expect(readFileSync(join(directory, 'index.html'), 'utf8')).toContain('business="7" token="bua_pk_demo"');
-      expect(readFileSync(join(ROOT, 'dist/assets/index.html'), 'utf8')).not.toContain('bua_pk_demo');
-      expect(await (await fetch(service.url)).text()).toContain('<usage-chart id="live" hidden></usage-chart>');
+      expect(shownIn(readFileSync(join(directory, 'index.html'), 'utf8'))).toEqual(shown);
+      const deployed = await (await fetch(service.url)).text();
+      expect(deployed).toBe(readFileSync(join(ROOT, 'dist/assets/index.html'), 'utf8'));
+      expect(shownIn(deployed)).toEqual([]);
+      expect(deployed).toContain('<usage-chart id="live" hidden compare></usage-chart>');
     } finally {
       rmSync(directory, { recursive: true });
     }
