@@ -67,7 +67,7 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
             Growth
           </th>
           <th {...AS.column} class="count" aria-sort={sorted('uses', 'descending')}>
-            Uses in 27 full days
+            Uses in 27 days
           </th>
         </tr>
       </thead>
