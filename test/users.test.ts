@@ -1,11 +1,14 @@
-// The erasure of a user leaves no trace. The table in docs/operating.md, "Personal data", lists what is stored.
+// The erasure of a user leaves no trace, and waits for what may be in flight. The table in docs/operating.md, "Personal data", lists what is
+// stored.
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { formatTimestamp } from '../src/core/time.ts';
+import { claimHome } from '../src/db/homes.ts';
 import { events } from '../src/db/schema.ts';
 import { purge } from '../src/purge.ts';
+import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
-import { call, env, type Home, homes, INSERT_CHANGES, later, NOW, OPERATOR } from './support.ts';
+import { call, dumpAll, env, type Home, homes, INSERT_CHANGES, later, NOW, OPERATOR } from './support.ts';
 
 // A run sends the events of every business, so each test starts without events.
 beforeEach(async () => {
@@ -165,5 +168,40 @@ describe('an erasure', () => {
     expect((await erase(user.user_id)).status).toBe(200);
     await purgeAll();
     expect(await found(/770077130|vortexian/i)).toEqual([]);
+  });
+
+  test('does not delete a key that was created in the last minute', async () => {
+    const user_id = 770_077_150;
+    await done('POST', `/user/${user_id}/keys`);
+    // Simulates a key that is created after the request has read the home but before its erasing batch runs.
+    const longAgo = formatTimestamp(later(-60_000));
+    await env.DB.prepare('update homes set claimed_at = ? where user_id = ?').bind(longAgo, user_id).run();
+    const before = await dumpAll();
+    expect((await erase(user_id, later(59_000))).status).toBe(422);
+    expect(await dumpAll()).toBe(before);
+    expect((await erase(user_id, later(61_000))).status).toBe(200);
+  });
+
+  const RECENT = 'user_id must be a user for whom nothing was created in the last minute: retry later';
+  test.each<[string, number, (user_id: number) => Promise<unknown>]>([
+    ['a key was created', 770_078_100, (user_id) => done('POST', `/user/${user_id}/keys`)],
+    ['a creation claimed the home', 770_078_200, (user_id) => claimHome(boundTo(homes, NOW), user_id)],
+    [
+      'a business was transferred to the user and then to another user',
+      770_078_300,
+      async (user_id) => {
+        const { id } = await done('POST', '/business', { ...OTHERS, user_id: user_id + 1000, database: 0 });
+        await done('POST', '/business', { ...OTHERS, user_id: user_id + 2000, database: 0 });
+        for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
+      },
+    ],
+  ])('is refused for a minute after %s, because a batch may be in flight', async (_, user_id, create) => {
+    await create(user_id);
+    const before = await dumpAll();
+    const refused = await erase(user_id, later(59_999));
+    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
+    expect(await dumpAll()).toBe(before);
+    expect((await erase(user_id, later(60_000))).status).toBe(200);
+    expect(await found(new RegExp(`${user_id}`))).toEqual([]);
   });
 });
