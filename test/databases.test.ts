@@ -1,3 +1,4 @@
+// Several databases: how the database is chosen for a request and for a new owner, and what happens if one fails.
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test, vi } from 'vitest';
 import { createBusiness as createIn } from '../src/business/creation.ts';

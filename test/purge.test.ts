@@ -1,3 +1,5 @@
+// The purge deletes expired rows in batches that leave time for requests. The simulator (test/sim) checks what has expired.
+import { and, eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
@@ -5,7 +7,7 @@ import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
 import { changes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
 import { purgeAll, windowsFor } from '../src/purge.ts';
-import { env, homes, later, NOW, newBusiness, TODAY } from './support.ts';
+import { call, env, homes, later, NOW, newBusiness, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 /** TODAY, as the ledger stores it. */
@@ -114,6 +116,26 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
     expect(rows_read).toBeLessThanOrEqual(3 * 8000 + 20); // SQLite reads a row that it deletes twice
     expect(rows_written).toBeLessThanOrEqual(8001);
   }
+});
+
+test('a business’s last change is retained, so the ids of its changes do not restart', async () => {
+  const business = await newBusiness();
+  const rotate = async (at = NOW) => {
+    await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
+    const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, business.id));
+    const rows = await business.db.select({ id: changes.id }).from(changes).where(isOwn).orderBy(changes.id);
+    return rows.map(({ id }) => id);
+  };
+  await rotate();
+  await rotate();
+  expect(await rotate()).toEqual([1, 2, 3]);
+  for (const days of [400, 401, 420]) await run(days, 4);
+  expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
+  // Change 3 has expired and is no longer the last. Changes this old are checked only once a day, in the first run that purges changes.
+  await run(501, 4);
+  expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
+  await run(502, 1);
+  expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
 test('changes are deleted after 400 days, at most 8,000 in three purge runs', async () => {
