@@ -75,7 +75,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
     const access_list = sites.map((site) => ({ id: expect.any(Number), business_id: id, site, ...times }));
     const data = { id, user_id, name, ...fields, token, status: 'active', ...times, access_list };
-    expect(answer).toEqual({ status: 200, body: { status: true, data } });
+    expect(answer).toEqual({ status: 200, body: { status: true, data: expect.objectContaining(data) } });
   });
 
   test('after a site is registered, only an API key works without an origin', async () => {

@@ -10,6 +10,7 @@ import { sha256Hex } from '../src/core/credential.ts';
 import { readDatabase } from '../src/databases/statements.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { deleteRefusedOrigins, originsSince } from '../src/db/refused-origins.ts';
+import { type BusinessRow, businessColumns } from '../src/db/schema.ts';
 import { readVerdict, type Statement, type Steps } from '../src/db/statement.ts';
 import { endSession, startSession } from '../src/sessions/statements.ts';
 import { rotateToken, stopFormerTokens } from '../src/tokens/statements.ts';
@@ -26,10 +27,7 @@ const digest = '00'.repeat(16);
 const USE = { quantity: 1, label: null };
 const list = [{ digest: 'ff'.repeat(16), day: TODAY, ...USE, isDated: false }];
 const sites = ['https://a.example', 'https://b.example'];
-const BUSINESS = {
-  ...({ id: true, user_id: true, name: true, main_domain: true, site: true, country_id: true } as const),
-  ...({ business_size: true, token: true, status: true, created_at: true, updated_at: true } as const),
-};
+const BUSINESS = Object.fromEntries(Object.keys(businessColumns).map((name) => [name, true])) as Fields<BusinessRow>;
 const COUNT = { date: true, count: true } as const;
 
 /** Runs a read and steps in one batch as a business's owner, and compares each statement's first row with the expected fields. */

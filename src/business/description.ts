@@ -1,7 +1,7 @@
 // Descriptions of the operations on businesses.
 import * as z from 'zod/mini';
 import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { fields, listedDays, SHOP, times, written } from '../openapi/examples.ts';
+import { listedDays, SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
@@ -124,6 +124,22 @@ const deletedBusiness = object('DeletedBusiness', 'The business that was deleted
 });
 
 export type DeletedBusiness = z.infer<typeof deletedBusiness>;
+
+const written = {
+  user_id: 7,
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+};
+const fields = {
+  id: 1,
+  ...written,
+  token: 'bua_pk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
+  status: 'active',
+  ...times,
+};
 
 export const businessWith = (...sites: string[]): Business => ({
   ...fields,

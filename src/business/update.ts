@@ -10,7 +10,7 @@ import { $call } from '../db/call.ts';
 import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
 import { claimHome } from '../db/homes.ts';
 import { asJson } from '../db/json.ts';
-import { apiKeys, businesses, codes } from '../db/schema.ts';
+import { apiKeys, businessColumns, businesses, codes, limitColumns } from '../db/schema.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { ending } from '../sessions/statements.ts';
 import type { businessUpdateBody } from './operations.ts';
@@ -20,21 +20,9 @@ import { businessInFull } from './statements.ts';
 export type BusinessUpdate = z.output<typeof businessUpdateBody>;
 
 type Column = Exclude<keyof BusinessUpdate, 'billing_day'>;
-/** Total, so that a new field of the body does not compile until it is stored here, or elsewhere like `billing_day`. */
-const COLUMNS = Object.keys({
-  user_id: true,
-  name: true,
-  main_domain: true,
-  site: true,
-  country_id: true,
-  business_size: true,
-  status: true,
-  daily_limit: true,
-  monthly_limit: true,
-  overage: true,
-  page_overage: true,
-  alert_at: true,
-} satisfies Record<Column, true>) as Column[];
+/** The columns that can change. A new field of the body does not compile until it is a column, or stored like `billing_day`. */
+const { id, token, created_at, updated_at, ...columns } = { ...businessColumns, ...limitColumns };
+const COLUMNS = Object.keys(columns satisfies Record<Column, unknown>) as Column[];
 const FIELDS: (keyof BusinessUpdate)[] = [...COLUMNS, 'billing_day'];
 
 /** A field's stored value, in the format of its value in `fields`. */

@@ -322,25 +322,15 @@ export const runs = sqliteTable(
   (table) => [primaryKey({ columns: [table.name] })],
 );
 
-const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
-const { status, created_at, updated_at, daily_limit, monthly_limit, overage, page_overage, alert_at } = businesses;
-const { billing_day, has_billing_changes } = businesses;
+const columnsNamed = <Name extends keyof typeof businesses.$inferSelect>(...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, businesses[name]])) as Pick<typeof businesses, Name>;
 /** The columns of a business that responses show. */
-export const businessColumns = {
-  id: idOfBusiness,
-  user_id,
-  name,
-  main_domain,
-  site,
-  country_id,
-  business_size,
-  token,
-  status,
-  created_at,
-  updated_at,
-};
-export const limitColumns = { daily_limit, monthly_limit, overage, page_overage, alert_at };
-export const billingColumns = { billing_day, has_billing_changes };
+export const businessColumns = columnsNamed(
+  ...(['id', 'user_id', 'name', 'main_domain', 'site', 'country_id', 'business_size'] as const),
+  ...(['token', 'status', 'created_at', 'updated_at'] as const),
+);
+export const limitColumns = columnsNamed('daily_limit', 'monthly_limit', 'overage', 'page_overage', 'alert_at');
+export const billingColumns = columnsNamed('billing_day', 'has_billing_changes');
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;

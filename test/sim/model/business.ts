@@ -14,7 +14,7 @@ import {
 import { masked, record } from './changes.ts';
 import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
-import { hoursIn, idIn, idOf } from './input.ts';
+import { DEFAULTS, hoursIn, idIn, idOf, LIMITS } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
 import { nameSource } from './sources.ts';
@@ -24,11 +24,12 @@ import { dayOf, plusDays, stamp } from './time.ts';
 const DEFAULT_ALERT_AT = [80, 100];
 const isReader = ({ caller }: Call) => caller === 'read' || caller === 'read_session';
 
+const HIDDEN = [...LIMITS, 'billing_changes', 'creation'];
 /** The members of a business that every response shows. Read-only keys see only the end of the token. */
 export function fieldsOf(call: Call, business: Business) {
-  const { id, user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at } = business;
+  const shown = Object.entries(business).filter(([name]) => !HIDDEN.includes(name));
   const token = isReader(call) ? `bua_pk_${masked(business.token)}` : business.token;
-  return { id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at };
+  return { ...(Object.fromEntries(shown) as Omit<Business, 'billing_changes' | 'creation'>), token };
 }
 export const withSites = (call: Call, business = businessOf(call)) => ({
   ...fieldsOf(call, business),
@@ -338,12 +339,7 @@ export function createBusiness(call: Call, sent: Json) {
 
   if (id !== undefined) (state.last[home] as { businesses: number }).businesses = id;
   const business = {
-    daily_limit: null,
-    monthly_limit: null,
-    overage: 0,
-    page_overage: false,
-    alert_at: null,
-    billing_day: 1,
+    ...DEFAULTS,
     ...columns,
     id: id ?? nextId(state, home, 'businesses'),
     token: token ?? newMarker(state),

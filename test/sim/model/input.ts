@@ -99,6 +99,17 @@ const limits = {
   page_overage: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   alert_at: optional(alert_at),
 };
+/** The fields that a response shows as `limits`. */
+export const LIMITS = Object.keys(limits);
+/** What a new business has if the request does not say otherwise. */
+export const DEFAULTS = {
+  daily_limit: null as number | null,
+  monthly_limit: null as number | null,
+  overage: 0 as number | null,
+  page_overage: false,
+  alert_at: null as number[] | null,
+  billing_day: 1,
+};
 export const isImportedToken = (text: string): boolean =>
   /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/i.test(text);
 

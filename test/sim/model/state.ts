@@ -1,7 +1,9 @@
 // What the service is supposed to know. Plain data only, so `structuredClone` is a snapshot.
+import type { DEFAULTS } from './input.ts';
 import type { KeyRole } from './may.ts';
 
-export type Business = {
+/** Its `billing_day` holds until the first of `billing_changes`. */
+export type Business = typeof DEFAULTS & {
   id: number;
   user_id: number;
   name: string;
@@ -14,13 +16,6 @@ export type Business = {
   status: string;
   created_at: string;
   updated_at: string;
-  daily_limit: number | null;
-  monthly_limit: number | null;
-  overage: number | null;
-  page_overage: boolean;
-  alert_at: number[] | null;
-  /** The billing day until the first of `billing_changes`. */
-  billing_day: number;
   /** The month that begins on `starts_on` ends before `changes_on`. From then on, months begin on `billing_day`. */
   billing_changes: { starts_on: string; changes_on: string; billing_day: number }[];
   /** The request that created it with an Idempotency-Key. */
