@@ -1,10 +1,10 @@
-// Creates the measured databases with the real migrations, and fills them with generated rows.
+// The measured databases, which have the real tables and generated rows, and the requests to measure.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
+import type { Call } from './load.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations');
+const MIGRATIONS = `${import.meta.dirname}/../../migrations/`;
 const ROWS_PER_STATEMENT = 100_000;
 const STAMP = '2026-01-01T00:00:00.000000Z';
 
@@ -17,28 +17,19 @@ export const BUSINESS = {
   origin: 'https://s1.example',
 };
 
-export type Size = {
-  businesses: number;
-  /** Days up to today, per business. */
-  days: number;
-  /** Sites of the requested business. Other businesses have two. */
-  sites: number;
-  /** API keys of the requested business's owner. Other owners have one. */
-  keys: number;
-  /** Uses of the requested business in the ledger. */
-  uses: number;
-};
+/** Businesses, days with counts for each, and the requested business's sites and uses in the ledger. Other businesses have two sites. */
+export type Size = { businesses: number; days: number; sites: number; uses: number };
+export const SMALL: Size = { businesses: 1, days: 31, sites: 1, uses: 10 };
 
-export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10 };
-
-/** Creates and fills the tables. `today` is the last day with counts. */
-export async function fill(db: D1Database, size: Size, today: string): Promise<void> {
+/** Creates and fills the tables. */
+export async function fill(db: D1Database, { businesses, days, sites, uses }: Size): Promise<void> {
   for (const name of readdirSync(MIGRATIONS).sort()) {
-    const statements = statementsOf(readFileSync(join(MIGRATIONS, name), 'utf8'));
+    const statements = statementsOf(readFileSync(MIGRATIONS + name, 'utf8'));
     await db.batch(statements.map((one) => db.prepare(one)));
   }
-  const { businesses, days, sites, keys, uses } = size;
+  const today = dayAgo(0);
   const site = 'access (business_id, site, created_at, updated_at)';
+  const hash = createHash('sha256').update(BUSINESS.key).digest('hex');
   const key = 'api_keys (user_id, name, hash, last_four, role, created_at)';
   // n(i) contains the numbers from 1 to the given count.
   const inserts: [number, string][] = [
@@ -52,14 +43,8 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
       `${site} select (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
     ],
     [sites, `${site} select 1, 'https://s' || (${sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`],
-    [
-      keys - 1 + businesses - 1,
-      `${key} select max(1, i - ${keys - 2}), 'key', printf('%064x', i), '0000', 'full', '${STAMP}' from n`,
-    ],
-    [
-      1,
-      `${key} select 1, 'key', '${createHash('sha256').update(BUSINESS.key).digest('hex')}', '0001', 'full', '${STAMP}'`,
-    ],
+    [businesses - 1, `${key} select i + 1, 'key', printf('%064x', i), '0000', 'full', '${STAMP}' from n`],
+    [1, `${key} select 1, 'key', '${hash}', '0001', 'full', '${STAMP}'`],
     [
       businesses * days,
       `daily_usage (business_id, day, count) select (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
@@ -78,3 +63,27 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     }
   }
 }
+
+/** The day `days` days before today, UTC. */
+export const dayAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+const pathOf = (id: number) => `/api/v1/business/usage/${id}`;
+const path = pathOf(BUSINESS.id);
+const page: Record<string, string> = { Authorization: `Bearer ${BUSINESS.token}`, Origin: BUSINESS.origin };
+const server = { Authorization: `Bearer ${BUSINESS.key}` };
+
+export const recordOf = (headers: Record<string, string>, id = BUSINESS.id): Call => ({
+  method: 'POST',
+  path: pathOf(id),
+  headers,
+});
+const asking = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' };
+
+export const CALLS = {
+  report: { method: 'GET', path: `${path}?from=${dayAgo(30)}&to=${dayAgo(0)}`, headers: page },
+  record: recordOf(page),
+  // autocannon replaces [<id>] with a new id in each request.
+  recordOnce: recordOf({ ...server, 'Idempotency-Key': '[<id>]' }),
+  preflight: { method: 'OPTIONS', path, headers: { Origin: BUSINESS.origin, ...asking }, status: 204 },
+  malformed: { method: 'GET', path, headers: { Authorization: 'Bearer bua_pk_short' }, status: 401 },
+} satisfies Record<string, Call>;

@@ -1,91 +1,50 @@
 // Measures in rounds. Each round runs two contenders back to back, so other load on the machine affects both. Repeats the measurement with
 // several starts of workerd, because the same Worker can be 10 % faster or slower in another process.
-import { dayAgo } from './calls.ts';
 import { fill, type Size } from './data.ts';
-import { type Call, load, type Slice, type Span } from './load.ts';
-import { type Contender, type Cost, costOf, open, type Stage } from './stage.ts';
-import { median, quantile, type Spread, spreadOf } from './stats.ts';
+import { type Call, load, median, quantile, repeat, type Slice } from './load.ts';
+import { type Contender, open } from './stage.ts';
 
-type Side = { contender: string; call: Call; span?: Span | undefined };
-type Table = 'floors' | 'own' | 'growth';
-export type Duel = { table: Table; name: string; side: Side; against: Side };
+/** A call, and the contender and the floor to send it to. Both may be `repeated`. */
+export type Duel = { name: string; call: Call; sides: [contender: string, floor: string]; isRepeated?: boolean };
 /** The Workers, the contents of their databases, and the pairs to compare. */
-export type Scene = {
-  contenders: Contender[];
-  sizes: Record<string, Size>;
-  duels: Duel[];
-};
+export type Scene = { contenders: Contender[]; sizes: Record<string, Size>; duels: Duel[] };
 
-/** A contender's measurements. They include the database cost of a call if the contender is `counted`. */
-type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
-export type Outcome = {
-  table: Table;
-  name: string;
-  side: Timing;
-  against: Timing;
-  /** The ratio of the throughputs per round. */
-  ratio: Spread;
-};
-
-/** `rounds` is the number of rounds per start of workerd. */
-export type Effort = { starts: number; rounds: number };
-export type Progress = (text: string) => void;
-
-export const countedOf = (contender: Contender): Contender => ({
-  ...contender,
-  name: `${contender.name}-counted`,
-  around: 'counted',
-});
-
-/** Compares two contenders on the same call. */
-export function duel(table: Table, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
-  const both = { call, span };
-  return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };
-}
-
-/** Runs each duel in each round, after one warm-up round per start. */
+/** Runs each duel in each round, after one warm-up round per start, and returns a Markdown table. */
 export async function measure(
   { contenders, sizes, duels }: Scene,
-  { starts, rounds }: Effort,
-  progress: Progress,
-): Promise<Outcome[]> {
+  { starts, rounds }: { starts: number; rounds: number },
+  progress: (text: string) => void,
+): Promise<string> {
   await using stage = await open(contenders);
   for (const [database, size] of Object.entries(sizes)) {
     progress(`filling the database ${database}`);
-    await fill(await stage.database(database), size, dayAgo(0));
+    await fill(await stage.database(database), size);
   }
   const rows = duels.map((duel) => ({ ...duel, slices: [] as [Slice, Slice][] }));
-  const slice = ({ contender, call, span }: Side) => load(stage.url(contender), call, span);
   for (let start = 1; start <= starts; start++) {
     if (start > 1) await stage.restart();
     for (let round = 0; round <= rounds; round++) {
-      for (const { name, side, against, slices } of rows) {
-        progress(`start ${start} of ${starts}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${name}`);
+      for (const { name, call, sides, isRepeated, slices } of rows) {
+        progress(`start ${start} of ${starts}, round ${round} of ${rounds}: ${name}`);
+        const slice = (side: 0 | 1) => (isRepeated ? repeat : load)(stage.url(sides[side]), call);
         // The order alternates between rounds.
-        const before = (start + round) % 2 === 0 ? null : await slice(against);
-        const mine = await slice(side);
-        const theirs = before ?? (await slice(against));
+        const before = (start + round) % 2 === 0 ? null : await slice(1);
+        const mine = await slice(0);
+        const theirs = before ?? (await slice(1));
         if (round > 0) slices.push([mine, theirs]);
       }
     }
   }
-  const outcomes: Outcome[] = [];
-  for (const { table, name, side, against, slices } of rows) {
-    const [mine, theirs] = [slices.map(([one]) => one), slices.map(([, other]) => other)];
-    const ratio = spreadOf(slices.map(([one, other]) => one.perSecond / other.perSecond));
-    outcomes.push({
-      ...{ table, name, ratio },
-      side: await timingOf(stage, side, mine),
-      against: await timingOf(stage, against, theirs),
-    });
-  }
-  return outcomes;
+  const lines = rows.map(({ name, sides, slices }) => {
+    const of = (side: 0 | 1, figure: keyof Slice) => median(slices.map((pair) => pair[side][figure]));
+    const ratios = slices.map(([mine, theirs]) => mine.perSecond / theirs.perSecond);
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2));
+    const [own, floor] = ([0, 1] as const).map((side) => Math.round(of(side, 'perSecond')).toLocaleString('en'));
+    return [name, sides[1], own, floor, `${middle} (${low}–${high})`, `${(of(0, 'p50') * 1000).toFixed(1)} µs`];
+  });
+  return table(['', 'floor', 'requests/s', 'floor’s requests/s', 'ratio (IQR)', 'p50'], lines);
 }
 
-async function timingOf(stage: Stage, { contender, call }: Side, slices: Slice[]): Promise<Timing> {
-  const latencies = slices.flatMap(({ latencies }) => latencies);
-  const perSecond = median(slices.map(({ perSecond }) => perSecond));
-  const timing = { contender, perSecond, p50: median(latencies), p99: quantile(latencies, 0.99) };
-  const counted = `${contender}-counted`;
-  return stage.has(counted) ? { ...timing, cost: await costOf(stage.url(counted), call) } : timing;
-}
+/** Formats a Markdown table. */
+export const table = (head: string[], lines: (string | undefined)[][]): string =>
+  [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

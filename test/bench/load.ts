@@ -2,8 +2,6 @@
 import { once } from 'node:events';
 import autocannon from 'autocannon';
 
-const CONNECTIONS = 8;
-
 /** A request whose response must have `status`, 200 by default. */
 export type Call = {
   method: 'GET' | 'POST' | 'OPTIONS';
@@ -12,56 +10,50 @@ export type Call = {
   status?: number;
 };
 
-export type Slice = { perSecond: number; latencies: number[] };
+/** Requests per second, and the median latency in milliseconds. */
+export type Slice = { perSecond: number; p50: number };
 
-/** How long to measure: for a number of seconds, or for a number of repetitions within one request if the contender is `repeated`. */
-export type Span = { seconds: number } | { repeats: number };
+export const quantile = (sample: readonly number[], share: number): number =>
+  Float64Array.from(sample).sort()[Math.min(sample.length - 1, Math.floor(sample.length * share))] ?? Number.NaN;
+export const median = (sample: readonly number[]): number => quantile(sample, 0.5);
 
-/** Generates load against `url`. */
-export async function load(url: string, call: Call, span: Span = { seconds: 0.25 }): Promise<Slice> {
-  if ('repeats' in span) return repeat(url, call, span.repeats);
+/** Sends a call over several connections for a quarter of a second. */
+export async function load(url: string, { method, path, headers, status = 200 }: Call): Promise<Slice> {
   const latencies: number[] = [];
-  const wrong = new Set<number>();
   const start = performance.now();
   let last = start;
-  const run = autocannon(
-    {
-      url: url + call.path,
-      method: call.method,
-      headers: call.headers,
-      idReplacement: Object.values(call.headers).includes('[<id>]'),
-      connections: CONNECTIONS,
-      duration: span.seconds,
-      sampleInt: 10,
-      timeout: 60,
-    },
-    () => {},
-  );
+  const isOnce = Object.values(headers).includes('[<id>]');
+  const options = { connections: 8, duration: 0.25, sampleInt: 10, timeout: 60, idReplacement: isOnce };
+  const run = autocannon({ url: url + path, method, headers, ...options }, () => {});
+  const wrong = new Set<number>();
   run.on('response', (_client: unknown, answered: number, _bytes: number, milliseconds: number) => {
     last = performance.now();
     latencies.push(milliseconds);
-    if (answered !== (call.status ?? 200)) wrong.add(answered);
+    if (answered !== status) wrong.add(answered);
   });
   const [{ errors }] = (await once(run, 'done')) as [autocannon.Result];
-  if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
-  return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
+  if (errors > 0 || wrong.size > 0) throw new Error(`${url + path}: ${errors} errors, statuses ${[...wrong]}`);
+  return { perSecond: (latencies.length / (last - start)) * 1000, p50: median(latencies) };
 }
 
-/** Uses the caller's clock, because a Worker's clock does not advance during a request. */
-async function repeat(url: string, call: Call, repeats: number): Promise<Slice> {
+/**
+ * Has a `repeated` contender repeat a call within one request. Uses the clock of this process, because a Worker's clock does not advance during
+ * a request.
+ */
+export async function repeat(url: string, call: Call, repeats = 2000): Promise<Slice> {
   const start = performance.now();
   await send(url, call, { 'Bench-Repeat': `${repeats}` });
-  const milliseconds = performance.now() - start;
-  return { perSecond: (repeats / milliseconds) * 1000, latencies: [milliseconds / repeats] };
+  const p50 = (performance.now() - start) / repeats;
+  return { perSecond: 1000 / p50, p50 };
 }
 
 export async function send(
   url: string,
   { method, path, headers, status = 200 }: Call,
-  more: Record<string, string> = {},
-  signal: AbortSignal | null = null,
+  more = {},
+  signal?: AbortSignal,
 ) {
-  const answer = await fetch(url + path, { method, headers: { ...headers, ...more }, signal });
+  const answer = await fetch(url + path, { method, headers: { ...headers, ...more }, signal: signal ?? null });
   const body = await answer.text();
   if (answer.status !== status) throw new Error(`${url + path}: status ${answer.status}`);
   return { status, headers: answer.headers, body };

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from 'miniflare';
 import { unstable_readConfig } from 'wrangler';
-import { BINDINGS } from '../../src/core/database.ts';
-import { type Call, send } from './load.ts';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
@@ -15,16 +13,13 @@ export type Contender = {
   name: string;
   /** Its code, or its file in test/bench/workers. */
   code: { text: string } | { file: string };
-  /** The names of its databases. Contenders with the same name share the database. */
-  databases?: string[];
+  /** Contenders that name the same database share it. */
+  database?: string;
   bindings?: Record<string, unknown>;
   /** Service bindings: the names of other contenders. */
   services?: Record<string, string>;
-  /**
-   * How the Worker is wrapped. `counted`: its responses report their cost. `repeated`: it repeats a call without querying the database.
-   * `modelled`: its databases are stand-ins.
-   */
-  around?: 'counted' | 'repeated' | 'modelled';
+  /** `repeated`: the Worker repeats a call without querying the database. `modelled`: its databases are stand-ins. */
+  around?: 'repeated' | 'modelled';
 };
 export type Stage = Awaited<ReturnType<typeof open>>;
 
@@ -43,11 +38,9 @@ export async function open(contenders: Contender[]) {
   let miniflare = await start();
   return {
     async database(name: string) {
-      const owner = contenders.find(({ databases }) => databases?.includes(name));
-      const binding = BINDINGS[owner?.databases?.indexOf(name) ?? 0] ?? 'DB';
-      return (await miniflare.getD1Database(binding, owner?.name ?? '')) as unknown as D1Database;
+      const owner = contenders.find(({ database }) => database === name);
+      return (await miniflare.getD1Database('DB', owner?.name ?? '')) as unknown as D1Database;
     },
-    has: (contender: string) => urls.has(contender),
     /** A contender's URL until the next start. */
     url: (contender: string) => urls.get(contender) ?? '',
     /** Restarts workerd. The databases keep their data. */
@@ -71,18 +64,9 @@ function worker({ name, code, around, ...more }: Contender): V4WorkerOptions {
     compatibilityDate: compatibility_date ?? '',
     bindings: more.bindings ?? {},
     serviceBindings: more.services ?? {},
-    d1Databases: Object.fromEntries((more.databases ?? []).map((one, number) => [BINDINGS[number], one])),
+    d1Databases: more.database === undefined ? {} : { DB: more.database },
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
 }
 
 const source = (file: string) => readFileSync(join(HERE, 'workers', file), 'utf8');
-
-export type Cost = { round_trips: number; rows_read: number; rows_written: number };
-
-/** The database cost of one call. `url` must belong to a `counted` contender. */
-export async function costOf(url: string, call: Call): Promise<Cost> {
-  const sent = JSON.stringify(call.headers).replace('[<id>]', crypto.randomUUID());
-  const { headers } = await send(url, { ...call, headers: JSON.parse(sent) });
-  return JSON.parse(headers.get('Bench-Cost') ?? '') as Cost;
-}

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf } from '../bench/bundle.ts';
-import { dayAgo } from '../bench/calls.ts';
-import { BUSINESS, fill } from '../bench/data.ts';
+import { BUSINESS, dayAgo, fill } from '../bench/data.ts';
+import { median } from '../bench/load.ts';
 import { open, type Stage } from '../bench/stage.ts';
-import { median } from '../bench/stats.ts';
 import { describeRecipe, kindOf, mutate, newRecipe, type Recipe, requestOf, type Sent } from './requests.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
@@ -84,11 +83,11 @@ beforeAll(async () => {
   const code = { text: codeOf() };
   const ANSWER = { status: 200, headers: {}, body: '{}' };
   stage = await open([
-    { name: 'service', code, databases: ['stage'], services: { ASSETS: 'assets' } },
+    { name: 'service', code, database: 'stage', services: { ASSETS: 'assets' } },
     { name: 'assets', code: { file: 'constant.js' }, bindings: { ANSWER } },
   ]);
-  const size = { businesses: 1, days: 31, sites: 0, keys: 1, uses: 0 };
-  await fill(await stage.database('stage'), size, dayAgo(0));
+  const size = { businesses: 1, days: 31, sites: 0, uses: 0 };
+  await fill(await stage.database('stage'), size);
   pid = childNamed('workerd');
   const valid = Object.entries(VALID).map(([name, body]) => {
     return { name, sent: ('uses' in body ? usage : access)(body, BUSINESS.key), costs: [] as number[] };

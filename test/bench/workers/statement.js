@@ -1,12 +1,16 @@
-// Floor (b): reads the counts of 31 days with one prepared statement, without authorization.
-const SQL = 'select day as date, count from daily_usage where business_id = ? and day between ? and ?';
+// The floor of a report and of a use: one prepared statement on the table of counts, without authorization.
+const REPORT = 'select day as date, count from daily_usage where business_id = ? and day between ? and ?';
+const RECORD = `insert into daily_usage (business_id, day, count) values (?, ?, 1)
+  on conflict (business_id, day) do update set count = count + 1 returning day as date, count`;
 
 export default {
   async fetch(request, { DB }) {
     const { pathname, searchParams } = new URL(request.url);
     const id = Number(pathname.slice(pathname.lastIndexOf('/') + 1));
-    const days = DB.prepare(SQL).bind(id, searchParams.get('from'), searchParams.get('to'));
-    const { results } = await days.all();
-    return Response.json({ status: true, data: { used: results } });
+    const { results } = await (request.method === 'GET'
+      ? DB.prepare(REPORT).bind(id, searchParams.get('from'), searchParams.get('to'))
+      : DB.prepare(RECORD).bind(id, new Date().toISOString().slice(0, 10))
+    ).all();
+    return Response.json({ status: true, data: results });
   },
 };
