@@ -1,4 +1,4 @@
-// Keeps the SQL that D1 runs in readable files. test/sql contains the statements of five calls and the permissions that the calls share.
+// Keeps the SQL that D1 runs in readable files. test/sql contains the statements of four calls and the permissions that the calls share.
 // npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { addSites } from '../../src/access/statements.ts';
 import { businessWithEntries } from '../../src/business/statements.ts';
 import type { Steps } from '../../src/db/statement.ts';
 import { rotateToken } from '../../src/tokens/statements.ts';
-import { countOnce, countUse, readKnownUse, readLimitUsage } from '../../src/usage/recording.ts';
+import { countOnce, readKnownUse } from '../../src/usage/recording.ts';
 import { usageInRange } from '../../src/usage/statements.ts';
 import { ruleNamed } from '../ask.ts';
 
@@ -17,10 +17,9 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 
 test.each([
   ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readLimitUsage, ...countUse({ quantity: 1, label: null }) }],
   ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1, label: null }) }],
   ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
-  ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
+  ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, rotateToken(token, '2026-03-16T12:00:00.000000Z')],
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);

@@ -1,4 +1,5 @@
 // What callers may send, and the errors for the rest (docs/api.md). A check returns the errors of a value by field.
+import { KEY_ROLES } from './may.ts';
 import { BAD_SITES, SHARED_SITES, storedFor } from './sites.ts';
 import { isDay } from './time.ts';
 
@@ -175,7 +176,7 @@ export const newKey = object(
   {
     name: optional(line),
     business_id: optional(number),
-    role: optional(oneOf(['full', 'read', 'record'], 'must be full, read, or record')),
+    role: optional(oneOf(KEY_ROLES, `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(KEY_ROLES)}`)),
     expires_on: optional(rule(isDay, EXPIRY)),
   },
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
