@@ -149,9 +149,7 @@ test('a key of each role is created and listed as requested, and only a full key
     const refusals = await Promise.all(
       OF_A_BUSINESS.map((route) => ask(route, business, false, { as: created.body.data.api_key })),
     );
-    const isRefused = refusals.some(({ headers }) =>
-      ['read_only_key', 'record_only_key'].includes(headers.get('Error-Code') ?? ''),
-    );
+    const isRefused = refusals.some(({ headers }) => headers.get('Error-Code')?.endsWith('_only_key'));
     expect([role, isRefused]).toEqual([role, role !== 'full']);
   }
   const { keys } = (await call('GET', path, { as: OPERATOR.full })).body.data;

@@ -1,6 +1,14 @@
 // Derives an operation's refusals from its rules and schemas.
 import * as z from 'zod/mini';
-import { allowsKeys, allowsOperators, type Refusal, type Rule } from '../core/policy.ts';
+import {
+  allowsKeys,
+  allowsOperators,
+  LINK_ROLES,
+  type Refusal,
+  ROLE_REFUSALS,
+  type Role,
+  type Rule,
+} from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../input.ts';
@@ -34,9 +42,11 @@ export function refusalsOf(rule: Rule, namesBusiness: boolean): Record<string, R
   if (allowsKeys(rule) && namesBusiness) reasons.push('origin_not_authorized');
   if (session === 'none') reasons.push('session_not_allowed');
   if (session !== 'only' && !allowsOperators(rule)) reasons.push('operator_not_allowed');
-  if (allowsKeys(rule) && !keys.read) reasons.push('read_only_key');
-  const narrowest = allowsKeys(rule) ? keys : operators;
-  if (!narrowest.record && session !== 'only') reasons.push('record_only_key');
+  const allowed: Partial<Record<Role, boolean>> = allowsKeys(rule) ? keys : operators;
+  for (const [role, refusal] of Object.entries(ROLE_REFUSALS) as [Role, Refusal | null][]) {
+    const canBeSent = session !== 'only' || (LINK_ROLES as readonly Role[]).includes(role);
+    if (refusal !== null && allowed[role] === false && canBeSent) reasons.push(refusal);
+  }
   if (!whileInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, refusalOf(reason, rule)] as const);
   return {
