@@ -5,7 +5,7 @@ import { Conflict } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../db/refused-origins.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, originsSince, stillRefused } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { inputError, unknownEntry } from '../http/errors.ts';
@@ -26,9 +26,8 @@ function refusedOriginsResponse(
     .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1))
     .map(({ let_in, ...origin }) => ({ origin, isLetIn: let_in === 1 }));
   const ofKind = (letIn: boolean) => origins.flatMap(({ origin, isLetIn }) => (isLetIn === letIn ? origin : []));
-  // A business without sites accepts every origin.
   return success<RefusedOrigins>(c, {
-    refused: sites.size === 0 ? [] : ofKind(false).filter(({ origin }) => !covers(sites, origin)),
+    refused: stillRefused(ofKind(false), sites, ({ origin }) => origin),
     let_in: sites.size === 0 ? ofKind(true) : [],
   });
 }

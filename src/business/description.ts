@@ -101,7 +101,7 @@ const listedBusiness = object('ListedBusiness', `A business and its uses in the 
   used: list(`One entry for each of the last ${LISTED_DAYS} days, ascending.`, usageEntry),
   limits,
   refused_origins: count(
-    'Number of origins that were refused in the last 90 days and after the last change to the business.',
+    'Number of origins that were refused in the last 90 days and that the sites of the business would still refuse.',
   ),
   refused_by_limit: refusedByLimit,
 });

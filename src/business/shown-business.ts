@@ -12,6 +12,7 @@ import type { Role } from '../core/policy.ts';
 import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
+import { stillRefused } from '../db/refused-origins.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
@@ -91,7 +92,7 @@ export function listedBusiness(
     token: shownToken(business.token, verdict),
     used: fillRange({ from: addDays(today, 1 - LISTED_DAYS), to: today }, counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
-    refused_origins: refused,
+    refused_origins: stillRefused(refused.origins, new Set(refused.sites), (origin) => origin).length,
     refused_by_limit,
   };
 }

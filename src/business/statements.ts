@@ -7,7 +7,7 @@ import { asJson, type Json, jsonList, jsonObject, selectOne } from '../db/json.t
 import { refusedByLimit } from '../db/limit-refusals.ts';
 import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from '../db/permission.ts';
-import { refusedCountOf } from '../db/refused-origins.ts';
+import { refusedBy } from '../db/refused-origins.ts';
 import {
   access,
   type BusinessRow,
@@ -62,8 +62,7 @@ export const businessInFull = statement([], (permission) =>
  * Reads the verdict and a page of the key's businesses, or of all businesses if the caller is the operator. The page contains at most
  * `limit` businesses in id order, starting after the id `after`. `denied` is the reason why the caller's origin may not read the business,
  * or null. Unless it is null, the entry contains no counts and no refused origins. `counts` starts on the day `from`, or on the first day
- * of the billing month if the business has a monthly limit and that day is earlier. `refused` is the number of refused origins
- * (`refusedCountOf`).
+ * of the billing month if the business has a monthly limit and that day is earlier. `refused` is described at `refusedBy`.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -93,7 +92,6 @@ function pageOfBusinesses(
   const page = builder
     .select({
       id: businesses.id,
-      updated_at: businesses.updated_at,
       ...limitColumns,
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
@@ -105,7 +103,7 @@ function pageOfBusinesses(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, overage, page_overage, alert_at, denied } = page;
+  const { id, daily_limit, monthly_limit, overage, page_overage, alert_at, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
   const { billing_day, has_billing_changes } = page;
   const billed = { id: shownId, billing_day, has_billing_changes };
@@ -127,7 +125,7 @@ function pageOfBusinesses(
     page_overage: sql<number>`${page_overage}`,
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
-    refused: refusedCountOf(shownId, updated_at, $.since),
+    refused: asJson<{ origins: string[]; sites: string[] }>(refusedBy(shownId, $.since)),
     refused_by_limit: refusedByLimit(shownId, month.starts_on),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });

@@ -1,10 +1,11 @@
 // Stores origins that were refused although the credential was valid, and those that were let in only because no site was registered. They
 // are only a hint for the owner: no call depends on them.
-import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { covers } from '../core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
 import { isBeforeDeadline } from './call.ts';
-import { jsonList, jsonObject, selectOne } from './json.ts';
+import { asJson, jsonList, jsonObject, selectOne } from './json.ts';
 import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
@@ -81,20 +82,21 @@ export const originsSince = statement(['since'], (permission, $) => {
   });
 });
 
-/**
- * Counts the origins that were refused since the day `since` and after the last change to the business. The sites have not changed since
- * then, so all of these origins would still be refused.
- */
-export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
-  const { last_seen, let_in } = refusedOrigins;
-  const isOwn = and(
-    eq(let_in, 0),
-    eq(refusedOrigins.business_id, business_id),
-    gt(last_seen, sql`${updated_at}`),
-    gte(last_seen, since),
-  );
-  return sql<number>`(select count(*) from ${refusedOrigins} where ${isOwn})`;
+/** The origins that a business refused since the day `since` and, if there are any, its sites. */
+export function refusedBy(business_id: SQL, since: Placeholder) {
+  const { origin, last_seen, let_in } = refusedOrigins;
+  const isOwn = and(eq(refusedOrigins.business_id, business_id), eq(let_in, 0), gte(last_seen, since));
+  const sites = selectOne(jsonList(access.site), sql`from ${access} where ${eq(access.business_id, business_id)}`);
+  const found = {
+    origins: jsonList(origin),
+    sites: asJson<string[]>(sql`case when count(*) > 0 then ${sites} else '[]' end`),
+  };
+  return selectOne(jsonObject(found), sql`from ${refusedOrigins} where ${isOwn}`);
 }
+
+/** Returns the origins that the sites would still refuse. A business without sites accepts every origin. */
+export const stillRefused = <T>(origins: T[], sites: ReadonlySet<string>, originOf: (one: T) => string): T[] =>
+  sites.size === 0 ? [] : origins.filter((one) => !covers(sites, originOf(one)));
 
 export const deleteRefusedOrigins = statement([], (permission) =>
   builder

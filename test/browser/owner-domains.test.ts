@@ -466,7 +466,7 @@ describe('refused origins', () => {
     await page.locator('.mark', { hasText: '2 refused origins' }).waitFor();
     await goTo(page, 'token');
     await goTo(page, 'domains');
-    await page.getByText('1 dismissed until you close this page.').waitFor();
+    await page.getByText('1 dismissed in this browser.').waitFor();
     expect(await page.locator('.refused .item').count()).toBe(2);
     await button('Show again').press('Enter');
     await button('Dismiss https://x.example').waitFor();

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../access/description.ts';
 import type { Business, Limits } from '../../business/description.ts';
 import { Changes } from './changes/changes.tsx';
+import { dismissedOf, storeDismissed } from './dismissed.ts';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
 import { FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
@@ -25,7 +26,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const { revision, refresh } = useRefresh();
   const details = useQuery(`${revision}`, () => api.business(id));
   const refused = useQuery(`${revision}`, () => api.refused(id));
-  const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
+  const [dismissed, setDismissed] = useState(() => dismissedOf(id));
   const [tabRead, setTabRead] = useState<ReadState | null>(NOT_READ);
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
@@ -57,7 +58,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
     refused,
     dismissed,
     setDismissed: (origins: ReadonlySet<string>) => {
-      memory.dismissed.set(id, origins);
+      storeDismissed(id, origins);
       setDismissed(origins);
     },
   };

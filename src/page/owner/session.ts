@@ -2,6 +2,7 @@
 import type { RefusedOrigin, RefusedOrigins } from '../../access/description.ts';
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
 import type { Api } from './api.ts';
+import { notDismissed } from './dismissed.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
@@ -14,8 +15,6 @@ export type Memory = {
   list: ListMemory;
   /** The last opened business, as it appeared in the list. It is shown until the business itself has been read. */
   opened: ListedBusiness | null;
-  /** The dismissed origins, by business. */
-  dismissed: Map<number, ReadonlySet<string>>;
 };
 
 /** The state to restore when the owner returns to the list. */
@@ -36,7 +35,6 @@ export const ROWS = 100;
 export const newMemory = (): Memory => ({
   list: { listing: NOTHING_READ, rows: ROWS, top: 0, href: BUSINESSES, isSearching: false },
   opened: null,
-  dismissed: new Map(),
 });
 
 export type TabProps = {
@@ -63,6 +61,5 @@ export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy'>;
 export type OnRead = (state: ReadState | null) => void;
 export const NOT_READ: ReadState = { readAt: null, busy: true };
 
-/** Returns the origins that are not dismissed. */
 export const shownRefused = ({ refused, dismissed }: Pick<TabProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
-  refused.data?.refused.filter(({ origin }) => !dismissed.has(origin)) ?? [];
+  notDismissed(refused.data?.refused ?? [], dismissed);

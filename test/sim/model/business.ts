@@ -141,19 +141,25 @@ export function removeSites(call: Call, entry?: string) {
   return success(withSites(call));
 }
 
+const seenSince = (state: State, id: number, today: string) =>
+  (state.refused[id] ?? []).filter(({ last_seen }) => last_seen >= plusDays(today, -90));
+export function stillRefused(state: State, id: number, today: string) {
+  const sites = sitesOf(state, id);
+  return seenSince(state, id, today).filter(
+    ({ origin, let_in }) => sites.length > 0 && let_in === 0 && !isCovered(sites, origin),
+  );
+}
 export function readRefused(call: Call) {
   const { state, now } = call;
   const { id } = businessOf(call);
-  const sites = sitesOf(state, id);
-  const since = plusDays(dayOf(now), -90);
-  const origins = (state.refused[id] ?? [])
-    .filter(({ last_seen }) => last_seen >= since)
-    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
-  const isOpen = sites.length === 0;
-  const shown = ({ let_in: _, total: __, ...origin }: (typeof origins)[number]) => origin;
+  const isOpen = sitesOf(state, id).length === 0;
+  const shown = (origins: ReturnType<typeof seenSince>) =>
+    origins
+      .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1))
+      .map(({ let_in: _, total: __, ...origin }) => origin);
   return success({
-    refused: origins.filter(({ origin, let_in }) => !isOpen && let_in === 0 && !isCovered(sites, origin)).map(shown),
-    let_in: origins.filter(({ let_in }) => isOpen && let_in === 1).map(shown),
+    refused: shown(stillRefused(state, id, dayOf(now))),
+    let_in: shown(seenSince(state, id, dayOf(now)).filter(({ let_in }) => isOpen && let_in === 1)),
   });
 }
 export function forgetRefused({ state, business }: Call) {

@@ -1,6 +1,6 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
 import { monthOf, usesIn } from './billing.ts';
-import { fieldsOf, limitsOf, refusedByLimit } from './business.ts';
+import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
 import { type Answer, type Call, invalidField, sitesOf, success } from './call.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { isCovered } from './sites.ts';
@@ -39,7 +39,6 @@ export function listBusinesses(call: Call) {
     const sites = sitesOf(state, id);
     return origin === null || origin === own || sites.length === 0 || isCovered(sites, origin);
   };
-  const since = plusDays(today, -90);
   const businesses = examined.filter(isReadable).map((business) => ({
     ...fieldsOf(call, business),
     used: daysBetween(plusDays(today, -55), today).map((date) => ({
@@ -47,9 +46,7 @@ export function listBusinesses(call: Call) {
       count: state.counts[business.id]?.[date] ?? 0,
     })),
     limits: limitsOf(call, business),
-    refused_origins: (state.refused[business.id] ?? []).filter(
-      ({ last_seen, let_in }) => let_in === 0 && last_seen >= since && last_seen > business.updated_at,
-    ).length,
+    refused_origins: stillRefused(state, business.id, today).length,
     refused_by_limit: refusedByLimit(call, business),
   }));
   return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });

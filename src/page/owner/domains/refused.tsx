@@ -91,7 +91,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
         <p class="note hidden-ones" role="status">
           {hiddenCount > 0 && (
             <>
-              {hiddenCount} dismissed until you close this page.{' '}
+              {hiddenCount} dismissed in this browser.{' '}
               <Button class="link" onClick={showAgain}>
                 Show again
               </Button>
