@@ -1,11 +1,11 @@
 // The views of a business in the console: their URLs, the focus, the header above them, refreshing, and the number of sequential requests
 // until a view is complete.
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { TABS } from '../../src/page/owner/tabs.ts';
 import { eventually } from './chromium.ts';
-import { consoleOfFile, signIn } from './console.ts';
-import { goTo, openTab, startClock, stepsOn } from './steps.ts';
+import { consoleOfFile, expectAccessible, signIn } from './console.ts';
+import { failWith, goTo, openTab, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -46,6 +46,26 @@ test('the first Tab focuses the link that skips to the content', async () => {
 });
 
 describe('the header of a business', () => {
+  test('says that a refresh failed, keeps what is there, and tries again by itself', async () => {
+    const business = await world.spare('https://a.example');
+    page = await openTab(world, business, 'domains');
+    const failed = page.getByRole('alert').filter({ hasText: /^Could not refresh\. Showing \d+:\d+/ });
+    for (const [answer, recover] of [
+      [failWith(503, 'x'), () => page.clock.fastForward(10_000)], // `Retry-After` is 10 seconds
+      [(route: Route) => route.abort(), () => page.evaluate(`dispatchEvent(new Event('online'))`)],
+    ] as const) {
+      await page.route(/\/api\//, answer);
+      await button('Refresh').click();
+      await failed.waitFor();
+      expect(await button('Try again').count()).toBe(1);
+      expect(await page.locator('.box code').allInnerTexts()).toEqual(['https://a.example']);
+      await expectAccessible(page);
+      await page.unroute(/\/api\//);
+      await recover();
+      await page.getByText('Updated').waitFor();
+    }
+  });
+
   test('counts the refused origins that have not been dismissed, like the list, also after a reload', async () => {
     const business = await world.spare('https://a.example');
     await world.refuse(business, 'https://b.example', 'https://c.example');

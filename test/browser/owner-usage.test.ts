@@ -276,7 +276,7 @@ describe('while a report is loading', () => {
     expect(await head('range')).toContain('(27 days)');
   });
 
-  test('a failure replaces the chart, and “Try again” moves the focus to the title', async () => {
+  test('a failure to read other days replaces the chart, and “Try again” moves the focus to the title; a failed refresh keeps it', async () => {
     const business = await used();
     await open(business);
     await settled();
@@ -294,9 +294,10 @@ describe('while a report is loading', () => {
     await eventually(focused).toBe('usage-title');
     await page.route(reports, (route) => route.abort());
     await button('Refresh').click();
-    await page.getByRole('alert').filter({ hasText: 'The service cannot be reached.' }).waitFor();
-    await eventually(() => page.getByText('Updated').count()).toBe(0);
-    expect(await chart().count()).toBe(0);
+    await page.getByRole('alert').filter({ hasText: 'Could not refresh. Showing' }).waitFor();
+    expect(await page.getByText('Updated').count()).toBe(0);
+    expect(await chart().count()).toBe(1);
+    expect(await button('Try again').count()).toBe(1);
   });
 });
 

@@ -213,7 +213,7 @@ async function failRefresh(target: Target, path: RegExp): Promise<void> {
   await open(target);
   await abort(path);
   await button('Refresh').click();
-  await unreachable();
+  await page.getByText('Could not refresh.').waitFor();
 }
 /** Opens a link in a signed-in tab, and waits for the question whether to open it. */
 async function askToOpenLink(code?: string): Promise<void> {

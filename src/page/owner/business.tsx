@@ -98,7 +98,12 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
     <>
       <div class="trail">
         <Back href={memory.list.href} />
-        <Refresh readAt={readAt} isBusy={details.busy || refused.busy || read.busy} refresh={refresh} />
+        <Refresh
+          readAt={readAt}
+          isBusy={details.busy || refused.busy || read.busy}
+          failure={failure ?? refused.failure ?? read.failure}
+          refresh={refresh}
+        />
       </div>
       <div class="heading business-name">
         <Title name={name} part={NAMES[tab]} />
@@ -111,7 +116,8 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
       )}
       {known && known.status !== 'active' && (
         <Notice kind="warning">
-          This business is {known.status}: its token is refused everywhere, and no uses are recorded.
+          This business is {known.status}: its token is refused everywhere, and no uses are recorded. To make it active
+          again, contact the service operator.
         </Notice>
       )}
       <nav class="rooms" aria-label="Business views">
@@ -121,7 +127,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
           </a>
         ))}
       </nav>
-      {failure && <FailureNotice failure={failure} reload={details.reload} />}
+      {failure && data === null && <FailureNotice failure={failure} reload={details.reload} />}
       <div key={tab} ref={content} class="room">
         {tabs[tab]()}
       </div>

@@ -56,10 +56,10 @@ export type TabProps = {
 };
 
 /** The state of a tab's own data. `readAt` is in milliseconds since 1970, or null before the first read. */
-export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy'>;
+export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy' | 'failure'>;
 /** Called with null while the tab reads no data of its own. */
 export type OnRead = (state: ReadState | null) => void;
-export const NOT_READ: ReadState = { readAt: null, busy: true };
+export const NOT_READ: ReadState = { readAt: null, busy: true, failure: null };
 
 export const shownRefused = ({ refused, dismissed }: Pick<TabProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
   notDismissed(refused.data?.refused ?? [], dismissed);

@@ -67,8 +67,7 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const read = (before: number | null, isWanted: () => boolean) =>
     readPages((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
   const newest = useQuery(`${revision}`, (isWanted) => read(null, isWanted));
-  const { readAt } = newest;
-  useEffect(() => onRead({ readAt, busy: newest.busy }), [readAt, newest.busy]);
+  useEffect(() => onRead(newest), [newest.readAt, newest.busy, newest.failure]);
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
@@ -96,7 +95,6 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const { changes, next } = shown;
   return (
     <div ref={list} class="log" tabIndex={-1}>
-      {newest.failure !== null && <FailureNotice failure={newest.failure} reload={newest.reload} />}
       {changes.length === 0 && <Empty next={next} clear={clear} />}
       {byDay(changes).map(({ day, changes: ofDay }) => (
         <section key={day} aria-labelledby={`day-${day}`}>

@@ -57,7 +57,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
   return (
     <div ref={root}>
       <Section id="refused" title="Recently refused">
-        {failure !== null && <FailureNotice failure={failure} reload={reload} />}
+        {failure !== null && data === null && <FailureNotice failure={failure} reload={reload} />}
         {data !== null && rows.length + hiddenCount === 0 && (
           <p class="none">
             {isActive && sites.length === 0

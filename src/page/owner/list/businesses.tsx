@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { useFocusFallback } from '../focus.ts';
-import { clockTime, number, plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
@@ -64,7 +64,8 @@ export function BusinessesView({ session, query, memory }: Props) {
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
-  const problem = failure && `${failureWords(failure)} ${incompleteWords(listing)}`;
+  const isIncomplete = extent === 'partial' || readAt === null;
+  const problem = failure && isIncomplete && `${failureWords(failure)} ${incompleteWords(listing)}`;
   const hint = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
   const more = isHidden ? null : moreWords(listing, busy);
   useLayoutEffect(() => {
@@ -136,7 +137,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <h1 ref={title} tabIndex={-1}>
           Businesses
         </h1>
-        <Refresh readAt={readAt} isBusy={busy} refresh={refresh} />
+        <Refresh readAt={readAt} isBusy={busy} failure={failure} refresh={refresh} />
       </div>
       <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: resume, busy }}>
         {problem}
@@ -285,8 +286,5 @@ function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string 
 }
 
 /** Describes what is shown after a failure. */
-function incompleteWords({ businesses, extent, readAt }: Listing): string {
-  if (businesses.length === 0) return '';
-  if (extent === 'partial' || readAt === null) return `Only ${businessWords(businesses.length)} could be loaded.`;
-  return `Some of this list may be from ${clockTime(readAt)}.`;
-}
+const incompleteWords = ({ businesses }: Listing): string =>
+  businesses.length === 0 ? '' : `Only ${businessWords(businesses.length)} could be loaded.`;

@@ -54,7 +54,7 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   const hidden = unused.slice(MAX_UNUSED);
   return (
     <Section id="sources" title="Sources">
-      {failure !== null && <FailureNotice failure={failure} reload={reload} />}
+      {rows === null && failure !== null && <FailureNotice failure={failure} reload={reload} />}
       {rows === null && failure === null && <Loading rows={LOADING_ROWS} />}
       {isEmpty && (
         <p class="none">

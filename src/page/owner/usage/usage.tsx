@@ -67,7 +67,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const loaded = report.data?.source === source ? report.data : null;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
-  const isRead = failure === null && used !== null && loaded !== null && loaded.at !== null;
+  const isRead = used !== null && loaded !== null && loaded.at !== null;
   const readAt = isRead ? loaded.at : null;
   // The data is incomplete for the day on which it was read, even if that day is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
@@ -104,7 +104,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], time) : null;
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
-  useEffect(() => onRead({ readAt, busy }), [readAt, busy]);
+  useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);
 
   return (
     <>
@@ -185,7 +185,7 @@ function Chart({ report: { failure, busy, reload }, name, data, by }: ChartProps
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
-  hasDrawn.current = failure === null && (hasDrawn.current || data !== null);
+  hasDrawn.current = data !== null || (failure === null && hasDrawn.current);
   useFocusFallback(container, () => document.getElementById('usage-title'));
 
   // A layout effect, because the chart reads its data at the end of this task.
@@ -196,7 +196,7 @@ function Chart({ report: { failure, busy, reload }, name, data, by }: ChartProps
   return (
     <div ref={container} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
       <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
-        {failure && failureWords(failure)}
+        {failure && data === null && failureWords(failure)}
       </Notice>
       {hasDrawn.current && <usage-chart ref={chart} label={name} by={by} />}
       {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
