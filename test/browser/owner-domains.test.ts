@@ -523,6 +523,17 @@ test('500 domains can be filtered, and the URL contains the filter', async () =>
   await page.getByText('A business can have at most 500 domains. This one has 500, so you can add 0 more.').waitFor();
 });
 
+test('an allowed origin whose uses a limit refuses is told from one that is not allowed', async () => {
+  const business = await world.spare(A);
+  await world.operate('PATCH', `business/${business.id}`, { daily_limit: 0 });
+  page = await openTab(world, business, 'domains');
+  await enter(A, tried());
+  await page.getByText('Origin allowed, but today’s limit is reached: its uses are refused.').waitFor();
+  await world.operate('PATCH', `business/${business.id}`, { overage: 1, page_overage: true });
+  await button('Refresh').click();
+  await page.getByText('Origin allowed').waitFor({ state: 'detached' });
+});
+
 test('no origin passes for a business that is not active', async () => {
   page = await openTab(world, world.closed, 'domains', world.keys.owner);
   await page.getByText('This business is suspended: its token is refused everywhere').waitFor();

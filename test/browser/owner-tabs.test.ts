@@ -43,6 +43,7 @@ test('the first Tab focuses the link that skips to the content', async () => {
   expect(await page.evaluate(`getComputedStyle(document.activeElement).clipPath`)).toBe('none');
   await page.keyboard.press('Enter');
   await eventually(focused).toBe('Recently refused');
+  expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('none'); // a title has no ring
 });
 
 describe('the header of a business', () => {

@@ -85,6 +85,25 @@ describe('a search', () => {
     expect(searchBusinesses(indexBusinesses(many), wanted).map(({ id }) => id)).toEqual(ids);
   });
 
+  test.each([
+    ['tulip', 'tulip'],
+    ['tulpi', 'tulip'],
+    ['tuilip', 'tulip'],
+    ['tlip', 'tulip'],
+    ['xulip sho', 'tulip'],
+    ['tupil', null],
+    ['tul', 'tulip'],
+    ['txl', null],
+    ['tulpa', 'tulpa'],
+  ])(
+    'forgives one typo in each word of at least four letters if nothing matches exactly: %j finds %j',
+    (wanted, name) => {
+      const two = [business(1, 'Tulip Shop'), business(2, 'Tulpa Shop')];
+      const found = searchBusinesses(indexBusinesses(name === 'tulpa' ? two : two.slice(0, 1)), wanted);
+      expect(found.map((one) => one.name.split(' ')[0]?.toLowerCase())).toEqual(name === null ? [] : [name]);
+    },
+  );
+
   test('finds each of 200 businesses by the words of its name, in any order and case, and without accents', () => {
     const all = indexBusinesses(randomBusinesses(200));
     for (const { business } of all) {

@@ -96,7 +96,7 @@ function LoadedDomains(props: TabProps) {
         )}
         <ChangeFailure changes={changes} source={ALL} />
       </Section>
-      <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} changes={changes} />
+      <OriginCheck isActive={isActive} limits={business.limits} sites={sites} readOnly={readOnly} changes={changes} />
       {!isRefusedFirst && refused}
       {confirming !== null && (
         <Confirm

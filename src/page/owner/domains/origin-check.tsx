@@ -1,5 +1,6 @@
 // Checks an origin against the service's rules.
 import { useRef, useState } from 'preact/hooks';
+import type { Limits } from '../../../business/description.ts';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
@@ -10,9 +11,18 @@ import { explainRefusal } from './refusal.ts';
 
 const CHECK = 'check';
 
-type Props = { isActive: boolean; sites: string[]; readOnly: boolean; changes: DomainChanges };
+type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
-export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
+/** Names the limit that refuses the uses of pages, or returns null. */
+function reachedLimit(limits: Limits): string | null {
+  if (limits === null) return null;
+  const { daily, monthly, today, month, overage, page_overage } = limits;
+  const allowed = page_overage ? (overage ?? Number.POSITIVE_INFINITY) : 0;
+  if (daily !== null && (today ?? 0) >= daily + allowed) return 'today’s limit is reached';
+  return monthly !== null && (month ?? 0) >= monthly + allowed ? 'this billing month’s limit is reached' : null;
+}
+
+export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [registered, setRegistered] = useState('');
@@ -31,6 +41,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
+  const reached = passes ? reachedLimit(limits) : null;
   const canUndo = registered === origin && sites.includes(origin);
   const canRegister = !passes && isRegistrable(origin) && canHaveOneOwner(origin);
   const act = () => (canUndo ? void changes.remove(CHECK, [origin]) : register(origin));
@@ -69,6 +80,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
                   <SiteName site={origin} /> is refused. {explainRefusal(origin, sites).reason}
                 </>
               )}
+              {reached !== null && <b class="sentence">Origin allowed, but {reached}: its uses are refused.</b>}
             </span>
             {isActive && !readOnly && (canRegister || canUndo) && (
               <Button class="quiet" busy={changes.locked} label={words[2] ?? ''} onClick={act}>
