@@ -62,11 +62,17 @@ CREATE TABLE api_keys (
   last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last call that was permitted
   ends_at      TEXT    CHECK (ends_at LIKE '____-__-__T__:__:__.______Z'), -- when a session ends. NULL: the row is a key
   session_of   INTEGER CHECK (session_of IS NULL OR ends_at IS NOT NULL),  -- the key that started a session. NULL: a console link did
-  actor_name   TEXT    CHECK (length(actor_name) <= 64) -- the person whom a session's console link names. NULL: nobody
+  actor_name   TEXT    CHECK (length(actor_name) <= 64), -- the person whom a session's console link names. NULL: nobody
+  can_create_keys INTEGER CHECK (can_create_keys IS NULL OR can_create_keys = 1 AND ends_at IS NOT NULL), -- 1: of a console link that said so
+  created_by   TEXT    CHECK (created_by IS NOT NULL OR ends_at IS NOT NULL), -- who created a key, as changes.actor says it. NULL: a session
+  created_by_name TEXT  CHECK (length(created_by_name) <= 64), -- the person whom the console link of that session names. NULL: nobody
+  creator_id   INTEGER  -- the key or the session that created a key. NULL: an operator key did, or the row is a session
 ) STRICT;
 
 CREATE INDEX api_keys_user_id ON api_keys (user_id);
 CREATE INDEX api_keys_business_id ON api_keys (business_id);
+-- The keys that a user's keys and sessions created, to count them, and to revoke those of a key.
+CREATE INDEX api_keys_user_id_creator_id ON api_keys (user_id, creator_id) WHERE creator_id IS NOT NULL;
 -- A user's running sessions, to end those of a key and the oldest of too many.
 CREATE INDEX api_keys_user_id_ends_at ON api_keys (user_id, ends_at) WHERE ends_at IS NOT NULL;
 -- All sessions that have ended, to delete them.
@@ -81,7 +87,8 @@ CREATE TABLE codes (
   minutes     INTEGER NOT NULL CHECK (minutes BETWEEN 1 AND 1440),
   expires_at  TEXT    NOT NULL,
   return_url  TEXT    CHECK (length(return_url) <= 2000), -- where the console links back to. NULL: nowhere
-  actor_name  TEXT    CHECK (length(actor_name) <= 64)    -- the person whom the link names, for the list of changes. NULL: nobody
+  actor_name  TEXT    CHECK (length(actor_name) <= 64),   -- the person whom the link names, for the list of changes. NULL: nobody
+  can_create_keys INTEGER CHECK (can_create_keys IS NULL OR can_create_keys = 1 AND role = 'full' AND business_id IS NULL) -- for the session
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX codes_user_id ON codes (user_id);

@@ -50,9 +50,8 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
     const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, code) };
     const { rule, checkInBody } = appliedRule(operation, body, c.req);
-    const business_id = operation.namesBusiness ? (parseId(c.req.param('business_id') ?? '') ?? 0) : null;
-    await admitCall(c, caller, rule, business_id);
-    const permission = await grant(c, caller, rule, business_id);
+    await admitCall(c, caller, rule, operation);
+    const permission = await grant(c, caller, rule, operation);
     const inBody = caller.credential.kind === 'code' ? NOTHING : checkInBody();
     c.req.addValidatedData('json', Object(inBody.data));
     const validate = queryInput(query, async (inQuery) => {
@@ -87,9 +86,10 @@ function appliedRule(
 /** What checks of input may depend on. A call that names a business queries only the database of that business. */
 const circumstancesOf = (c: ContextOf<Guarded>): Circumstances => {
   const { now, namesBusiness, credential } = c.get('call');
+  const isOperator = credential.kind === 'operator';
   const numbers = namesBusiness ? [c.get('database')] : c.get('databases').numbers;
   const hasKey = c.req.header('Idempotency-Key') !== undefined;
-  return { now, numbers, namespace: namespaceOf(credential.kind), hasKey };
+  return { now, numbers, namespace: namespaceOf(credential.kind), isOperator, hasKey };
 };
 
 /** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */
@@ -153,10 +153,14 @@ function codeOf(req: HonoRequest, body: string, schema: Operation['code']): Cred
   return code;
 }
 
+/** Returns the id in the path. 0 if the path contains no valid one. */
+const idIn = (c: Context<Guarded>, name: 'business_id' | 'user_id'): number => parseId(c.req.param(name) ?? '') ?? 0;
+
 /** Throws if an operator key may not be used for the operation, or if the credential exceeds its rate limit. */
-async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, business_id: number | null) {
+async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBusiness }: Operation) {
   const { credential, role, isFromServer, origin } = caller;
-  const user_id = parseId(c.req.param('user_id') ?? '');
+  const business_id = namesBusiness ? idIn(c, 'business_id') : null;
+  const user_id = idIn(c, 'user_id') || null;
   c.get('logEntry').call = { operation: rule.name, business_id: business_id || null, user_id, origin };
   // Checked before the key's rate limit. Otherwise, requests from pages could use it up and block servers.
   const refusal = role && operatorRefusal(role, rule, isFromServer);
@@ -168,11 +172,10 @@ async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, busine
  * Sets `call`, `database`, `ask` and `databases` for the handlers. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
-async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: number | null) {
+async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBusiness, namesUser }: Operation) {
   const { credential, origin, ownOrigin } = caller;
   const { kind, text } = credential;
-  const business_id = named ?? 0;
-  const namesBusiness = named !== null;
+  const [business_id, user_id] = [idIn(c, 'business_id'), idIn(c, 'user_id')];
   const isBound = (name: Binding) => c.env[name] !== undefined;
   const databaseNumber = databaseFor(credential, business_id, isBound);
   if (databaseNumber === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
@@ -184,7 +187,8 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, named: num
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const isOriginDerived = origin !== null && !c.req.raw.headers.has('Origin');
   const from = { origin, isOriginDerived, ownOrigin };
-  const call: Call = { rule, credential: sender, business_id, namesBusiness, ...from, now, deadline };
+  const named = { business_id, namesBusiness, user_id, namesUser };
+  const call: Call = { rule, credential: sender, ...named, ...from, now, deadline };
   // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);

@@ -11,7 +11,10 @@ import type { Query } from './input.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The path of all operations. */
 export const API = '/api/v1';
-/** The names of parameters in paths. The guard has the owner of a `business_id` checked, so no other name may stand for a business. */
+/**
+ * The names of parameters in paths. The guard has the owner of a `business_id` checked, and that a `user_id` is the caller's, so no other name
+ * may stand for a business or a user.
+ */
 const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
 
 export type Body = z.ZodMiniType<object | undefined>;
@@ -28,6 +31,7 @@ export type Circumstances = {
   numbers: readonly number[];
   /** The caller's namespace of ids. */
   namespace: Namespace;
+  isOperator: boolean;
   /** True if the request contains an Idempotency-Key. */
   hasKey: boolean;
 };
@@ -62,6 +66,7 @@ export type Operation = Input & {
   /** The pattern below /api/v1. */
   path: string;
   namesBusiness: boolean;
+  namesUser: boolean;
   /** Several if the body or the query determines the rule. */
   rules: readonly [RuleWithBody, ...RuleWithBody[]];
   ruleOf?: ((sent: Sent) => Chosen) | undefined;
@@ -106,7 +111,8 @@ export function define<const Ds extends Definitions>(
     const names: string[] = path.match(/(?<=:)\w+/g) ?? [];
     const unknown = names.find((name) => !PARAMETERS.includes(name));
     if (unknown !== undefined) throw new Error(`${path} has an unknown parameter: ${unknown}`);
-    const common = { id, method, path, query, check, namesBusiness: names.includes('business_id') };
+    const named = { namesBusiness: names.includes('business_id'), namesUser: names.includes('user_id') };
+    const common = { id, method, path, query, check, ...named };
     const isOfUsage = path.startsWith('/business/usage/');
     if (!('rules' in rest)) {
       const { code, ...rule } = rest;

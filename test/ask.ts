@@ -28,14 +28,21 @@ export function ruleNamed(wanted: string): Rule {
   return rule;
 }
 
-/** Returns the `ask` that a route receives. If the business id is omitted, the call does not concern a business. */
+/** Returns the `ask` that a route receives. If the business id is omitted, the call does not concern a business. The same goes for the user. */
 export const asking =
-  ({ db }: Pick<Numbered, 'db'>, rule: string, now: Date, business_id: number | null = null): Ask =>
+  (
+    { db }: Pick<Numbered, 'db'>,
+    rule: string,
+    now: Date,
+    business_id: number | null = null,
+    user_id: number | null = null,
+  ): Ask =>
   async (read, steps) => {
     const { row, rows, bytes } = await runBatch(
       db.$client,
       {
         ...{ rule: ruleNamed(rule), business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
+        ...{ user_id: user_id ?? 0, namesUser: user_id !== null },
         ...{ credential: { kind: 'operator', name: 'operator' }, origin: null, ownOrigin: '' },
         deadline: Number.MAX_SAFE_INTEGER,
       },
@@ -75,10 +82,11 @@ export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?
 }
 
 export const createKey = (home: Numbered, key: KeyRequest, now: Date) =>
-  createKeyIn(asking(home, 'create_key', now), home.number, key);
+  createKeyIn(asking(home, 'create_key', now, null, key.user_id), home.number, key);
 
-export const listKeys = (db: Database, user_id: number, now: Date) => keysOf(asking({ db }, 'list_keys', now), user_id);
+export const listKeys = (db: Database, user_id: number, now: Date) =>
+  keysOf(asking({ db }, 'list_keys', now, null, user_id));
 
 /** Revokes a key. Returns null if the user has no key with this id. */
 export const revokeKey = (db: Database, id: number, user_id: number, now: Date) =>
-  revoke(asking({ db }, 'revoke_key', now), id, user_id);
+  revoke(asking({ db }, 'revoke_key', now, null, user_id), id);

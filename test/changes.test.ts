@@ -360,6 +360,8 @@ describe('the steps of a change', () => {
       credential,
       business_id: id,
       namesBusiness: true,
+      user_id: 0,
+      namesUser: false,
       origin: null,
       ownOrigin: '',
       now: NOW,

@@ -51,6 +51,7 @@ describe('a console link', () => {
           expires_at: '2026-03-15T12:02:00.000000Z',
           return_url: null,
           actor_name: null,
+          can_create_keys: null,
         },
       ]);
       expect((await redeem(body.data.url, new Date('2026-03-15T12:02:00.000Z'))).status).toBe(401);
@@ -174,7 +175,7 @@ describe('a console link', () => {
     [
       'hours',
       { hours: 1 },
-      'hours is not a member of this object, which accepts business_id, role, minutes, return_url, and as',
+      'hours is not a member of this object, which accepts business_id, role, minutes, return_url, as, and can_create_keys',
     ],
   ])('is refused with an invalid %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);
@@ -211,7 +212,10 @@ describe('a console link', () => {
           expect(without.body.data.return_url).toBeNull();
           const { session_key } = session.body.data;
           expect(answerOf(session)).toEqual(
-            granted({ session_key, expires_at: '2026-03-15T13:00:00.000000Z', read_only: false, return_url }),
+            granted({
+              ...{ session_key, expires_at: '2026-03-15T13:00:00.000000Z', return_url },
+              ...{ user_id: business.user_id, read_only: false, can_create_keys: false },
+            }),
           );
           const { round_trips, rows_written } = without.cost;
           expect(session.cost).toMatchObject({ round_trips, rows_written });

@@ -265,9 +265,9 @@ test('recording a use reads and writes the same number of rows, however many use
     ),
     fresh.home.d1
       .prepare(
-        `insert into api_keys (user_id, name, hash, last_four, role, created_at)
+        `insert into api_keys (user_id, name, hash, last_four, role, created_at, created_by)
         with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
-        select ?, 'key', printf('%064x', i), '0000', 'full', ${stamp} from n`,
+        select ?, 'key', printf('%064x', i), '0000', 'full', ${stamp}, 'operator' from n`,
       )
       .bind(fresh.user_id),
   ]);

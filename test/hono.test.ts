@@ -49,7 +49,9 @@ test('the client starts a session with an API key or a code, and ends it', async
   expect(linked.data).toEqual({
     session_key: expect.stringMatching(/^bua_sk_/),
     expires_at: '2026-03-15T13:00:00.000000Z',
+    user_id: business.user_id,
     read_only: false,
+    can_create_keys: false,
     return_url: null,
   });
   // @ts-expect-error: `Code` is not a known field.

@@ -333,6 +333,11 @@ describe('the Error-Code header', () => {
     token_not_allowed: ({ access, token }) => call('GET', access, { as: token }),
     session_not_allowed: async (shop) => call('POST', '/api/v1/session', { as: (await newSession(shop)).key }),
     read_only_key: async (shop) => call('POST', shop.usage, { as: (await newKey(shop, { role: 'read' })).key }),
+    unknown_user: ({ key, user_id }) => call('GET', `/api/v1/user/${user_id}9/keys`, { as: key }),
+    async narrow_key(shop) {
+      const { key } = await newKey(shop, { business_id: shop.id });
+      return call('GET', `/api/v1/user/${shop.user_id}/keys`, { as: key });
+    },
     record_only_key: async (shop) => call('GET', shop.access, { as: (await newKey(shop, { role: 'record' })).key }),
     async inactive_business() {
       const { usage, key } = await newBusiness({ status: 'suspended' });

@@ -322,7 +322,7 @@ const WRONG: [
   [
     'create a key',
     { body: { name: '', expires_on: '2026-03-14' }, headers: TWICE },
-    ['Idempotency-Key', 'name', 'expires_on'],
+    ['Idempotency-Key', 'name', 'expires_on', 'role'],
   ],
   ['read changes', { query: '?from=2026-03-02&to=2026-03-01&limit=0&action=x' }, ['limit', 'action', 'from']],
   [

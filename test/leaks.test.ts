@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { refused } from './answers.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { type Caller, KEY_ROLES, may, refusalOf } from './sim/model/may.ts';
+import { type Caller, isOfKeys, KEY_ROLES, may, refusalOf } from './sim/model/may.ts';
 import {
   ask,
   type Business,
@@ -30,6 +30,7 @@ const CREDENTIALS: Partial<Record<Caller, Create>> = {
   ...Object.fromEntries(KEY_ROLES.map((role) => [role, withKey({ role })])),
   session: withKey({ ends_at }),
   read_session: withKey({ ends_at, role: 'read' }),
+  key_session: withKey({ ends_at, can_create_keys: 1 }),
 };
 
 /** Creates two businesses of one owner and one of another owner, in the same database. */
@@ -44,6 +45,7 @@ const REACHES = ['no', 'one', 'user', 'all'];
 function expectedReach(caller: Caller, { operation }: AnyRoute, isForOne: boolean): string {
   if (!may(caller, operation)) return 'no';
   if (operation === 'end_session') return 'itself';
+  if (isOfKeys(operation) && isForOne) return 'no';
   if (caller === 'operator' || caller === 'recorder') return 'all';
   return caller === 'token' || isForOne ? 'one' : 'user';
 }
@@ -57,8 +59,11 @@ async function reachOf(route: AnyRoute, caller: Caller, as: string, world: World
     return REACHES[done.filter(Boolean).length] ?? '';
   };
   const isGranted = ({ status, body, headers }: Awaited<ReturnType<typeof call>>) => {
+    if (headers.get('Error-Code') === 'unknown_user') return false;
     if (status === (route.granted ?? 200)) return true;
-    if (headers.get('Error-Code') === 'unknown_business') expect({ status, body }).toEqual(route.unknownBusiness);
+    const code = headers.get('Error-Code');
+    if (code === 'unknown_business') expect({ status, body }).toEqual(route.unknownBusiness);
+    else if (code === 'narrow_key') expect({ status, body }).toEqual(refused('This API key is only for one business.'));
     else expect({ status, body }).toEqual(refused(refusalOf(caller, route.operation)?.[1] ?? ''));
     return false;
   };
@@ -95,7 +100,7 @@ eachOf(test, ROUTES)(
   async (route) => {
     const cells = Object.entries(CREDENTIALS).flatMap(([name, create]) => {
       const caller = name as Caller;
-      const scopes = ['token', 'operator', 'recorder'].includes(caller) ? [false] : [false, true];
+      const scopes = ['token', 'operator', 'recorder', 'key_session'].includes(caller) ? [false] : [false, true];
       return scopes.map((isForOne) => {
         return { caller, create, isForOne, expected: expectedReach(caller, route, isForOne) };
       });

@@ -3,7 +3,7 @@
 // the simulator's.
 import { expect, test } from 'vitest';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { type Caller, KEY_ROLES, mayWhileInactive, refusalOf } from './sim/model/may.ts';
+import { type Caller, isOfKeys, KEY_ROLES, mayWhileInactive, refusalOf } from './sim/model/may.ts';
 import { BASE, call, dumpAll, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
 /** The businesses in request paths. All except `open` have registered a site and a wildcard. */
@@ -47,7 +47,10 @@ function oracle(credential: Credential | null, { operation, unknownBusiness }: A
   // An operator key is refused before the business is checked.
   if (unknownBusiness !== null && !knows.includes(target) && !(isOperator && forbidden))
     return `${unknownBusiness.status} unknown_business ${JSON.stringify(unknownBusiness.body)}`;
+  const isKey = isOfKeys(operation) && !isToken && !isOperator;
+  if (isKey && !knows.includes('shop')) return '404 unknown_user {"status":false,"message":"User id is not valid"}';
   if (forbidden) return refusal(...forbidden);
+  if (isKey && knows.length === 1) return refusal('narrow_key', 'This API key is only for one business.');
   if (!mayWhileInactive(operation) && target === 'suspended' && !isOperator)
     return refusal('inactive_business', 'This business is not active.');
   if (unknownBusiness === null || target === 'open' || REGISTERED.includes(from)) return ALLOWED;
@@ -106,6 +109,8 @@ async function world() {
   const readForOne = await newKeyOf({ role: 'read', business_id: shop.id });
   const { url } = await byOperator('POST', `/user/${user_id}/console-link`, { role: 'read' });
   const ofLink = await ok('POST', '/session', undefined, { code: url.split('#code=')[1] });
+  const wide = await byOperator('POST', `/user/${user_id}/console-link`, { can_create_keys: true });
+  const ofWideLink = await ok('POST', '/session', undefined, { code: wide.url.split('#code=')[1] });
 
   const ofRoles = KEY_ROLES.map(
     async (role): Promise<[string, Credential, string][]> => [
@@ -122,6 +127,7 @@ async function world() {
     ['session', of('session'), await sessionOf(shop.key)],
     ['session of a read key for one business', of('read_session', ['shop']), await sessionOf(readForOne)],
     ['session of a read-only console link', of('read_session'), ofLink.session_key],
+    ['session of a console link that allows keys', of('key_session'), ofWideLink.session_key],
     ['ended session', null, ended],
     ['expired session', null, await sessionOf(shop.key, hours(-12))],
     ['session of a revoked key', null, orphan],

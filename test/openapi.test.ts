@@ -42,7 +42,9 @@ test('a HEAD request for the OpenAPI description gets no body, and other methods
   expect(post.headers.get('Cache-Control')).toBe('no-store');
 });
 
-type Body = { data: { access_list?: { site: string }[]; api_key?: string; session_key?: string; url?: string } };
+type Body = {
+  data: { access_list?: { site: string }[]; user_id?: number; api_key?: string; session_key?: string; url?: string };
+};
 /** Keyed by media type, JSON first. */
 type Content = Record<string, { schema: never; examples: Record<string, { value: Body }> }>;
 type Described = {
@@ -95,7 +97,7 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
       const answer = await call(method.toUpperCase(), url, { ...(isCode ? {} : { as }), body: value, at });
       const [, example] = examplesOf(responses[200]).find(([other]) => other === name) ?? [];
       const said = (body?: Body) => {
-        const { access_list, api_key, session_key, ...others } = body?.data ?? {};
+        const { access_list, api_key, session_key, user_id: _, ...others } = body?.data ?? {};
         if (others.url) return { ...others, url: others.url.slice(0, -34) };
         if (session_key) return { ...others, session_key: session_key.slice(0, 8) };
         return access_list?.map(({ site }) => site) ?? (api_key ? Object.keys(body?.data ?? {}).sort() : body);
@@ -118,12 +120,13 @@ test('the OpenAPI description of each 404 names the ids that can cause it', () =
     return description === undefined ? [] : [[name, description]];
   });
   const isNoId = 'An id in the path is not valid: `user_id` is not an id';
+  const isOthers = '`user_id` is not an id, or not the user of the API key.';
   expect(Object.fromEntries(descriptions)).toEqual({
     removeAccess: 'An id in the path is not valid: the business has no entry `access_id`.',
-    listKeys: `${isNoId}.`,
+    listKeys: `An id in the path is not valid: ${isOthers}`,
     eraseUser: `${isNoId}.`,
-    createKey: `${isNoId}.`,
-    revokeKey: `${isNoId}, or the user has no API key \`key_id\`.`,
+    createKey: `An id in the path is not valid: ${isOthers}`,
+    revokeKey: `An id in the path is not valid: the user has no API key \`key_id\`, or ${isOthers}`,
     createConsoleLink: `${isNoId}, or the user has neither a business nor an API key that works.`,
     readUserChanges: `${isNoId}.`,
   });

@@ -48,6 +48,8 @@ async function expectFields<Row, S extends Steps>(
     credential,
     business_id: id,
     namesBusiness: true,
+    user_id: 0,
+    namesUser: false,
     origin: null,
     ownOrigin: '',
     now: NOW,
@@ -144,7 +146,7 @@ test('rotating a token and stopping former tokens return exactly the fields of t
 test('starting and ending sessions return exactly the fields of the row types', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, started, {
-    started: { ends_at: true, role: true },
+    started: { ends_at: true, user_id: true, role: true, can_create_keys: true },
     ended: null,
     dropped: null,
   });

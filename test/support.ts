@@ -260,7 +260,7 @@ export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at,
 const INSERT_NAMES = `insert into sources (business_id, name, number)
   select (select id from businesses where token = ?), value, key + 1 from json_each(?)`;
 const INSERT_HOME = `insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z') on conflict do nothing`;
-const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, role, created_at) values (?, 'test', ?, ?, 'full', ?)`;
+const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, role, created_at, created_by) values (?, 'test', ?, ?, 'full', ?, 'operator')`;
 
 /** Creates a business for a new user with a home and an API key. Stores `sites` unchanged. */
 export async function newBusiness(
@@ -309,7 +309,7 @@ export type Scope = { business_id?: number; role?: Role; expires_on?: string };
 /** Creates a key for a business's owner. Returns the key, its id and its name in changes. */
 export async function newKey(
   { user_id, home }: { user_id: number; home: Home },
-  scope: Scope & { ends_at?: string; session_of?: number } = {},
+  scope: Scope & { ends_at?: string; session_of?: number; can_create_keys?: 1 } = {},
 ) {
   const key = newCredential('bua_sk_', home.number);
   const last_four = key.slice(-4);
@@ -320,6 +320,7 @@ export async function newKey(
     last_four,
     role: 'full' as Role,
     created_at: formatTimestamp(NOW),
+    created_by: scope.ends_at === undefined ? 'operator' : null,
     ...scope,
   };
   const [made] = await home.db.insert(apiKeys).values(row).returning({ id: apiKeys.id });

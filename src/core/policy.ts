@@ -18,8 +18,8 @@ export type Callers = {
   token: boolean;
   /** By role: API keys, and sessions, which have the role of a key. */
   keys: Answers<Role>;
-  /** Which of these: any, all except sessions, or only sessions. */
-  session: 'any' | 'none' | 'only';
+  /** Which of these: any, all except sessions, only sessions, or keys and those sessions whose console link said `can_create_keys`. */
+  session: 'any' | 'none' | 'only' | 'can_create_keys';
   operators: Answers<OperatorRole>;
 };
 export type Rule = Callers & {
@@ -83,6 +83,7 @@ export const isRepeatable = ({ retry }: Pick<Rule, 'retry'>, hasIdempotencyKey: 
 export const REFUSALS = [
   'operator_key_in_page',
   'unknown_business',
+  'unknown_user',
   'operator_only',
   'operator_not_allowed',
   'session_only',
@@ -90,6 +91,7 @@ export const REFUSALS = [
   'session_not_allowed',
   'read_only_key',
   'record_only_key',
+  'narrow_key',
   'inactive_business',
   'origin_missing',
   'origin_not_authorized',

@@ -24,6 +24,10 @@ export type Call = {
    * operator's call that do not concern this business.
    */
   namesBusiness: boolean;
+  /** The id of the user in the path. 0, which no user has, if the path contains no valid id. */
+  user_id: number;
+  /** True if the path names a user. In that case, a key must be that user's, and be for all of the user's businesses. */
+  namesUser: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
   /** True if the request contained no `Origin`, and the browser only marked it as same-origin. `origin` is then the service's own. */
@@ -35,7 +39,7 @@ export type Call = {
   deadline: number;
 };
 
-export const CALL_VALUES = ['business_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
+export const CALL_VALUES = ['business_id', 'user_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);
 
@@ -47,6 +51,7 @@ export type CallShape = {
   caller: CallerKind;
   rule: Rule;
   namesBusiness: boolean;
+  namesUser: boolean;
   /** Exempt: the origin is not checked. Missing: the request contains none. Sent: one of the business's sites, if any, must cover it. */
   origin: 'exempt' | 'missing' | 'sent';
   /** The number of sites that could cover the origin. */
@@ -58,7 +63,19 @@ export const candidate = (index: number) => `site_${index}`;
 
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
-  const { rule, credential, business_id, namesBusiness, origin, isOriginDerived, ownOrigin, now, deadline } = call;
+  const {
+    rule,
+    credential,
+    business_id,
+    namesBusiness,
+    user_id,
+    namesUser,
+    origin,
+    isOriginDerived,
+    ownOrigin,
+    now,
+    deadline,
+  } = call;
   const { kind } = credential;
   const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
@@ -67,11 +84,13 @@ export function splitCall(call: Call) {
     caller: kind,
     rule,
     namesBusiness,
+    namesUser,
     origin: isExempt ? 'exempt' : origin === null || isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,
   };
   const values: Record<string, Bindable> = {
     business_id,
+    user_id,
     lookup_value: kind === 'operator' ? null : credential.lookupValue,
     operator: kind === 'operator' ? credential.name : null,
     today: timestamp.slice(0, 10),

@@ -74,10 +74,13 @@ export function change<const N extends string, W extends Writes<N>>(
   };
 }
 
-/** Records a change by the caller for each row of `source`, a `from` clause with conditions. */
+/**
+ * Records a change by the caller for each row of `source`, a `from` clause with conditions. If several rows can have the same subject, `rank`
+ * numbers them from 1.
+ */
 export const recordChange = (
   permission: Permission,
-  { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
+  { subject, subject_id, rank = sql`1` }: { subject: SQL; subject_id: SQL; rank?: SQL },
   action: Action,
   { before, after }: Record<'before' | 'after', SQL>,
   source: SQL,
@@ -86,7 +89,7 @@ export const recordChange = (
     sql`select ${rowValues(changes, {
       subject,
       subject_id,
-      id: nextId(subject, subject_id),
+      id: sql`${lastId(subject, subject_id)} + ${rank}`,
       at: $call.now,
       actor: actorOf(permission),
       action: sql.raw(`'${action}'`),
@@ -97,14 +100,14 @@ export const recordChange = (
     })} ${source}`,
   );
 
-const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
+const lastId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
 /**
  * The actor of a change: an API key (directly or through a session that it started), a console link, or an operator key. Tokens make no
  * changes.
  */
-function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
+export function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
   const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
   const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
   return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;

@@ -30,6 +30,8 @@ const overageOfPages = (() => {
 })();
 
 type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
+const isForeign = sql`${apiKeys.user_id} <> ${$call.user_id}`;
+const isNarrow = isNotNull(apiKeys.business_id);
 
 /** The refusal of a key whose role is not listed. A role that a later version stored is refused like the last one. */
 const refusalOfRole = (role: SQLWrapper): SQL =>
@@ -49,22 +51,30 @@ const refusalOfRole = (role: SQLWrapper): SQL =>
  * result if no condition applies.
  */
 export function ruleFor(
-  { caller, rule, namesBusiness, origin, candidates }: CallShape,
+  { caller, rule, namesBusiness, namesUser, origin, candidates }: CallShape,
   key: KeyColumns,
   otherwise = NULL,
 ) {
   const { token, keys, session, whileInactive } = rule;
+  const isOfUser = namesUser && caller === 'key' && allowsKeys(rule);
   // Not an `in` list: SQLite would build an index of the roles, and read a row of it.
   const isUnlisted = rolesIn<Role>(keys).map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | SQL | null][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
+    [isOfUser, isForeign, 'unknown_user'],
     [!allowsKeys(rule) && caller !== 'operator', sql`true`, 'operator_only'],
     [session === 'only', sql`${key.is_session} is not 1`, 'session_only'],
     [!token && caller === 'token', sql`true`, 'token_not_allowed'],
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
+    [
+      session === 'can_create_keys' && caller === 'key',
+      sql`${key.is_session} and ${apiKeys.can_create_keys} is not 1`,
+      'session_not_allowed',
+    ],
     // What is not listed is refused, even a role that a later version stored.
     [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, refusalOfRole(key.role)],
+    [isOfUser, isNarrow, 'narrow_key'],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],

@@ -85,10 +85,19 @@ export const apiKeys = sqliteTable(
     session_of: integer(),
     /** The person whom the session's console link names. */
     actor_name: text(),
+    /** 1 if the row is a session whose console link said so. */
+    can_create_keys: integer(),
+    /** Who created a key, in the form of an actor of changes. Null if the row is a session. */
+    created_by: text(),
+    /** The person whom the console link of the session that created a key names. */
+    created_by_name: text(),
+    /** The key or the session that created a key. Null if an operator key did. */
+    creator_id: integer(),
   },
   (table) => [
     index('api_keys_user_id').on(table.user_id),
     index('api_keys_business_id').on(table.business_id),
+    index('api_keys_user_id_creator_id').on(table.user_id, table.creator_id).where(isNotNull(table.creator_id)),
     index('api_keys_user_id_ends_at').on(table.user_id, table.ends_at).where(isNotNull(table.ends_at)),
     index('api_keys_ends_at').on(table.ends_at).where(isNotNull(table.ends_at)),
   ],
@@ -109,6 +118,8 @@ export const codes = sqliteTable(
     return_url: text(),
     /** The person whom the link names, for the list of changes. */
     actor_name: text(),
+    /** 1 if the session may list, create and revoke the user's API keys. */
+    can_create_keys: integer(),
   },
   (table) => [
     primaryKey({ columns: [table.hash] }),

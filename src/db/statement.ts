@@ -65,6 +65,18 @@ export const operatorStatement: typeof statement = (names, write) =>
   });
 
 /**
+ * Defines a statement on the data of the user in the path, `$.user_id`. Throws unless the permission compares that user with the key's, and
+ * refuses tokens.
+ */
+export const userStatement: typeof statement = (names, write) =>
+  statement(names, (permission, $, shape) => {
+    const { caller, namesUser, rule } = shape;
+    const isChecked = namesUser && !rule.token && caller !== 'code';
+    if (caller !== 'operator' && !isChecked) throw new Error(`a ${caller} may not run this statement`);
+    return write(permission, $, shape);
+  });
+
+/**
  * Reads the verdict and `fields` in one row. The row is returned even if the call is refused, so `fields` must depend on the permission.
  * Without `where true`, SQLite would merge this select with the permission's and evaluate the rule again for each of these fields. `from`
  * is the permission, with additional columns if the fields need them.

@@ -153,9 +153,14 @@ type RefusedCall = Pick<Call, 'origin'> & {
 };
 
 export function refusedCall(refusal: Refusal, call: RefusedCall): ServiceError {
-  const status = refusal !== 'unknown_business' ? 403 : call.rule.isOfUsage ? 422 : 401;
+  const status = statusOf(refusal, call);
   const body = { status: false as const, message: messageOf(refusal, call) };
   return new ServiceError(refusal, status, body, status === 401 ? CHALLENGE : {});
+}
+
+function statusOf(refusal: Refusal, { rule }: RefusedCall): 401 | 403 | 404 | 422 {
+  if (refusal === 'unknown_business') return rule.isOfUsage ? 422 : 401;
+  return refusal === 'unknown_user' ? 404 : 403;
 }
 
 function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall): string {
@@ -165,6 +170,8 @@ function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall):
       return 'An operator key works only on servers.';
     case 'unknown_business':
       return isOfUsage ? 'business id is not valid' : 'Id is not valid';
+    case 'unknown_user':
+      return 'User id is not valid';
     case 'operator_only':
       return `Only the operator can ${does}.`;
     case 'operator_not_allowed':
@@ -179,6 +186,8 @@ function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall):
       return 'This API key can only read.';
     case 'record_only_key':
       return `This ${credential.kind === 'operator' ? 'operator' : 'API'} key can only record.`;
+    case 'narrow_key':
+      return 'This API key is only for one business.';
     case 'inactive_business':
       return 'This business is not active.';
     case 'origin_missing':

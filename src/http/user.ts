@@ -1,18 +1,18 @@
 // The user in a path, whom the operator numbers.
-import { parseId } from '../core/request.ts';
 import { askOfUser } from '../db/homes.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { unknownEntry } from './errors.ts';
 
-/** Returns the id of the user in the path. Throws if it is malformed. */
+/** Returns the id of the user in the path. Throws if it is malformed. For other callers than the operator, the permission refuses 0. */
 export function userOf(c: ContextOf<Guarded>): number {
-  const user_id = parseId(c.req.param('user_id') ?? '');
-  if (user_id !== null) return user_id;
-  throw unknownEntry('User id');
+  const { credential, user_id } = c.get('call');
+  if (user_id === 0 && credential.kind === 'operator') throw unknownEntry('User id');
+  return user_id;
 }
 
-/** Returns the user in the path, and the `ask` for that user's database. */
+/** Returns the user in the path, and the `ask` for that user's database. A key is in the database of its user. */
 export async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
+  if (c.get('call').credential.kind !== 'operator') return { user_id, ask: c.get('ask') };
   return { user_id, ask: await askOfUser(c.get('databases'), user_id) };
 }

@@ -3,10 +3,11 @@ import * as z from 'zod/mini';
 import { ROLES } from '../core/policy.ts';
 import { times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, UNKNOWN_USER, unknown } from '../openapi/refusals.ts';
+import { invalidField, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { day, id, list, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
+import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, OWN_ROLE_RULE } from './rules.ts';
 
 const keyFields = {
   id: id('the key'),
@@ -19,6 +20,10 @@ const keyFields = {
   business_id: z.nullable(id('the only business that the key gives access to')),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
   read_only: z.boolean().check(z.describe('Whether the role is `read`.')),
+  created_by: text(
+    'Who created the key, like the `actor` of a change: `key 12 (…abcd)`, `console link (…abcd)` or `operator (…abcd)`.',
+  ),
+  created_by_name: z.nullable(text('The person whom the console link names with `as`. Null without such a name.')),
   role: z
     .enum(ROLES)
     .check(z.describe('`full`: full access. `read`: read-only. `record`: can only read usage and record uses.')),
@@ -55,6 +60,8 @@ const exampleKey: Key = {
   last_used_on: null,
   read_only: false,
   role: 'record',
+  created_by: 'operator (…abcd)',
+  created_by_name: null,
 };
 
 export const descriptions: DescriptionsOf<typeof operations> = {
@@ -63,13 +70,14 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: "List a user's API keys",
     description: 'Lists all keys, including revoked and expired ones. The keys themselves are never shown again.',
     success: ok('The keys.', keys, { keys: { keys: [exampleKey] } }),
-    refusals: { unknown_user: UNKNOWN_USER },
   },
   createKey: {
     tag: 'businesses',
     summary: 'Create an API key for a user',
     description:
-      'Without a body, creates a key with full access to all businesses of the user. `business_id` limits the key to that business.',
+      'Without a body, the operator creates a key with full access to all businesses of the user. `business_id` limits the key to that business. ' +
+      `A user's own key or session can create a read-only or record-only key: at most ${MAX_KEYS} that work, and ${MAX_KEYS} a day (UTC). ` +
+      'The key expires with the key that created it, and is revoked with it. A session must send `expires_on`.',
     body: {
       description: "Empty, or the key's name, role, business and expiry.",
       component: ['KeyToCreate', 'The API key to create.'],
@@ -80,17 +88,21 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     }),
     invalid: { invalid_role: { role: 'owner' } },
     refusals: {
-      unknown_user: UNKNOWN_USER,
       invalid_business: invalidField('business_id', 'must be a business of user 7'),
+      full_key_of_user: invalidField('role', OWN_ROLE_RULE),
+      session_without_expiry: invalidField('expires_on', OWN_EXPIRY_RULE),
+      late_expiry: invalidField('expires_on', latestExpiryRule('2027-01-31')),
+      too_many_keys: invalidField('keys', EXCESS_RULES.working),
+      too_many_today: invalidField('keys', EXCESS_RULES.today),
     },
   },
   revokeKey: {
     tag: 'businesses',
     summary: 'Revoke an API key',
-    description: 'The key stops working with the next request.',
+    description: 'The key, the keys that it created, and the sessions of all these stop working with the next request.',
     success: ok('The revoked key.', revokedKey, {
       key: { key: { ...exampleKey, revoked_at: times.updated_at } },
     }),
-    refusals: { unknown_user: UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') },
+    refusals: { unknown_key: unknown('Key id', 'the user has no API key `key_id`') },
   },
 };

@@ -6,23 +6,26 @@ import { askForUser, userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
 import type { Keys, NewKey, RevokedKey } from './description.ts';
 import { operations } from './operations.ts';
-import { createKey, keysOf, revokeKey } from './statements.ts';
+import { createKey, createKeyIn, keysOf, revokeKey } from './statements.ts';
 
 export const routes = serve(operations, {
   async listKeys(c) {
-    const { user_id, ask } = await askForUser(c);
-    return success<Keys>(c, { keys: await keysOf(ask, user_id) });
+    const { ask } = await askForUser(c);
+    return success<Keys>(c, { keys: await keysOf(ask) });
   },
 
   async createKey(c) {
     const user_id = userOf(c);
-    const { name = 'API key', ...key } = c.req.valid('json');
-    return success<NewKey>(c, await createKey(c.get('databases'), { user_id, name, ...key }));
+    const { name = 'API key', ...rest } = c.req.valid('json');
+    const key = { user_id, name, ...rest };
+    const isOperator = c.get('call').credential.kind === 'operator';
+    const created = isOperator ? createKey(c.get('databases'), key) : createKeyIn(c.get('ask'), c.get('database'), key);
+    return success<NewKey>(c, await created);
   },
 
   async revokeKey(c) {
-    const { user_id, ask } = await askForUser(c);
-    const key = await revokeKey(ask, parseId(c.req.param('key_id')), user_id);
+    const { ask } = await askForUser(c);
+    const key = await revokeKey(ask, parseId(c.req.param('key_id')));
     if (key === null) throw unknownEntry('Key id');
     return success<RevokedKey>(c, { key });
   },

@@ -1,9 +1,9 @@
 // A user's API keys.
 import * as z from 'zod/mini';
-import { OPERATOR, ROLES, reading } from '../core/policy.ts';
+import { CHANGERS, ROLES, reading } from '../core/policy.ts';
 import { choices, dayOr, line, positiveInteger, strict } from '../input.ts';
 import { define } from '../operation.ts';
-import { EXPIRY_RULE, expiryErrors } from './rules.ts';
+import { EXPIRY_RULE, newKeyErrors } from './rules.ts';
 
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
 export const newKeyBody = strict(
@@ -16,19 +16,22 @@ export const newKeyBody = strict(
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
 
+/** A session may manage keys only if its console link said so: a copied session key could otherwise create one that outlives it. */
+const OWNERS = { ...CHANGERS, session: 'can_create_keys', whileInactive: true } as const;
+
 export const operations = define({
-  listKeys: { ...reading(OPERATOR), route: 'GET /user/:user_id/keys', name: 'list_keys', does: 'list API keys' },
+  listKeys: { ...reading(OWNERS), route: 'GET /user/:user_id/keys', name: 'list_keys', does: 'list API keys' },
   createKey: {
-    ...OPERATOR,
+    ...OWNERS,
     route: 'POST /user/:user_id/keys',
     name: 'create_key',
     does: 'create API keys',
     retry: 'never',
     body: z.optional(newKeyBody),
-    check: expiryErrors,
+    check: newKeyErrors,
   },
   revokeKey: {
-    ...OPERATOR,
+    ...OWNERS,
     retry: 'always',
     route: 'DELETE /user/:user_id/keys/:key_id',
     name: 'revoke_key',

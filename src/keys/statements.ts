@@ -1,21 +1,34 @@
-// Creates, lists and revokes users' API keys, for the operator. Only the response that creates a key contains the key itself.
-import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+// Creates, lists and revokes users' API keys. Only the response that creates a key contains the key itself.
+import {
+  and,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  or,
+  type Placeholder,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
-import { isBeforeDeadline } from '../db/call.ts';
-import { lastFour, recordChange } from '../db/change.ts';
+import { type CallShape, isBeforeDeadline } from '../db/call.ts';
+import { actorOf, lastFour, recordChange } from '../db/change.ts';
 import { claimHome, findHome } from '../db/homes.ts';
 import { raiseIds } from '../db/ids.ts';
 import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
-import { ifPermitted, isPermitted } from '../db/permission.ts';
+import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, businesses } from '../db/schema.ts';
-import { operatorStatement, previousStepWrote, readVerdict, statement } from '../db/statement.ts';
+import { previousStepWrote, readVerdict, statement, userStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
 import type { newKeyBody } from './operations.ts';
+import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, SESSION_KEY_DAYS } from './rules.ts';
 
 /** The columns of a key that responses show. Responses never show the hash. */
 const keyColumns = {
@@ -29,12 +42,15 @@ const keyColumns = {
   business_id: apiKeys.business_id,
   role: apiKeys.role,
   last_used_on: apiKeys.last_used_on,
+  /** Only sessions have no creator. */
+  created_by: sql<string>`${apiKeys.created_by}`.as('created_by'),
+  created_by_name: apiKeys.created_by_name,
 };
-type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
+type Row = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'created_by'>>;
 
 /** A key as shown in responses. `read_only` predates roles. */
-export type Key = Row & { read_only: boolean };
-const shownKey = (row: Row): Key => ({ ...row, read_only: row.role === 'read' });
+export type Key = Row & { created_by: string; read_only: boolean };
+const shownKey = (row: Row & { created_by: string }): Key => ({ ...row, read_only: row.role === 'read' });
 
 /** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
@@ -42,36 +58,91 @@ const subjectOf = (user_id: SQL, business_id: SQL) => ({
   subject_id: sql`coalesce(${business_id}, ${user_id})`,
 });
 
-/** `business_id` restricts the key to that business. `expires_on` is the last day on which the key works, or null if it never expires. */
-export type KeyRequest = { user_id: number; name: string } & Omit<z.output<typeof newKeyBody>, 'name'>;
-
-/** Tests whether a JSON object's `business_id` is null or the id of a business that belongs to its `user_id`. */
-export function isOfBusiness(json: Placeholder): SQL {
-  const [user_id, business_id] = [sql`${json} ->> 'user_id'`, sql`${json} ->> 'business_id'`];
+/** Tests whether a JSON object's `business_id` is null or the id of a business of the user in the path. */
+export function isOfBusiness(json: Placeholder, { user_id }: Placeholders<'user_id'>): SQL {
+  const business_id = sql`${json} ->> 'business_id'`;
   const isOwn = and(eq(businesses.id, business_id), eq(businesses.user_id, user_id));
   return sql`(${business_id} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
 }
-const insertKey = operatorStatement(['key'], (permission, $) =>
-  builder
+
+/** Tests whether a key works on the day. Its columns are those of the innermost select. */
+const works = (today: SQLWrapper) =>
+  and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
+
+/**
+ * What prevents the creation of a key, as conditions on the data before it. A user's own keys and sessions are bounded, so that a copied one
+ * gives little more than itself: no key that they create outlives the key that created it.
+ */
+function obstacles(permission: Permission, $: Placeholders<'key' | 'user_id' | 'today'>, { caller }: CallShape) {
+  const business = sql`not ${isOfBusiness($.key, $)}`;
+  if (caller === 'operator') return { business, without_expiry: NULL, latest: NULL, excess: NULL };
+  const { is_session, key_id } = permission;
+  const expires_on = sql`${$.key} ->> 'expires_on'`;
+  const latest = sql`iif(${is_session}, date(${$.today}, '+${sql.raw(`${SESSION_KEY_DAYS}`)} days'),
+    (select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, key_id)}))`;
+  const isOwn = and(eq(apiKeys.user_id, $.user_id), isNotNull(apiKeys.creator_id));
+  const most = sql.raw(`${MAX_KEYS}`);
+  const excess = sql`(select case when count(*) filter (where ${works($.today)}) >= ${most} then 'working'
+    when count(*) filter (where ${gte(apiKeys.created_at, $.today)}) >= ${most} then 'today' end from ${apiKeys} where ${isOwn})`;
+  return {
+    business,
+    without_expiry: sql`(${is_session} and ${expires_on} is null)`,
+    latest: sql`(select latest from (select ${latest} as latest) where ${expires_on} > latest)`,
+    excess,
+  };
+}
+
+const readObstacles = userStatement(['key'], (permission, $, shape) => {
+  const { business, without_expiry, latest, excess } = obstacles(permission, $, shape);
+  const ifAllowed = <Data>(value: SQL, name: string) =>
+    sql<Data | null>`case when ${isPermitted(permission)} then ${value} end`.as(name);
+  return withVerdict(permission, {
+    business: ifAllowed<number>(business, 'business'),
+    without_expiry: ifAllowed<number>(without_expiry, 'without_expiry'),
+    latest: ifAllowed<string>(latest, 'latest'),
+    excess: ifAllowed<keyof typeof EXCESS_RULES>(excess, 'excess'),
+  });
+});
+const insertKey = userStatement(['key'], (permission, $, shape) => {
+  const { business, without_expiry, latest, excess } = obstacles(permission, $, shape);
+  const isPossible = sql`not ${business} and ${without_expiry} is not 1 and ${latest} is null and ${excess} is null`;
+  const row = rowIn(apiKeys, $.key);
+  // A key that a key creates expires with it. A session's has its own expiry.
+  const ofCreator = sql`(select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, permission.key_id)})`;
+  return builder
     .insert(apiKeys)
     .select(
-      sql`select ${rowValues(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
-        where ${and(isPermitted(permission), isBeforeDeadline, isOfBusiness($.key))}`,
+      sql`select ${rowValues(apiKeys, {
+        ...row,
+        user_id: $.user_id,
+        created_at: $.now,
+        expires_on:
+          shape.caller === 'operator' ? sql`${row.expires_on}` : sql`coalesce(${row.expires_on}, ${ofCreator})`,
+        created_by: actorOf(permission),
+        created_by_name: permission.key_actor_name,
+        creator_id: permission.key_id,
+      })} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}`,
     )
-    .returning(keyColumns),
-);
+    .returning(keyColumns);
+});
 /** Runs after the insert and finds the new key by its hash. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
   recordChange(
     permission,
     subjectOf(sql`${apiKeys.user_id}`, sql`${apiKeys.business_id}`),
     'create_key',
-    { before: NULL, after: sql`json_set(${$.after}, '$.id', ${apiKeys.id})` },
+    { before: NULL, after: sql`json_set(${$.after}, '$.id', ${apiKeys.id}, '$.expires_on', ${apiKeys.expires_on})` },
     sql`from ${apiKeys} cross join ${permission} where ${eq(apiKeys.hash, $.hash)}`,
   ),
 );
 
-/** Creates a key for a user. Throws a Conflict and changes nothing if the business does not belong to the user. */
+/**
+ * `business_id` restricts the key to that business. `expires_on` is the last day on which the key works. Null means that it never expires, or
+ * when the key that creates it does.
+ */
+export type KeyRequest = { user_id: number; name: string } & Omit<z.output<typeof newKeyBody>, 'name'>;
+
+/** Creates a key for a user, for the operator. Throws a Conflict and changes nothing if the business does not belong to the user. */
 export async function createKey(databases: BoundDatabases, key: KeyRequest) {
   const { user_id, business_id } = key;
   const home = business_id ? await findHome(databases, user_id) : (await claimHome(databases, user_id)).home;
@@ -79,73 +150,94 @@ export async function createKey(databases: BoundDatabases, key: KeyRequest) {
   return createKeyIn(databases.askIn(home), home, key);
 }
 
-/** Creates a key in database `number`, which must be the user's home. */
+/** Creates a key in database `number`, which must be the user's home. Throws a Conflict and changes nothing if the key may not be created. */
 export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Promise<Key & { api_key: string }> {
   const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
   const hash = await sha256Hex(api_key);
   const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
-  const row = { user_id, name, hash, last_four, expires_on, business_id, role };
-  const { created } = await ask(readVerdict, {
+  const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
+  const { row, created } = await ask(readObstacles(values), {
     ...raiseIds(number),
-    created: insertKey({ key: JSON.stringify(row) }),
+    created: insertKey(values),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
-  if (created[0] === undefined) throw notOwned(user_id);
-  return { api_key, ...shownKey(created[0]) };
+  if (created[0] !== undefined) return { api_key, ...shownKey(created[0]) };
+  if (row.business) throw notOwned(user_id);
+  if (row.without_expiry) throw new Conflict('expires_on', OWN_EXPIRY_RULE);
+  if (row.latest !== null) throw new Conflict('expires_on', latestExpiryRule(row.latest));
+  if (row.excess !== null) throw new Conflict('keys', EXCESS_RULES[row.excess]);
+  throw new Error('a permitted creation of a key created none');
 }
 
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
 /** Selects rows instead of one JSON text, because D1 limits a text to 2 MB and a user can have thousands of keys. */
-const selectKeys = operatorStatement(['user_id'], (permission, $) => {
+const selectKeys = userStatement([], (permission, $) => {
   const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
   return builder.select(keyColumns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
-});
+})({});
 
 /** Reads a user's keys in id order, including revoked and expired keys. */
-export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
-  const { keys } = await ask(readVerdict, { keys: selectKeys({ user_id }) });
+export async function keysOf(ask: Ask): Promise<Key[]> {
+  const { keys } = await ask(readVerdict, { keys: selectKeys });
   return keys.map(shownKey);
 }
 
 /** Excludes sessions, which are stored in the same table. */
 const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
-const recordRevocation = operatorStatement(['key_id', 'user_id'], (permission, $) => {
+/** Selects the ids of a user's key and of the keys that it created. Empty if the user has no such key. */
+function keyAndCreated($: Placeholders<'key_id' | 'user_id'>) {
+  const key = sql`select ${apiKeys.id} from ${apiKeys} where ${isKey($.key_id, $)}`;
+  const isCreated = and(eq(apiKeys.user_id, $.user_id), eq(apiKeys.creator_id, sql`(${key})`));
+  return sql`(${key} union all select ${apiKeys.id} from ${apiKeys} where ${isCreated})`;
+}
+
+const recordRevocation = userStatement(['key_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
+  const subject = subjectOf(sql`${user_id}`, sql`${business_id}`);
+  const isEnding = and(inArray(id, keyAndCreated($)), isNull(apiKeys.revoked_at));
   return recordChange(
     permission,
-    subjectOf(sql`${user_id}`, sql`${business_id}`),
+    {
+      ...subject,
+      rank: sql`row_number() over (partition by ${subject.subject}, ${subject.subject_id} order by ${id})`,
+    },
     'revoke_key',
     { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: NULL },
-    sql`from ${apiKeys} cross join ${permission}
-      where ${and(isPermitted(permission), isBeforeDeadline, isKey($.key_id, $), isNull(apiKeys.revoked_at))}`,
+    sql`from ${apiKeys} cross join ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isEnding)}`,
   );
 });
-/** Depends on the step directly before it, so a key is revoked only if the revocation was recorded. */
-const revoke = operatorStatement(['key_id', 'user_id'], (_, $) =>
+// The next two steps depend on the step directly before them, and not on the permission, because a key can revoke itself.
+const revoke = userStatement(['key_id'], (_, $) =>
   builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
-    .where(and(isKey($.key_id, $), previousStepWrote)),
+    .where(and(inArray(apiKeys.id, keyAndCreated($)), isNull(apiKeys.revoked_at), previousStepWrote))
+    .returning(keyColumns),
 );
-const keyWithId = operatorStatement(['key_id', 'user_id'], (permission, $) =>
+const endSessions = userStatement(['key_id'], (_, $) => endSessionsOf($, keyAndCreated($)));
+const keyWithId = userStatement(['key_id'], (permission, $) =>
   builder
     .select(keyColumns)
     .from(apiKeys)
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
 
-/** Revokes a user's key, unless it is already revoked, and ends the sessions that it started. Returns null if the user has no such key. */
-export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {
-  const values = { key_id, user_id };
-  const { key } = await ask(readVerdict, {
+/**
+ * Revokes a user's key and the keys that it created, unless they are already revoked, and ends the sessions that they started. Returns null
+ * if the user has no such key.
+ */
+export async function revokeKey(ask: Ask, key_id: number | null): Promise<Key | null> {
+  const values = { key_id };
+  const { key, applied } = await ask(readVerdict, {
+    key: keyWithId(values),
     recorded: recordRevocation(values),
     applied: revoke(values),
-    ended: endSessionsOf(values),
-    key: keyWithId(values),
+    ended: endSessions(values),
   });
-  return key[0] === undefined ? null : shownKey(key[0]);
+  const shown = applied.find(({ id }) => id === key_id) ?? key[0];
+  return shown === undefined ? null : shownKey(shown);
 }

@@ -73,7 +73,7 @@ function parametersOf({ rules, query = NO_QUERY }: Operation, own: Description['
 
 /** Describes an operation. Its credentials and refusals follow from its rules. */
 function describe(operation: Operation, words: Description): ZodOpenApiOperationObject {
-  const { id, method, namesBusiness, rules, ruleOf, query = NO_QUERY, code } = operation;
+  const { id, method, rules, ruleOf, query = NO_QUERY, code } = operation;
   const [first] = rules;
   const body = ruleOf === undefined ? first.body : undefined; // the description words a body that determines the rule
   const { session, token } = first;
@@ -84,7 +84,7 @@ function describe(operation: Operation, words: Description): ZodOpenApiOperation
     ...Object.entries(invalid).map(([name, input]) => ({ [name]: invalidInput(body ?? query.schema, input) })),
     own,
     method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
-    ...rules.map((rule) => refusalsOf(rule, namesBusiness)),
+    ...rules.map((rule) => refusalsOf(rule, operation)),
     FAILURES,
   );
   return {

@@ -12,13 +12,22 @@ import {
 import * as errors from '../http/errors.ts';
 import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../input.ts';
+import type { Operation } from '../operation.ts';
 
 /** For a 404, `when` states which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
 function refusalOf(refusal: Refusal, rule: Rule): Refused {
   const kind = rule.token ? 'token' : allowsKeys(rule) ? 'key' : 'operator';
-  return errors.refusedCall(refusal, { rule, origin: 'https://evil.example', credential: { kind } });
+  const { status, body } = errors.refusedCall(refusal, {
+    ...{ rule, origin: 'https://evil.example' },
+    credential: { kind },
+  });
+  return {
+    status,
+    body,
+    ...(refusal === 'unknown_user' && { when: '`user_id` is not an id, or not the user of the API key' }),
+  };
 }
 
 /** Returns the refusal for an invalid field. `problem` completes a sentence that starts with the field's name. */
@@ -31,8 +40,11 @@ export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {
   return errors.inputError(groupIssuesByField(error.issues, input));
 }
 
-/** Returns the refusals that a rule implies. `namesBusiness` is true if the operation's path names a business. */
-export function refusalsOf(rule: Rule, namesBusiness: boolean): Record<string, Refused> {
+/** Returns the refusals that a rule implies. The operation's path says whether it names a business or a user. */
+export function refusalsOf(
+  rule: Rule,
+  { namesBusiness, namesUser }: Pick<Operation, 'namesBusiness' | 'namesUser'>,
+): Record<string, Refused> {
   const { token, keys, session, operators, whileInactive, retry } = rule;
   const reasons: Refusal[] = ['operator_key_in_page'];
   if (!allowsKeys(rule)) reasons.push('operator_only');
@@ -40,7 +52,8 @@ export function refusalsOf(rule: Rule, namesBusiness: boolean): Record<string, R
   else reasons.push(token ? 'origin_missing' : 'token_not_allowed');
   if (namesBusiness) reasons.push('unknown_business');
   if (allowsKeys(rule) && namesBusiness) reasons.push('origin_not_authorized');
-  if (session === 'none') reasons.push('session_not_allowed');
+  if (allowsKeys(rule) && namesUser) reasons.push('unknown_user', 'narrow_key');
+  if (session === 'none' || session === 'can_create_keys') reasons.push('session_not_allowed');
   if (session !== 'only' && !allowsOperators(rule)) reasons.push('operator_not_allowed');
   const allowed: Partial<Record<Role, boolean>> = allowsKeys(rule) ? keys : operators;
   for (const [role, refusal] of Object.entries(ROLE_REFUSALS) as [Role, Refusal | null][]) {

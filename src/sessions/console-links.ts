@@ -18,7 +18,7 @@ import { CODE_MINUTES, DEFAULT_LINK_MINUTES } from './rules.ts';
 
 /**
  * `business_id` restricts the session to that business. `minutes` is its duration. The console links back to `return_url`. `as` names the
- * person in the session's changes.
+ * person in the session's changes. `can_create_keys` lets the session list, create and revoke API keys.
  */
 type LinkRequest = { user_id: number } & z.output<typeof consoleLinkBody>;
 
@@ -41,7 +41,7 @@ const insertCode = operatorStatement(['link'], (permission, $) =>
     .insert(codes)
     .select(
       sql`select ${rowValues(codes, rowIn(codes, $.link))} from ${permission}
-        where ${and(isPermitted(permission), isBeforeDeadline, canOpenConsole($), isOfBusiness($.link))}`,
+        where ${and(isPermitted(permission), isBeforeDeadline, canOpenConsole($), isOfBusiness($.link, $))}`,
     )
     .returning({ expires_at: codes.expires_at }),
 );
@@ -52,7 +52,7 @@ const insertCode = operatorStatement(['link'], (permission, $) =>
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
-  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null, as }: LinkRequest,
+  { user_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, as, can_create_keys, ...link }: LinkRequest,
   now: Date,
 ): Promise<{ code: string; expires_at: string } | null> {
   const home = await findHome(databases, user_id);
@@ -60,11 +60,11 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await sha256Hex(code);
-  const columns = { hash, user_id, business_id, role, minutes, expires_at, return_url, actor_name: as };
-  const link = JSON.stringify(columns);
-  const { row, created } = await databases.askIn(home)(readUser({ link }), {
+  const values = { ...link, user_id, hash, role, minutes, expires_at, actor_name: as };
+  const columns = JSON.stringify({ ...values, can_create_keys: can_create_keys ? 1 : null });
+  const { row, created } = await databases.askIn(home)(readUser({ link: columns }), {
     ...raiseIds(home),
-    created: insertCode({ link }),
+    created: insertCode({ link: columns }),
   });
   if (!row.is_known) return null;
   if (created[0] === undefined) throw notOwned(user_id);

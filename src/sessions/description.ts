@@ -4,15 +4,19 @@ import * as z from 'zod/mini';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
-import { component, object, text, time } from '../openapi/schemas.ts';
+import { component, id, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
-import { MAX_SESSIONS, SESSION_HOURS } from './rules.ts';
+import { MAX_SESSIONS, SESSION_HOURS, WIDE_LINK_RULE } from './rules.ts';
 
 export const session = object('Session', 'A console session.', {
   session_key: text('The session key, which is shown only once. Send it like an API key.'),
   expires_at: time('the session ends'),
+  user_id: id('the user whose session it is'),
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
+  can_create_keys: z
+    .boolean()
+    .check(z.describe("Whether the session key can list, create and revoke the user's API keys.")),
   return_url: z
     .nullable(z.string())
     .check(z.describe('The URL of the back link in the console, as set in the console link. Null if none was set.')),
@@ -40,7 +44,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
       'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
     body: {
       description:
-        "Empty for a session with full access for 60 minutes, or the session's business, role, duration, return URL and person.",
+        "Empty for a session with full access for 60 minutes, or the session's business, role, duration, return URL and person, and whether it can create API keys.",
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
       examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings', as: 'Anna' } },
     },
@@ -57,6 +61,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
         '`user_id` is not an id, or the user has neither a business nor an API key that works',
       ),
       invalid_business: invalidField('business_id', 'must be a business of user 7'),
+      wide_link: invalidField('can_create_keys', WIDE_LINK_RULE),
     },
   },
   startSession: {
@@ -75,7 +80,9 @@ Starting another ends the oldest one that was started in the same way: with the 
       code: {
         session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
         expires_at: '2026-03-03T13:00:00.000000Z',
+        user_id: 7,
         read_only: false,
+        can_create_keys: false,
         return_url: 'https://product.example/settings',
       },
     }),

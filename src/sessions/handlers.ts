@@ -33,8 +33,10 @@ export const routes = serve(operations, {
         : { ...(await ask(readVerdict, startSession(hash, ends_at))), spent: [] };
     const [row] = started;
     if (!row?.ends_at) throw new Error('a permitted session start created no session');
+    const { ends_at: expires_at, user_id, role, can_create_keys } = row;
+    const shown = { user_id, read_only: role === 'read', can_create_keys: can_create_keys === 1 };
     const return_url = spent[0]?.return_url ?? null;
-    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.role === 'read', return_url });
+    return success<Session>(c, { session_key, expires_at, ...shown, return_url });
   },
 
   async endSession(c) {

@@ -5,7 +5,7 @@ import { ACTOR_NAME_RULE, MAX_ACTOR_NAME_LENGTH } from '../core/fields.ts';
 import { LINK_ROLES, NO_OPERATOR, OPERATOR, READERS } from '../core/policy.ts';
 import { CONTROL, described, HTTP, lineOf, positiveInteger, strict, wholeNumber } from '../input.ts';
 import { define } from '../operation.ts';
-import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from './rules.ts';
+import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE, wideLinkErrors } from './rules.ts';
 
 const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
@@ -21,6 +21,7 @@ export const consoleLinkBody = strict(
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
     return_url: z.optional(z.nullable(returnUrl)),
     as: z.optional(lineOf(MAX_ACTOR_NAME_LENGTH, ACTOR_NAME_RULE)),
+    can_create_keys: z.optional(z.boolean('must be true or false')),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );
@@ -36,6 +37,7 @@ export const operations = define({
     does: 'create console links',
     retry: 'never',
     body: z.optional(consoleLinkBody),
+    check: wideLinkErrors,
   },
   // A session may not start another. Otherwise, a copied session key could start a session that outlives it.
   startSession: {

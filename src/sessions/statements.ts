@@ -1,11 +1,11 @@
 // Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
-import { and, eq, gt, inArray, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
-import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
+import { isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
-import { statement } from '../db/statement.ts';
+import { previousStepWrote, statement } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from './rules.ts';
 
@@ -17,15 +17,12 @@ const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotN
 /** The column values that end a session. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */
-export const endSessionsOf = statement(['key_id'], (permission, $) => {
-  const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
-    where ${and(eq(apiKeys.id, ifPermitted(permission, $.key_id)), isNotNull(apiKeys.revoked_at))})`;
-  return builder
+/** Ends the sessions that a user's keys started, if the step directly before it revoked the keys. `key_ids` selects their ids. */
+export const endSessionsOf = ({ user_id, now }: Placeholders<'user_id' | 'now'>, key_ids: SQL) =>
+  builder
     .update(apiKeys)
-    .set(ending($.now))
-    .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
-});
+    .set(ending(now))
+    .where(and(previousStepWrote, ofUser(user_id), inArray(apiKeys.session_of, key_ids), isNull(apiKeys.revoked_at)));
 
 /** Selects a column of the session with this hash. Null if there is no such session: in SQL, null never equals anything. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
@@ -54,6 +51,14 @@ const dropExcess = statement(['hash'], (_, $) => {
 const permittedKeyId = (permission: Permission) =>
   sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 
+/** The columns that the response to a start shows. */
+const shownColumns = {
+  ends_at: apiKeys.ends_at,
+  user_id: apiKeys.user_id,
+  role: apiKeys.role,
+  can_create_keys: apiKeys.can_create_keys,
+};
+
 /** What all new sessions have in common. */
 const newSession = ({ hash, now, today }: Placeholders<'hash' | CallValue>) =>
   ({ id: NEW_ID, name: NAME, hash, created_at: now, last_used_on: today }) as const;
@@ -75,7 +80,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         role,
       })} from ${apiKeys} where ${eq(id, permittedKeyId(permission))} and ${isBeforeDeadline}`,
     )
-    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
+    .returning(shownColumns);
 });
 
 /** Starts a session for the calling API key. The session ends at `ends_at`, or when the key expires if that is earlier. */
@@ -86,7 +91,7 @@ export const startSession = (hash: string, ends_at: string) => ({
 });
 
 const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
-  const { user_id, business_id, minutes, role, actor_name } = codes;
+  const { user_id, business_id, minutes, role, actor_name, can_create_keys } = codes;
   const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${minutes} || ' minutes')`;
   return builder
     .insert(apiKeys)
@@ -99,10 +104,11 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
         business_id,
         role,
         actor_name,
+        can_create_keys,
       })} from ${permission} cross join ${codes}
         where ${and(eq(codes.hash, $.lookup_value), isPermitted(permission), isBeforeDeadline)}`,
     )
-    .returning({ ends_at: apiKeys.ends_at, role: apiKeys.role });
+    .returning(shownColumns);
 });
 const spendCode = statement(['hash'], (_, $) => {
   const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;

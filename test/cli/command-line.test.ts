@@ -30,7 +30,7 @@ describe('help', () => {
   test("for a command prints each option's rule in the service's words", () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
-  console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …] [--as …]
+  console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …] [--as …] [--can-create-keys]
       Creates a link that opens a user's console. It works once, within two minutes.
       --user must be a positive whole number, such as 7
       --business must be a positive whole number, such as 7

@@ -52,10 +52,15 @@ CREATE TABLE api_keys (
   last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last call that was permitted
   ends_at      TEXT    CHECK (ends_at LIKE '____-__-__T__:__:__.______Z'), -- when a session ends. NULL: the row is a key
   session_of   INTEGER CHECK (session_of IS NULL OR ends_at IS NOT NULL),  -- the key that started a session. NULL: a console link did
-  actor_name   TEXT    CHECK (length(actor_name) <= 64) -- the person whom a session's console link names. NULL: nobody
+  actor_name   TEXT    CHECK (length(actor_name) <= 64), -- the person whom a session's console link names. NULL: nobody
+  can_create_keys INTEGER CHECK (can_create_keys IS NULL OR can_create_keys = 1 AND ends_at IS NOT NULL), -- 1: of a console link that said so
+  created_by   TEXT    CHECK (created_by IS NOT NULL OR ends_at IS NOT NULL), -- who created a key, as changes.actor says it. NULL: a session
+  created_by_name TEXT  CHECK (length(created_by_name) <= 64), -- the person whom the console link of that session names. NULL: nobody
+  creator_id   INTEGER  -- the key or the session that created a key. NULL: an operator key did, or the row is a session
 ) STRICT;
 CREATE INDEX api_keys_user_id ON api_keys (user_id);
 CREATE INDEX api_keys_business_id ON api_keys (business_id);
+CREATE INDEX api_keys_user_id_creator_id ON api_keys (user_id, creator_id) WHERE creator_id IS NOT NULL;
 CREATE INDEX api_keys_user_id_ends_at ON api_keys (user_id, ends_at) WHERE ends_at IS NOT NULL;
 CREATE INDEX api_keys_ends_at ON api_keys (ends_at) WHERE ends_at IS NOT NULL;
 CREATE TABLE codes (
@@ -66,7 +71,8 @@ CREATE TABLE codes (
   minutes     INTEGER NOT NULL CHECK (minutes BETWEEN 1 AND 1440),
   expires_at  TEXT    NOT NULL,
   return_url  TEXT    CHECK (length(return_url) <= 2000), -- where the console links back to. NULL: nowhere
-  actor_name  TEXT    CHECK (length(actor_name) <= 64)    -- the person whom the link names, for the list of changes. NULL: nobody
+  actor_name  TEXT    CHECK (length(actor_name) <= 64),   -- the person whom the link names, for the list of changes. NULL: nobody
+  can_create_keys INTEGER CHECK (can_create_keys IS NULL OR can_create_keys = 1 AND role = 'full' AND business_id IS NULL) -- for the session
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX codes_user_id ON codes (user_id);
 CREATE INDEX codes_business_id ON codes (business_id);
@@ -202,13 +208,13 @@ INSERT INTO access VALUES
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
 (3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z');
 INSERT INTO api_keys VALUES
-(1,7,NULL,'Back end','3afe846c1ad1ad48ec90fa47969f82f367d823412a7c4536dc79ee3770ec22ed','tK5d','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL),
-(2,7,NULL,'Accountant','52d4205597dca13417ad3ad6c36112e86b9e2ca2552a2a97b2dfc9f41b4ed038','g3XG','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL),
-(3,7,1,'Shop server','9c5d53f88858c848dd08e82a6b5a70a40be67a95e534ed40a890181f9f7981f6','g7e0','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL),
-(4,7,NULL,'API key','2b5f52c54ca45bda88b2d90bda13d1c25d8f1c1159d75db30c77a89c72081343','ySky','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL),
-(5,7,NULL,'console','070fb972da5766712746c68dfcda25bfcb7bbb873c0c7242c3cdc8d1f0a1859c','nBTT','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë');
+(1,7,NULL,'Back end','3afe846c1ad1ad48ec90fa47969f82f367d823412a7c4536dc79ee3770ec22ed','tK5d','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(2,7,NULL,'Accountant','52d4205597dca13417ad3ad6c36112e86b9e2ca2552a2a97b2dfc9f41b4ed038','g3XG','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(3,7,1,'Shop server','9c5d53f88858c848dd08e82a6b5a70a40be67a95e534ed40a890181f9f7981f6','g7e0','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(4,7,NULL,'API key','2b5f52c54ca45bda88b2d90bda13d1c25d8f1c1159d75db30c77a89c72081343','ySky','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(5,7,NULL,'console','070fb972da5766712746c68dfcda25bfcb7bbb873c0c7242c3cdc8d1f0a1859c','nBTT','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
 INSERT INTO codes VALUES
-('0425a9c799b94b844d7bd97fe7f645f77a0f4b9e8058c81dcdc4b2f8c69a24e6',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL);
+('0425a9c799b94b844d7bd97fe7f645f77a0f4b9e8058c81dcdc4b2f8c69a24e6',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
 INSERT INTO billing_changes VALUES
 (1,'2026-03-15','2026-05-05',5);
 INSERT INTO daily_usage VALUES

@@ -124,8 +124,8 @@ test('the commands in docs/restoring.md save the claims in DB or rebuild them fr
     const [other, rebuilt] = [database('other'), database('rebuilt')];
     other.exec(`insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
         ${listed} 61000000000 + i, i / 2, '', '', '', 1, '', printf('%024d', i), 'active', '', '' from n;
-      insert into api_keys (id, user_id, name, hash, last_four, role, created_at)
-        ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', 'full', '' from n;
+      insert into api_keys (id, user_id, name, hash, last_four, role, created_at, created_by)
+        ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', 'full', '', 'operator' from n;
       insert into retired_tokens ${listed} printf('%064x', i) from n`);
     rebuilt.exec(`insert into homes values (7, 7, 1, '2026-03-15T12:00:00.000000Z')`);
     shell(take ?? '', 'other');

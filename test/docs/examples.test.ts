@@ -211,6 +211,7 @@ test('the error tables in docs/api.md match the refusals that a single request c
   await shell(`npm run -s admin -- business status ${idle.id} suspended`);
   const create = 'npm run -s admin -- key create --user 1 --role';
   const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
+  const narrow = JSON.parse(await shell(`${create} full --business ${idle.id}`));
   const session = await call('POST', '/session', key);
   const responses = await Promise.all([
     call('GET', '/nowhere'),
@@ -240,6 +241,8 @@ test('the error tables in docs/api.md match the refusals that a single request c
     call('DELETE', `${access}/999999`, key),
     call('DELETE', '/user/7/keys/999999', operator),
     call('GET', '/user/07/keys', operator),
+    call('GET', '/user/7/keys', key),
+    call('GET', '/user/1/keys', as(narrow.api_key)),
   ]);
   const plain = errorsIn('Plain message').map(({ message, ...rest }) => ({ ...rest, body: { message } }));
   const others = errorsIn('Message').map(({ message, ...rest }) => ({ ...rest, body: { status: false, message } }));

@@ -106,7 +106,8 @@ test.each(all.flatMap(({ rules, code }) => rules.map((rule) => ({ ...rule, code 
   ({ name, token, keys, session, operators, whileInactive, retry, code }) => {
     const allowed: Partial<Record<Caller, boolean>> = {
       ...Object.fromEntries(KEY_ROLES.map((role) => [role, keys[role] && session !== 'only'])),
-      ...{ session: keys.full && session !== 'none', read_session: keys.read && session !== 'none' },
+      session: keys.full && session !== 'none' && session !== 'can_create_keys',
+      ...{ read_session: keys.read && session !== 'none', key_session: keys.full && session !== 'none' },
       ...{ token, operator: operators.full, recorder: operators.record, code: code !== undefined },
     };
     const callers = Object.keys(allowed) as Caller[];

@@ -12,8 +12,8 @@ import { ruleNamed } from '../ask.ts';
 
 const digest = '00'.repeat(16);
 const token = `bua_pk_0${'a'.repeat(33)}`;
-const page = { caller: 'token', namesBusiness: true, origin: 'sent', candidates: 2 } as const;
-const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidates: 0 } as const;
+const page = { caller: 'token', namesBusiness: true, namesUser: false, origin: 'sent', candidates: 2 } as const;
+const server = { caller: 'key', namesBusiness: true, namesUser: false, origin: 'exempt', candidates: 0 } as const;
 
 test.each([
   ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],

@@ -139,8 +139,8 @@ const TABLES: Record<string, Table> = {
   },
   codes: {
     // Without the hash, because a lost answer contained the only copy of the code.
-    sql: 'select user_id, expires_at, business_id, minutes, role, return_url, actor_name from codes',
-    key: ['user_id', 'expires_at', 'business_id', 'minutes', 'role', 'return_url', 'actor_name'],
+    sql: 'select user_id, expires_at, business_id, minutes, role, return_url, actor_name, can_create_keys from codes',
+    key: ['user_id', 'expires_at', 'business_id', 'minutes', 'role', 'return_url', 'actor_name', 'can_create_keys'],
     rows: (state, database) =>
       state.codes
         .filter(({ user_id }) => state.homes[user_id]?.database === database)

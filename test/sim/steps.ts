@@ -277,6 +277,17 @@ const ANYONE: Kind['who'] = {
   malformed: 1,
 };
 const SERVERS: Kind['who'] = { key: 50, session: 12, operator: 12, recorder: 12, token: 4, any_key: 5, spent: 1 };
+/** Of the keys of a user. */
+const OF_KEYS: Kind['who'] = {
+  operator: 40,
+  key: 30,
+  session: 25,
+  any_key: 6,
+  recorder: 3,
+  token: 1,
+  spent: 2,
+  none: 1,
+};
 const OPERATORS: Kind['who'] = { operator: 90, recorder: 5, key: 3, session: 1, token: 1, none: 1 };
 const accept = (random: Random) =>
   random.chance(0.1)
@@ -491,10 +502,10 @@ const KINDS: Record<string, Kind> = {
       return { on: 'POST /business', headers: random.chance(0.8) ? { 'Idempotency-Key': 'again' } : {}, body };
     },
   },
-  list_keys: { weight: 8, who: OPERATORS, make: () => ({ on: 'GET /user/{user}/keys' }) },
+  list_keys: { weight: 12, who: OF_KEYS, make: () => ({ on: 'GET /user/{user}/keys' }) },
   create_key: {
-    weight: 25,
-    who: OPERATORS,
+    weight: 40,
+    who: OF_KEYS,
     make: (random) => ({
       on: 'POST /user/{user}/keys',
       body: random.pick([
@@ -504,13 +515,14 @@ const KINDS: Record<string, Kind> = {
           name: random.pick(NAMES),
           role: random.pick(['full', 'read', 'record']),
           business_id: random.pick(['{own}', '{own}', '{own}', '{business}']),
-          expires_on: `{day${signed(random.pick([-1, 0, 1, 30]))}}`,
+          expires_on: `{day${signed(random.pick([-1, 0, 1, 30, 366, 367]))}}`,
         }),
+        { role: random.pick(['read', 'record']), expires_on: `{day${signed(random.pick([0, 1, 366]))}}` },
         { role: random.pick(['full', 'read', 'record']) },
       ]),
     }),
   },
-  revoke_key: { weight: 6, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}/keys/{key}' }) },
+  revoke_key: { weight: 14, who: OF_KEYS, make: () => ({ on: 'DELETE /user/{user}/keys/{key}' }) },
   user_changes: {
     weight: 6,
     who: OPERATORS,
@@ -529,7 +541,9 @@ const KINDS: Record<string, Kind> = {
           minutes: random.pick([1, 15, 60, 1440]),
           return_url: random.pick([null, 'https://product.example/settings', 'http://localhost:3000/']),
           as: random.pick(['Anna', ' Bücher ', 'x'.repeat(64)]),
+          can_create_keys: random.chance(0.5),
         }),
+        { can_create_keys: true },
       ]),
     }),
   },
@@ -782,6 +796,8 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { return_url: 'http://product.example' },
     { return_url: 'https://a@b.example' },
     { business_id: '5' },
+    { can_create_keys: 1 },
+    { can_create_keys: true, role: 'read' },
   ],
 };
 const BAD_QUERIES: Record<string, string[]> = {

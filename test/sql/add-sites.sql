@@ -124,12 +124,12 @@ select
   'business',
   :business_id,
   (
-    select coalesce(max(changes.id), 0) + 1
+    select coalesce(max(changes.id), 0)
     from changes
     where
       changes.subject = 'business'
       and changes.subject_id = :business_id
-  ),
+  ) + 1,
   :now,
   coalesce(
     case

@@ -4,7 +4,7 @@ import { lastFour, reveal } from './secrets.ts';
 import type { Change, Json, State } from './state.ts';
 import { stamp } from './time.ts';
 
-function actorOf({ key, operator }: Call): string {
+export function actorOf({ key, operator }: Call): string {
   if (key === null) return `operator (…${operator})`;
   const four = `(…${key.last_four})`;
   const isOfLink = key.ends_at !== null && key.session_of === null;

@@ -161,6 +161,13 @@ function laterErrors(call: Call, errors: Errors): Errors {
     case 'create_key':
       if (typeof body.expires_on === 'string' && !isWrong('expires_on') && body.expires_on < today)
         add('expires_on', EXPIRY);
+      if (call.operator === null && !isWrong('body') && body.role !== 'read' && body.role !== 'record')
+        add('role', 'must be read or record: only the operator can create a key with full access');
+      break;
+    case 'create_console_link':
+      if (body.can_create_keys === true && !isWrong('can_create_keys'))
+        if ((body.business_id !== undefined && !isWrong('business_id')) || (body.role === 'read' && !isWrong('role')))
+          add('can_create_keys', 'can be true only with full access to all businesses, without business_id');
       break;
   }
   return later;

@@ -201,6 +201,7 @@ export const consoleLink = object(
       ),
     ),
     as: optional(rule((value) => isLine(value) && `${value}`.trim().length <= 64, NAME)),
+    can_create_keys: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );

@@ -1,6 +1,6 @@
 // API keys, console links and sessions (docs/api.md, "API keys", "Console links").
 import { type Call, invalidField, success, unknownEntry } from './call.ts';
-import { masked, record } from './changes.ts';
+import { actorOf, masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { idOf } from './input.ts';
 import { lastFour, newMarker } from './secrets.ts';
@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 20;
 const MAX_STORED_SESSIONS = 50;
 
-const shownKey = ({ secret: _, ends_at: __, session_of: ___, actor_name: ____, ...key }: Key) => ({
+const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, ...key }: Key) => ({
   ...key,
   read_only: key.role === 'read',
 });
@@ -26,10 +26,29 @@ const isOf = ({ state }: Call, user_id: number, business_id: number) =>
   state.businesses.some((business) => business.id === business_id && business.user_id === user_id);
 const notOwned = (user_id: number) => invalidField('business_id', `must be a business of user ${user_id}`);
 
+/** The last day of the keys that a key or a session creates. Null if the key does not expire. */
+const latestOf = ({ ends_at, expires_on }: Key, now: number) =>
+  ends_at === null ? expires_on : plusDays(dayOf(now), 366);
+/** Throws if a user's own key or session cannot create a key now. */
+function requireRoom({ state, now }: Call, creator: Key, expires_on: string | undefined, latest: string | null): void {
+  if (creator.ends_at !== null && expires_on === undefined)
+    throw invalidField('expires_on', 'is required in a console session');
+  if (expires_on !== undefined && latest !== null && expires_on > latest)
+    throw invalidField('expires_on', `must be at most ${latest}`);
+  const today = dayOf(now);
+  const own = keysOf(state, creator.user_id).filter(({ creator_id }) => creator_id !== null);
+  const working = own.filter((key) => key.revoked_at === null && (key.expires_on ?? today) >= today);
+  if (working.length >= 20) throw invalidField('keys', 'of a user can be at most 20: revoke one');
+  if (own.filter(({ created_at }) => created_at >= today).length >= 20)
+    throw invalidField('keys', 'can be created 20 times a day (UTC)');
+}
+
 export function createKey(call: Call, user_id: number, { name, role = 'full', business_id, expires_on }: NewKey) {
   const { state, now } = call;
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
-  if (business_id === undefined) claimHome(call, user_id);
+  if (call.key === null && business_id === undefined) claimHome(call, user_id);
+  const latest = call.key === null ? null : latestOf(call.key, now);
+  if (call.key !== null) requireRoom(call, call.key, expires_on, latest);
   const secret = newMarker(state);
   const key: Key = {
     id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
@@ -38,7 +57,7 @@ export function createKey(call: Call, user_id: number, { name, role = 'full', bu
     secret,
     last_four: lastFour(secret),
     created_at: stamp(now),
-    expires_on: expires_on ?? null,
+    expires_on: expires_on ?? latest,
     revoked_at: null,
     business_id: business_id ?? null,
     role,
@@ -46,6 +65,10 @@ export function createKey(call: Call, user_id: number, { name, role = 'full', bu
     session_of: null,
     last_used_on: null,
     actor_name: null,
+    can_create_keys: null,
+    created_by: actorOf(call),
+    created_by_name: call.key?.actor_name ?? null,
+    creator_id: call.key?.id ?? null,
   };
   state.keys.push(key);
   const after = {
@@ -71,13 +94,18 @@ export function revokeKey(call: Call, user_id: number, key_id: string) {
   const { state, now } = call;
   const key = keysOf(state, user_id).find(({ id }) => id === idOf(key_id));
   if (key === undefined) throw unknownEntry('Key id');
-  if (key.revoked_at === null) {
-    key.revoked_at = stamp(now);
-    const { id, name, business_id } = key;
-    const before = { id, key: `…${key.last_four}`, name };
+  const ending = [key, ...keysOf(state, user_id).filter(({ creator_id }) => creator_id === key.id)];
+  for (const each of ending) {
+    if (each.revoked_at !== null) continue;
+    each.revoked_at = stamp(now);
+    const { id, name, business_id } = each;
+    const before = { id, key: `…${each.last_four}`, name };
     record(call, 'revoke_key', { before }, business_id === null ? 'user' : 'business', business_id ?? user_id);
   }
-  for (const session of state.keys) if (session.session_of === key.id && session.revoked_at === null) end(session, now);
+  const ids = ending.map(({ id }) => id);
+  for (const session of state.keys)
+    if (session.session_of !== null && ids.includes(session.session_of) && session.revoked_at === null)
+      end(session, now);
   return success({ key: shownKey(key) });
 }
 
@@ -87,9 +115,11 @@ type Link = {
   minutes?: number;
   return_url?: string | null;
   as?: string;
+  can_create_keys?: boolean;
 };
 export function createLink(call: Call, user_id: number, link: Link) {
   const { business_id, role = 'full', minutes = 60, return_url = null } = link;
+  const can_create_keys = link.can_create_keys ? 1 : null;
   const actor_name = link.as?.trim() ?? null;
   const { state, now, own } = call;
   const today = dayOf(now);
@@ -101,7 +131,7 @@ export function createLink(call: Call, user_id: number, link: Link) {
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   const secret = newMarker(state);
   const expires_at = stamp(now + 2 * MINUTE_MS);
-  const of = { user_id, business_id: business_id ?? null, actor_name };
+  const of = { user_id, business_id: business_id ?? null, actor_name, can_create_keys } as const;
   state.codes.push({ ...of, secret, role, minutes, expires_at, return_url });
   return success({ url: `${own}/owner#code=${secret}`, expires_at });
 }
@@ -116,6 +146,8 @@ export function startSession(call: Call) {
     revoked_at: null,
     last_used_on: dayOf(now),
     actor_name: code?.actor_name ?? null,
+    can_create_keys: code?.can_create_keys ?? null,
+    ...{ created_by: null, created_by_name: null, creator_id: null },
   };
   let session: Key;
   if (code !== null) {
@@ -156,6 +188,8 @@ export function startSession(call: Call) {
   return success({
     session_key: secret,
     expires_at: session.ends_at,
+    user_id: session.user_id,
+    can_create_keys: session.can_create_keys === 1,
     read_only: session.role === 'read',
     return_url: code?.return_url ?? null,
   });

@@ -6,11 +6,15 @@ export const KEY_ROLES = ['full', 'read', 'record'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 /** The callers with an operator key, by its role. */
 export const OPERATORS = { full: 'operator', record: 'recorder' } as const;
-/** API keys by role; full and read-only sessions; full and record operator keys. `code` is a console link's. */
-export type Caller = KeyRole | 'token' | 'session' | 'read_session' | 'operator' | 'recorder' | 'code';
+/**
+ * API keys by role; full and read-only sessions, and sessions that may create keys; full and record operator keys. `code` is a console link's.
+ */
+export type Caller = KeyRole | 'token' | 'session' | 'read_session' | 'key_session' | 'operator' | 'recorder' | 'code';
 
-const READERS = 'full read session read_session operator';
-const CHANGERS = 'full session operator';
+const READERS = 'full read session read_session key_session operator';
+const CHANGERS = 'full session key_session operator';
+/** Who manages the keys of a user. */
+const OWNERS = 'full key_session operator';
 type Rule = {
   who: string;
   /** Completes "A business token cannot …" and "Only the operator can …". */
@@ -51,9 +55,9 @@ const RULES = {
   import_history: { who: 'operator', does: 'import histories', inactive: true, retry: 'always' },
   list_businesses: { who: READERS, does: 'list businesses', inactive: true, retry: 'always' },
   create_business: { who: 'operator', does: 'create businesses', retry: 'with_key', inactive: true },
-  list_keys: { who: 'operator', does: 'list API keys', inactive: true, retry: 'always' },
-  create_key: { who: 'operator', does: 'create API keys', retry: 'never', inactive: true },
-  revoke_key: { who: 'operator', does: 'revoke API keys', inactive: true, retry: 'always' },
+  list_keys: { who: OWNERS, does: 'list API keys', inactive: true, retry: 'always' },
+  create_key: { who: OWNERS, does: 'create API keys', retry: 'never', inactive: true },
+  revoke_key: { who: OWNERS, does: 'revoke API keys', inactive: true, retry: 'always' },
   create_console_link: { who: 'operator', does: 'create console links', retry: 'never', inactive: true },
   read_user_changes: { who: 'operator', does: 'read the changes of users', inactive: true, retry: 'always' },
   erase_user: { who: 'operator', does: 'erase users', inactive: true, retry: 'always' },
@@ -66,7 +70,7 @@ const RULES = {
   read_all_alerts: { who: 'operator', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
   read_databases: { who: 'operator', does: 'read databases', inactive: true, retry: 'always' },
   start_session: { who: 'full read code', does: 'start sessions', retry: 'never', inactive: true },
-  end_session: { who: 'session read_session', does: 'end sessions', inactive: true, retry: 'always' },
+  end_session: { who: 'session read_session key_session', does: 'end sessions', inactive: true, retry: 'always' },
 } as const satisfies Record<string, Rule>;
 export type Operation = keyof typeof RULES;
 export const OPERATIONS = Object.keys(RULES) as Operation[];
@@ -84,6 +88,9 @@ export function isRepeatable(operation: Operation, hasKey: boolean): boolean {
 export const rejectsKey = (operation: Operation): boolean => ruleOf(operation).retry === 'never';
 export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive;
 
+/** Whether the user in the path must be the key's, and the key be for all of the user's businesses. */
+export const isOfKeys = (operation: Operation): boolean => (RULES[operation].who as string) === OWNERS;
+
 export const may = (caller: Caller, operation: Operation): boolean => whoMay[operation].includes(caller);
 
 /** Why this kind of caller may not do this, or null. In the order of docs/api.md, "Errors". */
@@ -93,11 +100,11 @@ export function refusalOf(caller: Caller, operation: Operation): [code: string, 
   const isOperator = caller === 'operator' || caller === 'recorder';
   const isOnly = (...callers: string[]) => whoMay[operation].every((other) => callers.includes(other));
   if (isOnly('operator', 'recorder') && !isOperator) return ['operator_only', `Only the operator can ${does}.`];
-  if (isOnly('session', 'read_session')) return ['session_only', `Only a session key can ${does}.`];
+  if (isOnly('session', 'read_session', 'key_session')) return ['session_only', `Only a session key can ${does}.`];
   if (isOperator && !may('operator', operation))
     return ['operator_not_allowed', `An operator key cannot ${does}. Use an API key.`];
   if (caller === 'token') return ['token_not_allowed', `A business token cannot ${does}. Use an API key.`];
-  const isSession = caller === 'session' || caller === 'read_session';
+  const isSession = ['session', 'read_session', 'key_session'].includes(caller);
   if (isSession && !may('session', operation))
     return ['session_not_allowed', `A session key cannot ${does}. Use an API key.`];
   if (caller === 'read' || caller === 'read_session') return ['read_only_key', 'This API key can only read.'];

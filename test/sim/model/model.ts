@@ -32,7 +32,7 @@ import { errorsOf } from './errors.ts';
 import { idOf } from './input.ts';
 import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
 import { listBusinesses, readAllUsage } from './lists.ts';
-import { type Caller, isRepeatable, mayWhileInactive, type Operation, refusalOf } from './may.ts';
+import { type Caller, isOfKeys, isRepeatable, mayWhileInactive, type Operation, refusalOf } from './may.ts';
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
@@ -188,8 +188,13 @@ export class Model {
       throw isOfUsage(operation)
         ? refused(422, 'unknown_business', 'business id is not valid')
         : refused(401, 'unknown_business', 'Id is not valid', { 'WWW-Authenticate': 'Bearer' });
+    const isOwnKeys = key !== null && isOfKeys(operation);
+    if (isOwnKeys && key.user_id !== idOf(parameters.user_id ?? ''))
+      throw refused(404, 'unknown_user', 'User id is not valid');
     const refusal = refusalOf(caller, operation);
     if (refusal !== null) throw refused(403, ...refusal);
+    if (isOwnKeys && key.business_id !== null)
+      throw refused(403, 'narrow_key', 'This API key is only for one business.');
     if (business !== null && operator === null) {
       if (!mayWhileInactive(operation) && business.status !== 'active')
         throw refused(403, 'inactive_business', 'This business is not active.');
@@ -197,10 +202,6 @@ export class Model {
     }
     // From here on, the call is permitted.
     if (isLate) throw unavailable();
-    if (key !== null && key.last_used_on !== dayOf(now)) {
-      key.last_used_on = dayOf(now);
-      after.key = key.id;
-    }
     const text = 'json' in json ? json.json : undefined;
     const call: Call = {
       ...{
@@ -233,6 +234,10 @@ export class Model {
       }
       throw answer;
     } finally {
+      if (key !== null && key.last_used_on !== dayOf(now)) {
+        key.last_used_on = dayOf(now);
+        after.key = key.id;
+      }
       if (isOpen && origin !== null && isRegistrable(origin)) {
         noteOrigin(state, business.id, origin, 1, now);
         after.refused = business.id;
@@ -278,7 +283,8 @@ export class Model {
     const key = state.keys.find(({ secret }) => reveal(state, secret) === text);
     if (key !== undefined) {
       const isSession = key.ends_at !== null;
-      if (isSession) return { ...none, caller: key.role === 'read' ? 'read_session' : 'session', key };
+      const ofSession = key.role === 'read' ? 'read_session' : key.can_create_keys === 1 ? 'key_session' : 'session';
+      if (isSession) return { ...none, caller: ofSession, key };
       return { ...none, caller: key.role, key };
     }
     const isToken = (business: Business) =>

@@ -40,6 +40,13 @@ export type Key = {
   last_used_on: string | null;
   /** The person whom a session's console link names. */
   actor_name: string | null;
+  /** 1 for a session that may create keys. */
+  can_create_keys: 1 | null;
+  /** Who created a key, as the list of changes says it, and the person whom the console link of that session names. */
+  created_by: string | null;
+  created_by_name: string | null;
+  /** The key or session that created a key. Null if the operator did. */
+  creator_id: number | null;
 };
 export type Code = {
   secret: string;
@@ -50,6 +57,7 @@ export type Code = {
   expires_at: string;
   return_url: string | null;
   actor_name: string | null;
+  can_create_keys: 1 | null;
 };
 /** `source` is the number of the source. Null if the use has none, and for tokens. */
 export type Use = { day: string; recorded_on: string; keep_days: number; quantity: number; source: number | null };
