@@ -12,7 +12,14 @@ import type {} from './owners.ts'; // for the types of the provided values
 export const wantsPictures = process.env.PICTURES !== undefined;
 const ROOT = resolve(import.meta.dirname, '../..');
 
-type Link = { business_id?: number; role?: 'read'; minutes?: number; return_url?: string };
+type Link = {
+  business_id?: number;
+  role?: 'read';
+  minutes?: number;
+  return_url?: string;
+  as?: string;
+  can_create_keys?: true;
+};
 export type Entry = BrowserContextOptions & {
   /** Runs before the console starts, for example to set its clock or stub its requests. */
   before?: (page: Page) => Promise<unknown>;
@@ -68,8 +75,8 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   }
 
   /** Creates a console link, and returns its unused code. */
-  async function newCode(link: Link = {}): Promise<string> {
-    const { url: address } = await operate<{ url: string }>('POST', `user/${made.users.owner}/console-link`, link);
+  async function newCode(link: Link = {}, user = made.users.owner): Promise<string> {
+    const { url: address } = await operate<{ url: string }>('POST', `user/${user}/console-link`, link);
     return address.slice(address.indexOf('#code=') + '#code='.length);
   }
 
@@ -81,12 +88,24 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
 
   /** Creates a session and returns it in the format in which a tab stores it. */
   async function newSession(key: string): Promise<StoredSession> {
-    type Session = { session_key: string; expires_at: string; read_only: boolean };
-    const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
+    type Session = {
+      session_key: string;
+      expires_at: string;
+      user_id: number;
+      read_only: boolean;
+      can_create_keys: boolean;
+    };
+    const { session_key, expires_at, user_id, read_only, can_create_keys } = await request<Session>(
+      key,
+      'POST',
+      'session',
+    );
     return {
       key: session_key,
       endsAt: Date.parse(expires_at),
       readOnly: read_only,
+      userId: user_id,
+      canCreateKeys: can_create_keys,
       tail: key.slice(-4),
       returnUrl: null,
     };
@@ -131,7 +150,15 @@ type Details = { token: string; access_list: { id: number; site: string }[] };
 
 export const storedSession = async (page: Page): Promise<StoredSession | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
-type StoredSession = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
+type StoredSession = {
+  key: string;
+  endsAt: number;
+  readOnly: boolean;
+  userId: number;
+  canCreateKeys: boolean;
+  tail: string | null;
+  returnUrl: string | null;
+};
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);

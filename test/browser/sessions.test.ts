@@ -127,6 +127,8 @@ describe('a session from a key', () => {
       key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
       endsAt: expect.any(Number),
       readOnly: false,
+      userId: world.users.owner,
+      canCreateKeys: false,
       tail: key.slice(-4),
       returnUrl: null,
     });

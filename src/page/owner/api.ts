@@ -10,6 +10,8 @@ import { now, setClock } from './clock.ts';
 import { dismissedOf, notDismissed } from './dismissed.ts';
 import type { StoredSession } from './sign-in/storage.ts';
 
+/** All businesses if `business_id` is missing. */
+export type KeyToCreate = { name: string; role: 'read' | 'record'; business_id?: number; expires_on: string };
 type FieldErrors = Record<string, string[]>;
 
 /** The service's maximum page size. */
@@ -82,15 +84,17 @@ export const signInWithCode = (code: string): Promise<StoredSession> =>
 
 async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<StoredSession> {
   const answer = await requireOk(call);
-  const { session_key: key, expires_at, read_only: readOnly, return_url: returnUrl } = await readData(answer);
+  const { session_key: key, expires_at, ...session } = await readData(answer);
+  const { read_only: readOnly, user_id: userId, can_create_keys: canCreateKeys, return_url: returnUrl } = session;
   // Converts the expiry to this computer's clock, even though that clock can be hours off. The service's clock is unknown after a reload.
-  return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail, returnUrl };
+  return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, userId, canCreateKeys, tail, returnUrl };
 }
 
 /** Returns a session's API calls. Calls `onEnd` when the session no longer works. */
 export function connect(key: string, onEnd: () => void) {
   const client = clientWith(bearer(key), onEnd);
   const { business: businesses, session } = client;
+  const { keys } = client.user[':user_id'];
   const { access, alerts, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
   /** `which`: all uses, those of one source, or all by source. */
@@ -134,6 +138,11 @@ export function connect(key: string, onEnd: () => void) {
     /** Reads a page of changes that match `filter`, with ids lower than `before`. */
     changes: (id: number, filter: ChangeFilter, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),
+    keys: async (user_id: number) => (await dataOf(keys.$get({ param: { user_id: `${user_id}` } }))).keys,
+    createKey: (user_id: number, key: KeyToCreate) =>
+      dataOf(keys.$post({ param: { user_id: `${user_id}` }, json: key })),
+    revokeKey: async (user_id: number, key_id: number) =>
+      (await dataOf(keys[':key_id'].$delete({ param: { user_id: `${user_id}`, key_id: `${key_id}` } }))).key,
   };
 }
 

@@ -7,7 +7,7 @@ import { Changes } from './changes/changes.tsx';
 import { dismissedOf, storeDismissed } from './dismissed.ts';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
-import { FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
+import { Back, FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { businessHref } from './route.ts';
@@ -136,12 +136,6 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 }
 
 const oldest = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
-
-const Back = ({ href }: { href: string }) => (
-  <p class="back">
-    <a href={href}>← Businesses</a>
-  </p>
-);
 
 type MarksProps = { id: number; status: string; limits: Limits; refused: RefusedOrigin[] };
 

@@ -16,6 +16,8 @@ type Props = RenderableProps<{
   work: () => Promise<void>;
   /** Called when `work` fails, because the change may have been made anyway. */
   onFailure?: () => void;
+  /** How the owner finds out whether a failed change was made anyway. */
+  advice?: string;
   onClose: (succeeded: boolean) => void;
   /** Returns the element to focus if the button that opened the dialog is gone. */
   next: () => HTMLElement | null | undefined;
@@ -24,7 +26,18 @@ type Props = RenderableProps<{
 const overlap = (a: DOMRect, b: DOMRect): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, next, children }: Props) {
+export function Confirm({
+  title,
+  kind = 'danger',
+  action,
+  doing,
+  work,
+  onFailure,
+  advice,
+  onClose,
+  next,
+  children,
+}: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, failure, run } = useMutation();
   const succeeded = useRef(false);
@@ -59,7 +72,7 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
     <dialog ref={dialog} aria-labelledby="confirm-title" onKeyDown={press} onCancel={cancel} onClose={close}>
       <h2 id="confirm-title">{title}</h2>
       {children}
-      <Notice kind="problem">{failure && changeFailureWords(failure)}</Notice>
+      <Notice kind="problem">{failure && changeFailureWords(failure, advice)}</Notice>
       <div class="choices">
         <Button class="quiet" busy={busy !== null} onClick={() => dialog.current?.close()}>
           Cancel

@@ -108,6 +108,22 @@ export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: (
   </Notice>
 );
 
+export const Back = ({ href }: { href: string }) => (
+  <p class="back">
+    <a href={href}>← Businesses</a>
+  </p>
+);
+
+/** Some browsers drop the table semantics when the layout is a grid, unless the roles are explicit. */
+export const AS = {
+  table: { role: 'table' },
+  rows: { role: 'rowgroup' },
+  row: { role: 'row' },
+  column: { role: 'columnheader', scope: 'col' },
+  name: { role: 'rowheader', scope: 'row' },
+  cell: { role: 'cell' },
+} as const;
+
 /** A placeholder for rows that are loading. */
 export function Loading({ rows }: { rows: number }) {
   return (

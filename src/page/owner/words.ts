@@ -30,11 +30,14 @@ export function failureWords(failure: Failure): string {
   return refusalWords(failure);
 }
 
-/** Like `failureWords`, for a change. If there was no response or the status is 500, the change may have been made anyway. */
-export function changeFailureWords(failure: Failure): string {
+/**
+ * Like `failureWords`, for a change. If there was no response or the status is 500, the change may have been made anyway. `advice` says how
+ * the owner finds out.
+ */
+export function changeFailureWords(failure: Failure, advice = 'Check “Changes”.'): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
-  return unknown ? `${words} The change may have been made anyway. Check “Changes”.` : words;
+  return unknown ? `${words} The change may have been made anyway. ${advice}` : words;
 }
 
 export function refusedKeyWords(failure: Failure): string {

@@ -39,6 +39,8 @@ const ROLES: Record<string, string> = {
   read: 'read only',
   record: 'record uses and read usage only',
 };
+/** Describes a key's role. */
+export const roleWords = (role: string): string => sentenceCase(own(ROLES, role) ?? role);
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 /** Checks own properties only, because a field from a newer version can have any name, such as `constructor`. */

@@ -3,21 +3,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
-import { LimitMark, Status } from '../parts.tsx';
+import { AS, LimitMark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import { type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
-/** Some browsers drop the table semantics when the layout is a grid, unless the roles are explicit. */
-const AS = {
-  table: { role: 'table' },
-  rows: { role: 'rowgroup' },
-  row: { role: 'row' },
-  column: { role: 'columnheader', scope: 'col' },
-  name: { role: 'rowheader', scope: 'row' },
-  cell: { role: 'cell' },
-} as const;
 const SETTLED_AFTER_MS = 500;
 
 type Props = {

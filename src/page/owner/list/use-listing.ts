@@ -17,13 +17,13 @@ type ListingQuery = {
   loadMore: () => void;
 };
 
-/** Starts with the listing in `memory`, and refreshes it whenever `revision` changes. */
-export function useListing(api: Api, memory: ListMemory, revision: number): ListingQuery {
+/** Starts with the listing in `memory`, and refreshes it whenever `revision` changes. Null only reads what is missing. */
+export function useListing(api: Api, memory: ListMemory, revision: number | null): ListingQuery {
   const [state, setState] = useState({ listing: memory.listing, failure: null as Failure | null, busy: true });
   const begin = useLatest();
   async function run(start: Listing): Promise<void> {
     const isLatest = begin();
-    setState((last) => ({ ...last, listing: start, busy: true }));
+    setState((last) => ({ ...last, listing: start, busy: start.after !== null }));
     try {
       for (let listing = start; listing.after !== null; ) {
         const page = await api.businesses(listing.after);
@@ -37,7 +37,7 @@ export function useListing(api: Api, memory: ListMemory, revision: number): List
     }
   }
   useEffect(() => {
-    void run(restart(memory.listing));
+    void run(revision === null ? memory.listing : restart(memory.listing));
   }, [revision]);
   return { ...state, resume: () => void run(state.listing), loadMore: () => void run(extend(state.listing)) };
 }

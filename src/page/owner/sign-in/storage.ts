@@ -5,6 +5,9 @@ export type StoredSession = {
   /** In milliseconds since 1970, by this computer's clock. */
   endsAt: number;
   readOnly: boolean;
+  userId: number;
+  /** Whether the session can list, create and revoke the user's API keys. */
+  canCreateKeys: boolean;
   /** The last four characters of the API key, or null if a link started the session. */
   tail: string | null;
   /** The URL that the console links back to, or null. */

@@ -1,0 +1,41 @@
+// Which keys work, and the words that describe a key.
+import type { Key } from '../../../keys/description.ts';
+import { isReturnUrl } from '../../../sessions/rules.ts';
+import { whoWords } from '../changes/change-words.ts';
+import { dayWords } from '../formats.ts';
+
+export const isWorking = ({ revoked_at, expires_on }: Key, today: string): boolean =>
+  revoked_at === null && (expires_on === null || expires_on >= today);
+
+/** Returns whether `maker` created `key`. */
+export const hasCreated = (maker: Key, key: Key): boolean => key.created_by.startsWith(`key ${maker.id} (`);
+
+/** The last day of a working key, or why a key no longer works. */
+export function endWords({ revoked_at, expires_on }: Key, today: string): string {
+  if (revoked_at !== null) return `Revoked ${dayWords(revoked_at)}`;
+  if (expires_on === null) return 'Never';
+  return expires_on < today ? `Expired after ${dayWords(expires_on)}` : dayWords(expires_on);
+}
+
+/** Describes who created a key. `tail`: the last four characters of this session's key. */
+export function makerWords(key: Key, keys: readonly Key[], tail: string): ReturnType<typeof whoWords> {
+  if (key.created_by === `console link (…${tail})`) return { name: 'You', credential: '' };
+  const key_name = keys.find((one) => hasCreated(one, key))?.name ?? null;
+  return whoWords({ actor: key.created_by, actor_name: key.created_by_name, key_name });
+}
+
+/** Says what a new key can do. `business`: the name of its only business, or null. */
+export function abilityWords({ role, expires_on }: Key, business: string | null): string {
+  const where = business === null ? 'all your businesses' : `“${business}”`;
+  const ability =
+    role === 'record'
+      ? `Programs with this key can record uses of ${where} and read the usage, and nothing else.`
+      : `Whoever has this key can read the usage, limits, domains and changes of ${where}, here at ${location.origin}/owner or with programs, but change nothing.`;
+  return `${ability} It works until the end of ${dayWords(expires_on ?? '')} (UTC).`;
+}
+
+/** Used in a session that cannot manage keys. */
+export const askWords = (returnUrl: string | null): string =>
+  returnUrl !== null && isReturnUrl(returnUrl)
+    ? `To give someone access, ask ${new URL(returnUrl).host}.`
+    : 'To give someone access, ask whoever gave you this console.';
