@@ -4,7 +4,7 @@ import type { SimulatedD1 } from './d1.ts';
 import { ANY, type Expected } from './model/call.ts';
 import type { Model } from './model/model.ts';
 import { matches, reveal } from './model/secrets.ts';
-import { databaseOf, type Event, type State } from './model/state.ts';
+import { databaseOf, type Event, type Refused, type State } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 
 type Actual = { status: number; headers: Headers; text: string };
@@ -360,13 +360,20 @@ function compareTable(
     const difference = differenceIn(state, row, shown, `${name} ${id}`);
     if (difference !== null) return difference;
   }
-  // A refusal that was not stored has not deleted the counts of 92 days before either. The model learns that they are still there.
-  for (const [id, row] of actual)
-    if (name === 'limit_refusals' && isUnsure(state, name, row)) {
-      const days = state.limited[row.business_id as number] ?? {};
-      state.limited[row.business_id as number] = { ...days, [`${row.day}`]: Number(row.count) };
-      actual.delete(id);
+  // A refusal that was not stored has not deleted the counts of 92 days before either, nor the rarest origin. The model learns that they are
+  // still there.
+  for (const [id, row] of actual) {
+    const business_id = row.business_id as number;
+    if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'refused_origins')) continue;
+    if (name === 'limit_refusals')
+      state.limited[business_id] = { ...state.limited[business_id], [`${row.day}`]: Number(row.count) };
+    else {
+      const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;
+      const others = state.refused[business_id] ?? [];
+      state.refused[business_id] = [...others, { origin, count, first_seen, last_seen, let_in, total: count }];
     }
+    actual.delete(id);
+  }
   const [extra] = actual.keys();
   if (extra !== undefined) return `${name} has more: ${JSON.stringify(actual.get(extra))}`;
   database.changed.delete(name);
