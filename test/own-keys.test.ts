@@ -3,7 +3,21 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { apiKeys } from '../src/db/schema.ts';
 import { answerOf, invalid, refused, UNAUTHENTICATED } from './answers.ts';
-import { type Business, call, homes, later, newBusiness, newKey, newSession, OPERATOR, TODAY } from './support.ts';
+import { ROUTES } from './routes.ts';
+import { refusalOf } from './sim/model/may.ts';
+import {
+  type Business,
+  call,
+  dumpAll,
+  homes,
+  inBatches,
+  later,
+  newBusiness,
+  newKey,
+  newSession,
+  OPERATOR,
+  TODAY,
+} from './support.ts';
 
 const DAY_MS = 86_400_000;
 type Fields = { name?: string; role?: string; business_id?: number; expires_on?: string };
@@ -105,6 +119,36 @@ describe('a key that a user creates', () => {
       expect(answerOf(await create(business, api_key))).toEqual(refusal);
     }
   });
+});
+
+const MAKERS: Record<string, (business: Business) => Promise<string>> = {
+  'an operator key': async () => OPERATOR.full,
+  'a full key': async ({ key }) => key,
+  'the session of a link': (business) => linkSession(business, WIDE),
+};
+describe.each(Object.keys(MAKERS))('a key that %s creates', (maker) => {
+  test.each(['read', 'record'] as const)(
+    'with the role %s may do what any such key may, and nothing else',
+    async (role) => {
+      const business = await newBusiness();
+      const as = (await MAKERS[maker]?.(business)) ?? '';
+      const wide = (await create(business, as, { role, expires_on: TODAY })).body.data.api_key;
+      const narrow = (await create(business, as, { role, expires_on: TODAY, business_id: business.id })).body.data
+        .api_key;
+      const before = await dumpAll();
+      const found = await inBatches(ROUTES, async (route) => {
+        const path = `${route.path(business)}${route.path(business).includes('?') ? '&' : '?'}matrix=1`;
+        const [ofWide, ofNarrow] = await Promise.all(
+          [wide, narrow].map((key) => call(route.method, path, { as: key, body: route.body, headers: route.headers })),
+        );
+        const refusal = refusalOf(role, route.operation)?.[0] ?? 'invalid_input';
+        const codes = [ofWide, ofNarrow].map((answer) => answer?.headers.get('Error-Code'));
+        return codes.every((code) => code === refusal) ? [] : [`${route.name}: ${codes}, not ${refusal}`];
+      });
+      expect(found.flat()).toEqual([]);
+      expect(await dumpAll()).toBe(before);
+    },
+  );
 });
 
 const sessionOf = async (as: string): Promise<string> =>
