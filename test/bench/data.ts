@@ -30,7 +30,7 @@ export async function fill(db: D1Database, { businesses, days, sites, uses }: Si
   const today = dayAgo(0);
   const site = 'access (business_id, site, created_at, updated_at)';
   const hash = createHash('sha256').update(BUSINESS.key).digest('hex');
-  const key = 'api_keys (user_id, name, hash, last_four, role, created_at)';
+  const key = 'api_keys (user_id, name, hash, last_four, role, created_at, created_by)';
   // n(i) contains the numbers from 1 to the given count.
   const inserts: [number, string][] = [
     [
@@ -43,8 +43,8 @@ export async function fill(db: D1Database, { businesses, days, sites, uses }: Si
       `${site} select (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
     ],
     [sites, `${site} select 1, 'https://s' || (${sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`],
-    [businesses - 1, `${key} select i + 1, 'key', printf('%064x', i), '0000', 'full', '${STAMP}' from n`],
-    [1, `${key} select 1, 'key', '${hash}', '0001', 'full', '${STAMP}'`],
+    [businesses - 1, `${key} select i + 1, 'key', printf('%064x', i), '0000', 'full', '${STAMP}', 'operator' from n`],
+    [1, `${key} select 1, 'key', '${hash}', '0001', 'full', '${STAMP}', 'operator'`],
     [
       businesses * days,
       `daily_usage (business_id, day, count) select (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
