@@ -8,6 +8,7 @@ import { refusalOf } from './sim/model/may.ts';
 import {
   type Business,
   call,
+  databases,
   dumpAll,
   homes,
   inBatches,
@@ -17,6 +18,7 @@ import {
   newSession,
   OPERATOR,
   TODAY,
+  withBatch,
 } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -251,6 +253,9 @@ describe('revoking a key', () => {
     expect(answer.body.data.key).toMatchObject({ id: copied.id, revoked_at: '2026-03-15T12:00:01.000000Z' });
     for (const as of ended) expect(await works(business, as, later(1000)), as).toBe(401);
     for (const as of [business.key, kept.api_key, keptSession]) expect(await works(business, as)).toBe(200);
+    const changes = (await call('GET', `/api/v1/user/${business.user_id}/changes`, { as: OPERATOR.full })).body.data
+      .changes;
+    expect(changes.at(-1)).toMatchObject({ action: 'create_key', key_name: 'narrow' });
     const recorded = async (path: string) =>
       (await call('GET', path, { as: OPERATOR.full })).body.data.changes.map(
         ({ action, before }: { action: string; before: { id: number } | null }) => [action, before?.id],
@@ -261,6 +266,43 @@ describe('revoking a key', () => {
     ]);
     const [ofIt] = await recorded(`/api/v1/business/${business.id}/changes`);
     expect(ofIt).toEqual(['revoke_key', ofBusiness.id]);
+  });
+
+  test('is not done for a refused call, whatever the database writes between the statements, and reads few rows', async () => {
+    const business = await newBusiness();
+    const copied = await newKey(business);
+    for (let made = 0; made < 20; made++) await create(business, copied.key);
+    const reader = (await create(business, OPERATOR.full, { role: 'read' })).body.data.api_key;
+    await sessionOf(copied.key);
+    // Changes an unrelated row after each statement, so that changes() returns 1 in the next.
+    const bindings = databases((d1) => {
+      const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
+      return withBatch(d1, async (_, statements) => {
+        const results = await d1.batch(statements.flatMap((statement) => [statement, noise]));
+        return results.filter((_, index) => index % 2 === 0);
+      });
+    });
+    for (const as of [
+      reader,
+      `bua_sk_${business.key[7]}${'q'.repeat(33)}`,
+      business.token,
+      (await newBusiness()).key,
+    ]) {
+      const path = `${keysOf(business)}/${copied.id}`;
+      const { status, cost } = await call('DELETE', path, { as });
+      expect([401, 403, 404]).toContain(status);
+      expect(cost.rows_read).toBeLessThanOrEqual(24);
+      await call('DELETE', path, { as, bindings });
+    }
+    expect((await list(business)).filter(({ revoked_at }) => revoked_at !== null)).toEqual([]);
+  });
+
+  test('leaves the keys that it created and that have expired as they are', async () => {
+    const business = await newBusiness();
+    const { id } = (await create(business, business.key, { expires_on: TODAY })).body.data;
+    const maker = (await list(business))[0]?.id ?? 0;
+    await revoke(business, OPERATOR.full, maker, later(DAY_MS));
+    expect((await list(business)).find((key) => key.id === id)?.revoked_at).toBeNull();
   });
 
   test('by the key itself works, and has no effect the second time', async () => {

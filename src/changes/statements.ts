@@ -72,8 +72,8 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
 }
 
 /** Tests whether a change's `before` or `after`, as shown to the owner, contains the search text. */
-function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
-  const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
+function hasText(text: SQLWrapper, owner_id: SQLWrapper, $: Filters): SQL {
+  const shown = sql`lower(${shownTo(owner_id, text, changes)})`;
   // Skips missing variants, because SQLite would compute `shown` again for each additional comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
   return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.upper_case)} or ${hasOther($.domain)})`;
@@ -88,8 +88,11 @@ const changesOf = (
   define: typeof statement,
   subject: SQL,
   subjectId: (permission: Permission, user_id: Placeholder) => SQL,
+  /** The user to whom the values and names are shown. */
+  ownerOf: (permission: Permission, user_id: Placeholder) => SQLWrapper,
 ) =>
   define(NAMES, (permission, $) => {
+    const owner_id = ownerOf(permission, $.user_id);
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
     const last = lastExamined($, isOwn, isBefore);
@@ -102,7 +105,7 @@ const changesOf = (
       gte(changes.id, examinedTo),
       sql`substr(${changes.at}, 1, 10) between coalesce(${$.from}, '') and coalesce(${$.to}, '9999-12-31')`,
       sql`(${$.action} is null or ${changes.action} = ${$.action})`,
-      sql`(${$.search} is null or ${hasText(changes.before, permission, $)} or ${hasText(changes.after, permission, $)})`,
+      sql`(${$.search} is null or ${hasText(changes.before, owner_id, $)} or ${hasText(changes.after, owner_id, $)})`,
     );
     const page = builder
       .select({ ...getTableColumns(changes), bytes })
@@ -117,11 +120,11 @@ const changesOf = (
       id,
       at,
       actor,
-      key_name: keyName(actingKey(actor), permission.owner_id),
-      actor_name: shownName({ actor_name, actor_user_id }, permission.owner_id),
+      key_name: keyName(actingKey(actor), owner_id),
+      actor_name: shownName({ actor_name, actor_user_id }, owner_id),
       action,
-      before: asJson<Content>(shownTo(permission.owner_id, before, page)),
-      after: asJson<Content>(shownTo(permission.owner_id, after, page)),
+      before: asJson<Content>(shownTo(owner_id, before, page)),
+      after: asJson<Content>(shownTo(owner_id, after, page)),
     });
     const fitting = sql<
       Json<ContentOf<typeof shown>[]>
@@ -131,11 +134,12 @@ const changesOf = (
     const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
     return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`).as('list') }, examined);
   });
-const ofBusiness = changesOf(statement, sql`'business'`, permittedId);
+const ofBusiness = changesOf(statement, sql`'business'`, permittedId, ({ owner_id }) => owner_id);
 const ofUser = changesOf(
   operatorStatement,
   sql`'user'`,
   (permission, user_id) => sql`case when ${isPermitted(permission)} then ${user_id} end`,
+  (_, user_id) => user_id,
 );
 
 type Page = { limit: number; before: number };

@@ -188,17 +188,23 @@ export async function keysOf(ask: Ask): Promise<Key[]> {
 /** Excludes sessions, which are stored in the same table. */
 const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
-/** Selects the ids of a user's key and of the keys that it created. Empty if the user has no such key. */
-function keyAndCreated($: Placeholders<'key_id' | 'user_id'>) {
-  const key = sql`select ${apiKeys.id} from ${apiKeys} where ${isKey($.key_id, $)}`;
+/** Selects the ids of a user's key and of the keys that it created. Empty if the user has no such key, or if `key_id` is null. */
+function keyAndCreated(key_id: SQLWrapper, $: Placeholders<'user_id'>) {
+  const key = sql`select ${apiKeys.id} from ${apiKeys} where ${isKey(key_id, $)}`;
   const isCreated = and(eq(apiKeys.user_id, $.user_id), eq(apiKeys.creator_id, sql`(${key})`));
   return sql`(${key} union all select ${apiKeys.id} from ${apiKeys} where ${isCreated})`;
 }
+/** Matches the key, and those of the keys that it created that still work, unless the call is refused. */
+const isEnding = (permission: Permission, $: Placeholders<'key_id' | 'user_id' | 'today'>) =>
+  and(
+    inArray(apiKeys.id, keyAndCreated(ifPermitted(permission, $.key_id), $)),
+    isNull(apiKeys.revoked_at),
+    or(eq(apiKeys.id, $.key_id), works($.today)),
+  );
 
 const recordRevocation = userStatement(['key_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
   const subject = subjectOf(sql`${user_id}`, sql`${business_id}`);
-  const isEnding = and(inArray(id, keyAndCreated($)), isNull(apiKeys.revoked_at));
   return recordChange(
     permission,
     {
@@ -207,18 +213,26 @@ const recordRevocation = userStatement(['key_id'], (permission, $) => {
     },
     'revoke_key',
     { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: NULL },
-    sql`from ${apiKeys} cross join ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isEnding)}`,
+    sql`from ${apiKeys} cross join ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isEnding(permission, $))}`,
   );
 });
-// The next two steps depend on the step directly before them, and not on the permission, because a key can revoke itself.
-const revoke = userStatement(['key_id'], (_, $) =>
+/** Depends on the step directly before it, so a key is revoked only if the revocation was recorded. */
+const revoke = userStatement(['key_id'], (permission, $) =>
   builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
-    .where(and(inArray(apiKeys.id, keyAndCreated($)), isNull(apiKeys.revoked_at), previousStepWrote))
+    .where(and(isEnding(permission, $), previousStepWrote))
     .returning(keyColumns),
 );
-const endSessions = userStatement(['key_id'], (_, $) => endSessionsOf($, keyAndCreated($)));
+/** Depends on the step directly before it, and not on the permission, because a key can revoke itself. Without that step, it looks up null. */
+const endSessions = userStatement(['key_id'], (_, $) => {
+  const [key_id, user_id] = [$.key_id, $.user_id].map((id) => sql`case when ${previousStepWrote} then ${id} end`) as [
+    SQL,
+    SQL,
+  ];
+  const isRevoked = and(inArray(apiKeys.id, keyAndCreated(key_id, $)), isNotNull(apiKeys.revoked_at));
+  return endSessionsOf(user_id, sql`(select ${apiKeys.id} from ${apiKeys} where ${isRevoked})`, $.now);
+});
 const keyWithId = userStatement(['key_id'], (permission, $) =>
   builder
     .select(keyColumns)

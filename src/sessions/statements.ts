@@ -5,7 +5,7 @@ import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
 import { isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
-import { previousStepWrote, statement } from '../db/statement.ts';
+import { statement } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from './rules.ts';
 
@@ -17,12 +17,12 @@ const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotN
 /** The column values that end a session. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the sessions that a user's keys started, if the step directly before it revoked the keys. `key_ids` selects their ids. */
-export const endSessionsOf = ({ user_id, now }: Placeholders<'user_id' | 'now'>, key_ids: SQL) =>
+/** Ends the sessions that a user's revoked keys started. `revoked` selects the ids of the keys. */
+export const endSessionsOf = (user_id: SQL, revoked: SQL, now: SQLWrapper) =>
   builder
     .update(apiKeys)
     .set(ending(now))
-    .where(and(previousStepWrote, ofUser(user_id), inArray(apiKeys.session_of, key_ids), isNull(apiKeys.revoked_at)));
+    .where(and(ofUser(user_id), inArray(apiKeys.session_of, revoked), isNull(apiKeys.revoked_at)));
 
 /** Selects a column of the session with this hash. Null if there is no such session: in SQL, null never equals anything. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>

@@ -56,7 +56,7 @@ CREATE TABLE api_keys (
   can_create_keys INTEGER CHECK (can_create_keys IS NULL OR can_create_keys = 1 AND ends_at IS NOT NULL), -- 1: of a console link that said so
   created_by   TEXT    CHECK (created_by IS NOT NULL OR ends_at IS NOT NULL), -- who created a key, as changes.actor says it. NULL: a session
   created_by_name TEXT  CHECK (length(created_by_name) <= 64), -- the person whom the console link of that session names. NULL: nobody
-  creator_id   INTEGER  -- the key or the session that created a key. NULL: an operator key did, or the row is a session
+  creator_id   INTEGER  CHECK (creator_id IS NULL OR role <> 'full') -- the key or the session that created a key. NULL: an operator key did, or the row is a session
 ) STRICT;
 CREATE INDEX api_keys_user_id ON api_keys (user_id);
 CREATE INDEX api_keys_business_id ON api_keys (business_id);

@@ -424,13 +424,17 @@ describe('after a restore, the commands in docs/restoring.md', () => {
   );
 });
 
-test('without the Worker, SQL revokes a key and its sessions, suspends a business, and replaces a token', async () => {
+test('without the Worker, SQL revokes a key and its sessions, ends sessions, suspends a business, and replaces a token', async () => {
   const [, section = ''] = /### If the Worker does not run\n(.*)/s.exec(read('docs/operating.md')) ?? [];
-  const [revoke, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
+  const [revoke, end, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
   opened = await openDatabases({ 'persist-to': newDatabase() });
   const execute = async (sql: string | undefined, owner: Owner) => {
     const d1 = opened.databases.first.db.$client;
-    const written = sql?.replace('12 in', `${owner.keyId} in`).replaceAll('id = 5', `id = ${owner.id}`) ?? '';
+    const written =
+      sql
+        ?.replace(/\b12\b/g, `${owner.keyId}`)
+        .replace('user_id = 7', `user_id = ${owner.user}`)
+        .replaceAll('id = 5', `id = ${owner.id}`) ?? '';
     return (await d1.batch<{ token: string }>(statementsOf(written).map((one) => d1.prepare(one)))).at(-1)?.results[0];
   };
   const [first, second, third] = [await newOwner(), await newOwner(), await newOwner()];
@@ -438,6 +442,9 @@ test('without the Worker, SQL revokes a key and its sessions, suspends a busines
   await send(third.key, 'POST', `/${third.id}/token`, { body: { keep_old: '24h' } });
   await execute(revoke, first);
   expect(await visits(first, first.key, session, first.token)).toEqual([401, 401, 200]);
+  const ended = await sessionOf(second);
+  await execute(end, second);
+  expect(await visits(second, ended, second.key)).toEqual([401, 200]);
   await execute(suspend, second);
   expect(await visits(second, second.token, second.key)).toEqual([401, 200]);
   const { token } = await run('business', 'show', third.id);

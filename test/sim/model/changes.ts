@@ -113,5 +113,5 @@ export const readChanges = (call: Call) => {
 };
 export const readUserChanges = (call: Call, user_id: number) => {
   const own = call.state.changes.filter(({ subject, subject_id }) => subject === 'user' && subject_id === user_id);
-  return pageOf(call, own, null);
+  return pageOf(call, own, user_id);
 };

@@ -96,7 +96,8 @@ export function revokeKey(call: Call, user_id: number, key_id: string) {
   if (key === undefined) throw unknownEntry('Key id');
   const ending = [key, ...keysOf(state, user_id).filter(({ creator_id }) => creator_id === key.id)];
   for (const each of ending) {
-    if (each.revoked_at !== null) continue;
+    const hasExpired = (each.expires_on ?? dayOf(now)) < dayOf(now);
+    if (each.revoked_at !== null || (each !== key && hasExpired)) continue;
     each.revoked_at = stamp(now);
     const { id, name, business_id } = each;
     const before = { id, key: `…${each.last_four}`, name };
