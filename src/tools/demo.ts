@@ -47,7 +47,7 @@ export async function prepareDemo(service: Service, now: Date, port: number, has
  */
 export async function serveConsole(service: Service): Promise<string> {
   const server = createServer((_, response) => {
-    service.ok<{ url: string }>(`POST /user/${USER}/console-link`, { body: { as: OWNER } }).then(
+    service.ok<{ url: string }>(`POST /user/${USER}/console-link`, { body: { as: OWNER, can_create_keys: true } }).then(
       ({ url }) => response.writeHead(303, { Location: url, 'Cache-Control': 'no-store' }).end(),
       ({ message }: Error) => response.writeHead(502).end(message),
     );
