@@ -12,8 +12,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The path of all operations. */
 export const API = '/api/v1';
 /**
- * The names of parameters in paths. The guard has the owner of a `business_id` checked, and that a `user_id` is the caller's, so no other name
- * may stand for a business or a user.
+ * The names of parameters in paths. The permission compares the owner of a `business_id`, and a `user_id`, with the caller's key. No other name
+ * may therefore stand for a business or a user.
  */
 const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
 

@@ -123,6 +123,15 @@ export const failingHalfway = () =>
     const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
+/** Changes an unrelated row after each statement of a batch, so that changes() returns 1 in the next statement. */
+export const withNoise = () =>
+  databases((d1) => {
+    const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
+    return withBatch(d1, async (_, statements) => {
+      const results = await d1.batch(statements.flatMap((statement) => [statement, noise]));
+      return results.filter((_, index) => index % 2 === 0);
+    });
+  });
 /** Binds every database name to one database, and records the statements that it receives. */
 export function recordStatements({ d1 }: { d1: D1Database }) {
   const sent: { sql: string; values: unknown[] }[] = [];

@@ -16,8 +16,8 @@ export const OWN_EXPIRY_RULE = 'is required in a console session';
 export const latestExpiryRule = (latest: string) => `must be at most ${latest}`;
 /** Why a user cannot create another key now. */
 export const EXCESS_RULES = {
-  working: `of a user can be at most ${MAX_KEYS}: revoke one`,
-  today: `can be created ${MAX_KEYS} times a day (UTC)`,
+  working: `must not exceed ${MAX_KEYS} working keys: revoke one first`,
+  today: `must not exceed ${MAX_KEYS} created per day (UTC)`,
 } as const;
 
 /** Returns the errors of an expiry in the past, and of a role that only the operator can give. */

@@ -66,8 +66,12 @@ export function isOfBusiness(json: Placeholder, { user_id }: Placeholders<'user_
 }
 
 /** Tests whether a key works on the day. Its columns are those of the innermost select. */
-const works = (today: SQLWrapper) =>
+export const isWorking = (today: SQLWrapper) =>
   and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
+
+/** The last day of the calling key. Null if it does not expire, or is a session. */
+const expiryOfCaller = ({ key_id }: Permission) =>
+  sql`(select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, key_id)})`;
 
 /**
  * What prevents the creation of a key, as conditions on the data before it. A user's own keys and sessions are bounded, so that a copied one
@@ -76,13 +80,13 @@ const works = (today: SQLWrapper) =>
 function obstacles(permission: Permission, $: Placeholders<'key' | 'user_id' | 'today'>, { caller }: CallShape) {
   const business = sql`not ${isOfBusiness($.key, $)}`;
   if (caller === 'operator') return { business, without_expiry: NULL, latest: NULL, excess: NULL };
-  const { is_session, key_id } = permission;
+  const { is_session } = permission;
   const expires_on = sql`${$.key} ->> 'expires_on'`;
   const latest = sql`iif(${is_session}, date(${$.today}, '+${sql.raw(`${SESSION_KEY_DAYS}`)} days'),
-    (select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, key_id)}))`;
+    ${expiryOfCaller(permission)})`;
   const isOwn = and(eq(apiKeys.user_id, $.user_id), isNotNull(apiKeys.creator_id));
   const most = sql.raw(`${MAX_KEYS}`);
-  const excess = sql`(select case when count(*) filter (where ${works($.today)}) >= ${most} then 'working'
+  const excess = sql`(select case when count(*) filter (where ${isWorking($.today)}) >= ${most} then 'working'
     when count(*) filter (where ${gte(apiKeys.created_at, $.today)}) >= ${most} then 'today' end from ${apiKeys} where ${isOwn})`;
   return {
     business,
@@ -108,7 +112,6 @@ const insertKey = userStatement(['key'], (permission, $, shape) => {
   const isPossible = sql`not ${business} and ${without_expiry} is not 1 and ${latest} is null and ${excess} is null`;
   const row = rowIn(apiKeys, $.key);
   // A key that a key creates expires with it. A session's has its own expiry.
-  const ofCreator = sql`(select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, permission.key_id)})`;
   return builder
     .insert(apiKeys)
     .select(
@@ -117,7 +120,9 @@ const insertKey = userStatement(['key'], (permission, $, shape) => {
         user_id: $.user_id,
         created_at: $.now,
         expires_on:
-          shape.caller === 'operator' ? sql`${row.expires_on}` : sql`coalesce(${row.expires_on}, ${ofCreator})`,
+          shape.caller === 'operator'
+            ? sql`${row.expires_on}`
+            : sql`coalesce(${row.expires_on}, ${expiryOfCaller(permission)})`,
         created_by: actorOf(permission),
         created_by_name: permission.key_actor_name,
         creator_id: permission.key_id,
@@ -199,7 +204,7 @@ const isEnding = (permission: Permission, $: Placeholders<'key_id' | 'user_id' |
   and(
     inArray(apiKeys.id, keyAndCreated(ifPermitted(permission, $.key_id), $)),
     isNull(apiKeys.revoked_at),
-    or(eq(apiKeys.id, $.key_id), works($.today)),
+    or(eq(apiKeys.id, $.key_id), isWorking($.today)),
   );
 
 const recordRevocation = userStatement(['key_id'], (permission, $) => {

@@ -1,5 +1,5 @@
 // Creates users' console links, for the operator. The code in a link starts a session (statements.ts). Only the code's hash is stored.
-import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { newCode, sha256Hex } from '../core/credential.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
@@ -12,7 +12,7 @@ import { isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, codes } from '../db/schema.ts';
 import { operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
-import { isOfBusiness, notOwned } from '../keys/statements.ts';
+import { isOfBusiness, isWorking, notOwned } from '../keys/statements.ts';
 import type { consoleLinkBody } from './operations.ts';
 import { CODE_MINUTES, DEFAULT_LINK_MINUTES } from './rules.ts';
 
@@ -26,9 +26,8 @@ type LinkRequest = { user_id: number } & z.output<typeof consoleLinkBody>;
 function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
   const user_id = sql`${link} ->> 'user_id'`;
   const isUnrestricted = and(isNull(apiKeys.ends_at), isNull(apiKeys.business_id));
-  const works = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
   return sql`(exists (select 1 from ${businesses} where ${eq(businesses.user_id, user_id)})
-    or exists (select 1 from ${apiKeys} where ${and(eq(apiKeys.user_id, user_id), isUnrestricted, works)}))`;
+    or exists (select 1 from ${apiKeys} where ${and(eq(apiKeys.user_id, user_id), isUnrestricted, isWorking(today))}))`;
 }
 
 const readUser = operatorStatement(['link'], (permission, $) => {

@@ -69,7 +69,7 @@ describe('in a session whose link can create keys', () => {
     await eventually(focused).toBe('The new key “Agency”');
     const key = await newKey();
     await page
-      .getByText('Whoever has this key can read the usage, limits, domains and changes of “Rose Shop”')
+      .getByText('Anyone with this key can read the usage, limits, domains and changes of “Rose Shop”')
       .waitFor();
     await button('Copy the key').click();
     await page.getByText('Copied').waitFor();
@@ -91,7 +91,7 @@ describe('in a session whose link can create keys', () => {
     await button(READ).click();
     await name().fill('   ');
     for (const [last, words] of [
-      [days(30), 'Enter a name, by which you will know this key later.'],
+      [days(30), 'Enter a name that will help you recognize this key later.'],
       ['', 'Choose a last day from today to 366 days from now.'],
       [days(-2), 'Choose a last day from today to 366 days from now.'],
       [days(368), 'Choose a last day from today to 366 days from now.'],
@@ -209,7 +209,7 @@ describe('in a session whose link can create keys', () => {
 describe('in a session that cannot create keys', () => {
   test.each([
     ['a link', { can_create_keys: false, return_url: 'https://product.example/x' }, 'product.example'],
-    ['a read-only link', { can_create_keys: false, role: 'read' }, 'whoever gave you this console'],
+    ['a read-only link', { can_create_keys: false, role: 'read' }, 'the person who gave you access to this console'],
   ])('of %s, says whom to ask', async (_, link, whom) => {
     await open(link);
     await page.getByText(`To give someone access, ask ${whom}.`).waitFor();
@@ -219,7 +219,7 @@ describe('in a session that cannot create keys', () => {
 
   test('of an API key, says whom to ask', async () => {
     page = await world.enter('#/access');
-    await page.getByText('To give someone access, ask whoever gave you this console.').waitFor();
+    await page.getByText('To give someone access, ask the person who gave you access to this console.').waitFor();
     expect(await view().getAttribute('aria-current')).toBe('page');
   });
 });

@@ -38,9 +38,9 @@ function requireRoom({ state, now }: Call, creator: Key, expires_on: string | un
   const today = dayOf(now);
   const own = keysOf(state, creator.user_id).filter(({ creator_id }) => creator_id !== null);
   const working = own.filter((key) => key.revoked_at === null && (key.expires_on ?? today) >= today);
-  if (working.length >= 20) throw invalidField('keys', 'of a user can be at most 20: revoke one');
+  if (working.length >= 20) throw invalidField('keys', 'must not exceed 20 working keys: revoke one first');
   if (own.filter(({ created_at }) => created_at >= today).length >= 20)
-    throw invalidField('keys', 'can be created 20 times a day (UTC)');
+    throw invalidField('keys', 'must not exceed 20 created per day (UTC)');
 }
 
 export function createKey(call: Call, user_id: number, { name, role = 'full', business_id, expires_on }: NewKey) {

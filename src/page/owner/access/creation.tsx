@@ -46,7 +46,7 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
   async function work(): Promise<void> {
     const invalid = fields.current?.querySelector<HTMLInputElement>(':invalid');
     invalid?.focus();
-    if (invalid?.type === 'text') throw new Failure(422, 'Enter a name, by which you will know this key later.');
+    if (invalid?.type === 'text') throw new Failure(422, 'Enter a name that will help you recognize this key later.');
     if (invalid) throw new Failure(422, `Choose a last day from today to ${SESSION_KEY_DAYS} days from now.`);
     const key = { name, role, expires_on, ...(business !== '' && { business_id: Number(business) }) };
     await create(key).catch((error) => {

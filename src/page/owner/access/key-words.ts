@@ -30,7 +30,7 @@ export function abilityWords({ role, expires_on }: Key, business: string | null)
   const ability =
     role === 'record'
       ? `Programs with this key can record uses of ${where} and read the usage, and nothing else.`
-      : `Whoever has this key can read the usage, limits, domains and changes of ${where}, here at ${location.origin}/owner or with programs, but change nothing.`;
+      : `Anyone with this key can read the usage, limits, domains and changes of ${where}, at ${location.origin}/owner or from a program, but cannot change anything.`;
   return `${ability} It works until the end of ${dayWords(expires_on ?? '')} (UTC).`;
 }
 
@@ -38,4 +38,4 @@ export function abilityWords({ role, expires_on }: Key, business: string | null)
 export const askWords = (returnUrl: string | null): string =>
   returnUrl !== null && isReturnUrl(returnUrl)
     ? `To give someone access, ask ${new URL(returnUrl).host}.`
-    : 'To give someone access, ask whoever gave you this console.';
+    : 'To give someone access, ask the person who gave you access to this console.';

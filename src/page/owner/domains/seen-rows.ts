@@ -1,4 +1,4 @@
-// Keeps rows in a list until the view is left, so no press acts on another row than the one that was seen.
+// Keeps rows in a list until the view is left, so a press never acts on a row other than the one that the user saw.
 import { useRef } from 'preact/hooks';
 
 /** Returns every row listed since the view opened, by key, in the order of first appearance. */

@@ -1,4 +1,4 @@
-// The figures of a report. The total covers full days, which are the days before `today` (UTC), unless there are none.
+// The figures of a report. The total covers the full days, which end before `today` (UTC). If there are none, it covers all days.
 import { type Day, summaryOf } from '../../scale.ts';
 
 /** `peak`: the first day with the most uses, including today, or null if there are no uses. */
