@@ -1,7 +1,7 @@
 // Every guarded route and its responses. test/rules/operations.test.ts fails if one is missing here, or if the app serves another. Who may
 // call a route follows from the oracle in sim/model/may.ts.
 import type { Action } from '../src/core/change.ts';
-import { isOfKeys, isRepeatable, type Operation, refusalOf } from './sim/model/may.ts';
+import { isOfKeys, isRepeatable, type Operation, READS, refusalOf } from './sim/model/may.ts';
 
 export type AnyRoute = Route | Unnamed;
 export type Route = {
@@ -83,6 +83,14 @@ function unknownOn(path: string): Route['unknownBusiness'] | null {
 /** Unguarded routes, which need no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
+/** Reads without input. */
+const readsWith = (hasBusiness: boolean): Row[] =>
+  READS.filter(([, path]) => path.includes(':business_id') === hasBusiness).map(([operation, path]) => ({
+    name: operation.replaceAll('_', ' '),
+    operation,
+    on: `GET ${path}`,
+  }));
+
 const RECORDING = 'POST /business/usage/:business_id';
 
 /** The routes with a business in their path. */
@@ -137,7 +145,6 @@ export const OF_A_BUSINESS = (
       action: null, // the use was never recorded
     },
     { name: 'read a business', operation: 'read_business', on: 'GET /business/:business_id' },
-    { name: 'read access', operation: 'read_access', on: 'GET /business/:business_id/access' },
     {
       name: 'add sites',
       operation: 'change_access',
@@ -158,11 +165,6 @@ export const OF_A_BUSINESS = (
       operation: 'change_access',
       on: 'DELETE /business/:business_id/access',
       action: 'remove_sites',
-    },
-    {
-      name: 'read refused origins',
-      operation: 'read_refused_origins',
-      on: 'GET /business/:business_id/access/refused',
     },
     {
       name: 'forget refused origins',
@@ -220,6 +222,7 @@ export const OF_A_BUSINESS = (
       on: 'GET /business/:business_id/alerts',
       bad: { query: '?limit=101' },
     },
+    ...readsWith(true),
   ] satisfies Row[]
 ).map(routeOf) as Route[];
 
@@ -302,6 +305,7 @@ const OF_NO_BUSINESS = [
     operation: 'end_session',
     on: 'DELETE /session',
   },
+  ...readsWith(false),
 ] satisfies Row[];
 
 export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];

@@ -3,6 +3,7 @@
 import type { FaultKind } from './faults.ts';
 import { workingTokens } from './model/business.ts';
 import type { Plain } from './model/call.ts';
+import { may, READS } from './model/may.ts';
 import type { Model } from './model/model.ts';
 import { reveal } from './model/secrets.ts';
 import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
@@ -365,7 +366,6 @@ const KINDS: Record<string, Kind> = {
     },
   },
   read_business: { weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
-  read_access: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access' }) },
   add_sites: {
     weight: 35,
     who: OWNERS,
@@ -391,7 +391,6 @@ const KINDS: Record<string, Kind> = {
   },
   remove_site: { weight: 20, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/{entry}' }) },
   remove_sites: { weight: 10, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access' }) },
-  read_refused: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access/refused' }) },
   forget_refused: { weight: 4, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/refused' }) },
   rotate_token: {
     weight: 30,
@@ -587,6 +586,12 @@ const KINDS: Record<string, Kind> = {
   all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
   databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
+  ...Object.fromEntries(
+    READS.map(([operation, path]): [string, Kind] => {
+      const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
+      return [operation, { weight: 15, who: may('full', operation) ? OWNERS : OPERATORS, make: () => ({ on }) }];
+    }),
+  ),
 };
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
 /** Operations of one batch, which may run at the same time in any order. */
@@ -930,7 +935,7 @@ const PHASES: Record<string, number>[] = [
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
   { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
-  { refuse: 60, read_refused: 6, add_sites: 4, remove_sites: 2, list_businesses: 2 },
+  { refuse: 60, read_refused_origins: 6, add_sites: 4, remove_sites: 2, list_businesses: 2 },
   {
     update_business: 20,
     transfer: 6,

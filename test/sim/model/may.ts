@@ -23,6 +23,8 @@ type Rule = {
   inactive: boolean;
   /** When a retry is safe. `never` rejects an Idempotency-Key. Every row says it, so that a forgotten answer does not compile. */
   retry: 'always' | 'with_key' | 'never';
+  /** The path of a read without input. What the tests and the simulator send to it follows. */
+  path?: `/${string}`;
 };
 const RULES = {
   read_usage: { who: `token record recorder ${READERS}`, does: 'read usage', inactive: true, retry: 'always' },
@@ -41,9 +43,21 @@ const RULES = {
   },
   record_uses: { who: `record recorder ${CHANGERS}`, does: 'record lists of uses', inactive: false, retry: 'always' },
   lower_uses: { who: 'operator recorder', does: 'lower uses', inactive: true, retry: 'always' },
-  read_access: { who: READERS, does: 'read access domains', inactive: true, retry: 'always' },
+  read_access: {
+    who: READERS,
+    does: 'read access domains',
+    inactive: true,
+    retry: 'always',
+    path: '/business/:business_id/access',
+  },
   change_access: { who: CHANGERS, does: 'change access domains', inactive: true, retry: 'always' },
-  read_refused_origins: { who: READERS, does: 'read refused origins', inactive: true, retry: 'always' },
+  read_refused_origins: {
+    who: READERS,
+    does: 'read refused origins',
+    inactive: true,
+    retry: 'always',
+    path: '/business/:business_id/access/refused',
+  },
   change_refused_origins: { who: CHANGERS, does: 'change refused origins', inactive: true, retry: 'always' },
   rotate_token: { who: CHANGERS, does: 'rotate tokens', retry: 'never', inactive: true },
   stop_former_tokens: { who: CHANGERS, does: 'stop former tokens', inactive: true, retry: 'always' },
@@ -76,6 +90,11 @@ export type Operation = keyof typeof RULES;
 export const OPERATIONS = Object.keys(RULES) as Operation[];
 
 const ruleOf = (operation: Operation): Rule => RULES[operation];
+/** Reads without input, and their paths. */
+export const READS = OPERATIONS.flatMap((operation): [Operation, `/${string}`][] => {
+  const { path } = ruleOf(operation);
+  return path === undefined ? [] : [[operation, path]];
+});
 const whoMay = Object.fromEntries(
   OPERATIONS.map((operation) => [operation, RULES[operation].who.split(' ')]),
 ) as Record<Operation, string[]>;

@@ -32,7 +32,7 @@ import { errorsOf } from './errors.ts';
 import { idOf } from './input.ts';
 import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
 import { listBusinesses, readAllUsage } from './lists.ts';
-import { type Caller, isOfKeys, isRepeatable, mayWhileInactive, type Operation, refusalOf } from './may.ts';
+import { type Caller, isOfKeys, isRepeatable, mayWhileInactive, type Operation, READS, refusalOf } from './may.ts';
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
@@ -41,8 +41,8 @@ import { importHistory, lowerUses, readUsage, recordMany, recordOne } from './us
 import { eraseUser, listDatabases } from './users.ts';
 
 const API = '/api/v1';
-/** Every path, with the operation of each method. A specific path stands before the general ones. */
-const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
+/** Paths, with the operation of each method. A specific path stands before the general ones. */
+const LISTED: [path: string, methods: Record<string, Operation | 'record'>][] = [
   ['/business/usage/:business_id', { GET: 'read_usage', POST: 'record', PATCH: 'lower_uses' }],
   ['/business', { GET: 'list_businesses', POST: 'create_business' }],
   ['/business/:business_id', { GET: 'read_business', PATCH: 'update_business', DELETE: 'delete_business' }],
@@ -63,6 +63,12 @@ const PATHS: [path: string, methods: Record<string, Operation | 'record'>][] = [
   ['/user/:user_id/console-link', { POST: 'create_console_link' }],
   ['/user/:user_id/changes', { GET: 'read_user_changes' }],
   ['/session', { POST: 'start_session', DELETE: 'end_session' }],
+];
+const PATHS: typeof LISTED = [
+  ...LISTED,
+  ...READS.filter(([, path]) => !LISTED.some(([listed]) => listed === path)).map(
+    ([operation, path]): (typeof LISTED)[number] => [path, { GET: operation }],
+  ),
 ];
 const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) =>
   Object.values(methods),
