@@ -1,8 +1,9 @@
 // Configures all tests as Vitest projects. The Worker's tests run in workerd on a real D1 database. Tests of Node code, browsers and
 // servers run in Node. The projects in a group run together, one file at a time on each processor. Groups run one after another, so other
 // tests do not interfere with the browser or the measurements. Random tests run for FUZZ_SECONDS seconds and print a seed (FUZZ_SEED) that
-// repeats them. `npm test` skips tests with the tag `slow`. (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin.
-// package.json maps the well-known name to the maintained package.)
+// repeats them. `npm test` runs the projects `rules` and `worker`, without the tests that have the tag `slow`.
+// (@cloudflare/vitest-pool-workers has been renamed to @cloudflare/vitest-plugin. package.json maps the well-known name to the maintained
+// package.)
 import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
@@ -64,7 +65,7 @@ export default defineConfig({
     tags: [
       {
         name: 'slow',
-        description: 'Starts processes, makes many calls, or repeats a rule for each operation: not in npm test.',
+        description: 'Makes many calls, or repeats a rule for each operation: not in npm test.',
       },
     ],
     slowTestThreshold: Number.POSITIVE_INFINITY, // tests have timeouts instead

@@ -18,7 +18,9 @@ describe('the limits on sites', () => {
     expect(answerOf(answer)).toEqual(invalid('sites', message));
   });
 
-  test('allow at most 500 sites per business, and a call that would exceed 500 adds none', async () => {
+  test('allow at most 500 sites per business, and a call that would exceed 500 adds none', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
     for (let start = 0; start < 400; start += 100) await add(many(100, start));

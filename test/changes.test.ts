@@ -72,7 +72,9 @@ describe.each(ROUTES)('a call to $name', (route) => {
 });
 
 describe('the list of changes', () => {
-  test('returns fewer changes per page if they are long, but at least one, because D1 limits a text to 2 MB', async () => {
+  test('returns fewer changes per page if they are long, but at least one, because D1 limits a text to 2 MB', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
       ${INSERT_CHANGES} select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
@@ -159,7 +161,9 @@ describe('the filtered list of changes', () => {
     expect(await page(business, '?search=sites&before=4')).toEqual({ ids: [3, 2, 1], next: null });
   });
 
-  test('examines at most 1,000 changes per page, so pages before the last can be short or empty', async () => {
+  test('examines at most 1,000 changes per page, so pages before the last can be short or empty', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     await fill(business, 2_500);
     await business.home.d1

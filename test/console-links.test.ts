@@ -117,20 +117,24 @@ describe('a console link', () => {
       ['were revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
       ['have expired', { expires_on: '2026-03-14' }],
       ['belong to sessions', { ends_at: '2026-03-16T00:00:00.000000Z' }],
-    ])('and is refused for a user whose only business was deleted and whose keys %s', async (_, columns) => {
-      for (const _ of homes) {
-        const business = await newBusiness();
-        for (let key = 0; key < 8; key++) await newKey(business);
-        await business.db.update(apiKeys).set(columns).where(eq(apiKeys.user_id, business.user_id));
-        await newKey(business, { business_id: business.id });
-        await remove(business);
-        const before = await dumpAll();
-        expect((await create(business)).cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
-        expect(await answer(business)).toEqual(unknown);
-        expect(await answer(business, { business_id: business.id })).toEqual(unknown);
-        expect(await dumpAll()).toBe(before);
-      }
-    });
+    ])(
+      'and is refused for a user whose only business was deleted and whose keys %s',
+      { tags: 'slow' },
+      async (_, columns) => {
+        for (const _ of homes) {
+          const business = await newBusiness();
+          for (let key = 0; key < 8; key++) await newKey(business);
+          await business.db.update(apiKeys).set(columns).where(eq(apiKeys.user_id, business.user_id));
+          await newKey(business, { business_id: business.id });
+          await remove(business);
+          const before = await dumpAll();
+          expect((await create(business)).cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
+          expect(await answer(business)).toEqual(unknown);
+          expect(await answer(business, { business_id: business.id })).toEqual(unknown);
+          expect(await dumpAll()).toBe(before);
+        }
+      },
+    );
 
     test('and is refused for a user whose only business was transferred and whose only key was for that business', async () => {
       const [former, owner] = [await newBusiness(), await newBusiness()];
@@ -200,6 +204,7 @@ describe('a console link', () => {
       long(2000),
     ])(
       'stores it unchanged with the code, returns it once with the session, then deletes it: %s',
+      { tags: 'slow' },
       async (return_url) => {
         for (const _ of homes) {
           const business = await newBusiness();
@@ -278,7 +283,7 @@ describe('a console link', () => {
       true,
       {},
       ['https://product.example/'],
-    ])('that is unsafe is refused and stores nothing: %j', async (return_url) => {
+    ])('that is unsafe is refused and stores nothing: %j', { tags: 'slow' }, async (return_url) => {
       const business = await newBusiness();
       const before = await dumpAll();
       const { status, body } = await create(business, { return_url });

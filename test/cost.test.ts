@@ -159,7 +159,7 @@ describe('a refused call', () => {
     },
   );
 
-  test('does not look up any of a thousand listed uses', async () => {
+  test('does not look up any of a thousand listed uses', { tags: 'slow' }, async () => {
     const body = { uses: Array.from({ length: 1000 }, (_, index) => ({ id: `order-${index}` })) };
     for (const as of ['q'.repeat(24), `bua_sk_0${'q'.repeat(33)}`, little.token, caller.key]) {
       const { status, cost } = await call('POST', little.usage, { as, body });

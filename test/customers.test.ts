@@ -35,7 +35,9 @@ const refusal = (field: string, rule: string) => ({
 const UNKNOWN = { status: 401, body: { status: false, message: 'Id is not valid' } };
 const create = (body: object, headers: Record<string, string> = {}) => send('POST', '/business', { body, headers });
 
-test('creating a business takes two round trips, or for a new owner three plus one per database, and reads about the same number of rows, however much is stored', async () => {
+test('creating a business takes two round trips, or for a new owner three plus one per database, and reads about the same number of rows, however much is stored', {
+  tags: 'slow',
+}, async () => {
   const user_id = newUser();
   await create({ user_id, ...FIELDS });
   expect((await create({ user_id, ...FIELDS })).cost).toMatchObject({ round_trips: 2 });
@@ -122,7 +124,7 @@ test('texts are stored and compared in NFC, however an accent is written', async
   expect(body.data).toEqual({ deleted: { id, name: composed } });
 });
 
-test('a text of a million combining marks is rejected without being normalized', async () => {
+test('a text of a million combining marks is rejected without being normalized', { tags: 'slow' }, async () => {
   const name = `e${'\u0301\u0316'.repeat(250_000)}`; // normalizing it would take minutes
   expect((await create({ user_id: newUser(), ...FIELDS, name })).status).toBe(422);
 });

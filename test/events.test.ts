@@ -342,7 +342,7 @@ describe('the list of alerts', () => {
     expect((await get(of(business), { cursor: business.home.number }, business.key)).alerts).toEqual([]);
   });
 
-  test('reads a row for each alert of a page, or two for each alert of a business', async () => {
+  test('reads a row for each alert of a page, or two for each alert of a business', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     await made([business], 120);
     for (const limit of [1, 20, 100]) {

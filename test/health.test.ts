@@ -143,7 +143,9 @@ test('the health check returns 503 if a database has not responded within 4 seco
 });
 
 describe('the cached result of the health check', () => {
-  test('is shared by 1,000 sequential requests within 5 seconds and renewed after 5 seconds', async () => {
+  test('is shared by 1,000 sequential requests within 5 seconds and renewed after 5 seconds', {
+    tags: 'slow',
+  }, async () => {
     const { clock, asked, ask, each } = isolate();
     for (let index = 0; index < 1000; index++) {
       clock.now = NOW.getTime() + index * 4.999;

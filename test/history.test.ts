@@ -54,7 +54,9 @@ test('an import of five years is stored in one round trip as one change, and rep
   expect(await recorded(business)).toEqual([imported(null, total)]);
 });
 
-test('an import of 1,830 days with an invalid entry is rejected, and the error names each invalid entry', async () => {
+test('an import of 1,830 days with an invalid entry is rejected, and the error names each invalid entry', {
+  tags: 'slow',
+}, async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-13', 5);
   const before = await dumpAll();

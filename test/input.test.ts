@@ -335,6 +335,7 @@ const WRONG: [
 ];
 test.each(WRONG)(
   'the errors of a call to %s list every wrong field, whatever kind of rule it breaks',
+  { tags: 'slow' },
   async (name, request, fields) => {
     const route = ROUTES.find((route) => route.name === name) as AnyRoute;
     const business = await newBusiness();

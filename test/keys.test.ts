@@ -130,7 +130,7 @@ describe.each(SCOPES.filter(({ role }) => may(role, 'list_businesses')))(
   },
 );
 
-test('a request costs the same with a record-only key as with a full key', async () => {
+test('a request costs the same with a record-only key as with a full key', { tags: 'slow' }, async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { role: 'record' });
   for (const route of OF_A_BUSINESS.filter(({ operation }) => may('record', operation))) {
@@ -200,7 +200,7 @@ test('a read-only key reads everything that a full key reads except the token', 
   }
 });
 
-test('a key for another owner’s business grants access to no business', async () => {
+test('a key for another owner’s business grants access to no business', { tags: 'slow' }, async () => {
   const { mine, sibling, strange } = await world();
   const { key } = await newKey(mine, { business_id: strange.id });
   for (const route of OF_A_BUSINESS) {

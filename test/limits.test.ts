@@ -49,7 +49,7 @@ describe('concurrent uses', () => {
     },
   );
 
-  test('with the same id, sent a hundred times, consume the last remaining use once', async () => {
+  test('with the same id, sent a hundred times, consume the last remaining use once', { tags: 'slow' }, async () => {
     const business = await newLimitedBusiness({ daily_limit: 1 });
     const headers = { 'Idempotency-Key': 'order-1' };
     const answers = await Promise.all(Array.from({ length: 100 }, () => use(business, { headers })));
@@ -86,21 +86,21 @@ describe('a use takes one round trip', () => {
   const more = (rows: number, ofRetry: number) =>
     ROWS.map((read, index) => [read + (index === 4 ? ofRetry : rows), WRITTEN[index]]);
 
-  test('and reads no extra rows without a limit', async () => {
+  test('and reads no extra rows without a limit', { tags: 'slow' }, async () => {
     expect(await costsOf({})).toEqual(more(0, 0));
   });
 
   // To decide, to respond, and to store the thresholds that the use reaches.
-  test('and reads six more rows with a daily limit', async () => {
+  test('and reads six more rows with a daily limit', { tags: 'slow' }, async () => {
     expect(await costsOf({ daily_limit: 100 })).toEqual(more(6, 1));
   });
 
-  test('and reads three more rows per day of the month so far with a monthly limit', async () => {
+  test('and reads three more rows per day of the month so far with a monthly limit', { tags: 'slow' }, async () => {
     expect(await costsOf({ monthly_limit: 100 })).toEqual(more(3 * 15 + 3, 15));
     expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(3 * 15 + 6, 16));
   });
 
-  test('and writes no rows if it is refused', async () => {
+  test('and writes no rows if it is refused', { tags: 'slow' }, async () => {
     expect(await costsOf({ daily_limit: 0 })).toEqual([11, 9, 11, 9, 9].map((read) => [read, 0]));
     expect(await costsOf({ monthly_limit: 0 })).toEqual([39, 37, 39, 37, 37].map((read) => [read, 0]));
   });
@@ -166,7 +166,9 @@ test('page_overage reads a row more for each statement that needs it', async () 
   expect((await rows(paged)) - (await rows())).toBeLessThanOrEqual(2);
 });
 
-test('a list of uses costs as many round trips as without limits, and reads five more rows if the overage is unlimited', async () => {
+test('a list of uses costs as many round trips as without limits, and reads five more rows if the overage is unlimited', {
+  tags: 'slow',
+}, async () => {
   const list = (name: string) => Array.from({ length: 100 }, (_, index) => ({ id: `${name}-${index}` }));
   const costOf = async (business: Business) => {
     await use(business, { body: { uses: list('first') } });

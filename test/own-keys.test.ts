@@ -130,6 +130,7 @@ const MAKERS: Record<string, (business: Business) => Promise<string>> = {
 describe.each(Object.keys(MAKERS))('a key that %s creates', (maker) => {
   test.each(['read', 'record'] as const)(
     'with the role %s may do what any such key may, and nothing else',
+    { tags: 'slow' },
     async (role) => {
       const business = await newBusiness();
       const as = (await MAKERS[maker]?.(business)) ?? '';
@@ -267,7 +268,9 @@ describe('revoking a key', () => {
     expect(ofIt).toEqual(['revoke_key', ofBusiness.id]);
   });
 
-  test('is not done for a refused call, whatever the database writes between the statements, and reads few rows', async () => {
+  test('is not done for a refused call, whatever the database writes between the statements, and reads few rows', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     const copied = await newKey(business);
     for (let made = 0; made < 20; made++) await create(business, copied.key);
@@ -334,7 +337,9 @@ describe('the number of keys that users create', () => {
   const FULL = invalid('keys', 'keys must not exceed 20 working keys: revoke one first');
   const TODAYS = invalid('keys', 'keys must not exceed 20 created per day (UTC)');
 
-  test('is at most 20 that work, even if they are created at once, whatever the operator created', async () => {
+  test('is at most 20 that work, even if they are created at once, whatever the operator created', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     for (let made = 0; made < 3; made++) await newKey(business, { role: 'read' });
     const session = await linkSession(business, WIDE);

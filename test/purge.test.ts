@@ -118,7 +118,7 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
   }
 });
 
-test('a business’s last change is retained, so the ids of its changes do not restart', async () => {
+test('a business’s last change is retained, so the ids of its changes do not restart', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const rotate = async (at = NOW) => {
     await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
@@ -138,7 +138,7 @@ test('a business’s last change is retained, so the ids of its changes do not r
   expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
-test('changes are deleted after 400 days, at most 8,000 in three purge runs', async () => {
+test('changes are deleted after 400 days, at most 8,000 in three purge runs', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   for (const { db } of homes) await db.delete(changes); // the changes recorded when the businesses were created
@@ -172,7 +172,7 @@ test.each([
     ...(['events', 6, 'events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),
     `printf('%036d', i), ?1, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z'`,
   ],
-])('at most 8,000 %s are deleted in ten purge runs', async (_, turn, table, values) => {
+])('at most 8,000 %s are deleted in ten purge runs', { tags: 'slow' }, async (_, turn, table, values) => {
   const { id, home } = await newBusiness();
   const count = () => home.d1.prepare(`select count(*) as n from ${table.split(' ')[0]}`).first<number>('n');
   const before = (await count()) ?? 0;

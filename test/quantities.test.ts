@@ -32,7 +32,9 @@ describe('a quantity', () => {
     business = await newBusiness();
   });
 
-  test('of 1,000,000,000 in each of 1,000 uses of a list is exact, as are the limits and the invoice', async () => {
+  test('of 1,000,000,000 in each of 1,000 uses of a list is exact, as are the limits and the invoice', {
+    tags: 'slow',
+  }, async () => {
     const most = 1e12;
     const business = await newLimitedBusiness({ daily_limit: most, monthly_limit: most });
     const uses = Array.from({ length: 1000 }, (_, index) => ({ id: `${index}`, quantity: 1_000_000_000 }));

@@ -159,7 +159,7 @@ describe('the rate limits on storing origins', () => {
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
-  test('allow ten writes per business in each window, even for 200 different origins', async () => {
+  test('allow ten writes per business in each window, even for 200 different origins', { tags: 'slow' }, async () => {
     const business = await restricted();
     const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
     const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
@@ -171,7 +171,9 @@ describe('the rate limits on storing origins', () => {
     expect(await stored(open)).toHaveLength(10);
   });
 
-  test('allow one write per origin, and the origin’s other requests do not use up the business’s limit', async () => {
+  test('allow one write per origin, and the origin’s other requests do not use up the business’s limit', {
+    tags: 'slow',
+  }, async () => {
     const business = await restricted();
     const [origin, ofBusiness] = [limiter(1), limiter(10)];
     const bindings = { REFUSED_ORIGIN_LIMIT: origin.binding, REFUSED_BUSINESS_LIMIT: ofBusiness.binding };

@@ -217,6 +217,7 @@ describe('the receiver', () => {
     ][]),
   ])(
     'that responds with %i gets the event again, with the same id and body, after 1, 2, 4 … minutes',
+    { tags: 'slow' },
     async (status, headers, goesOn) => {
       const [id, ...others] = await newEvents(7);
       const receiver = newReceiver(
@@ -360,37 +361,41 @@ describe('a run', () => {
     [3, 49, 30],
     [10, 49, 30],
     [11, 176, 114],
-  ])('with %i databases makes at most %i subrequests and sends %i of many events', async (count, most, alerts) => {
-    await newEvents(120);
-    let subrequests = 0;
-    type Bound = { bound: D1PreparedStatement };
-    const counted = {
-      prepare: (sql: string) => ({
-        bind(...values: unknown[]) {
-          const bound = home.d1.prepare(sql).bind(...values);
-          const one =
-            <R>(run: () => R) =>
-            () => {
-              subrequests += 1;
-              return run();
-            };
-          return { bound, run: one(() => bound.run()), all: one(() => bound.all()) };
+  ])(
+    'with %i databases makes at most %i subrequests and sends %i of many events',
+    { tags: 'slow' },
+    async (count, most, alerts) => {
+      await newEvents(120);
+      let subrequests = 0;
+      type Bound = { bound: D1PreparedStatement };
+      const counted = {
+        prepare: (sql: string) => ({
+          bind(...values: unknown[]) {
+            const bound = home.d1.prepare(sql).bind(...values);
+            const one =
+              <R>(run: () => R) =>
+              () => {
+                subrequests += 1;
+                return run();
+              };
+            return { bound, run: one(() => bound.run()), all: one(() => bound.all()) };
+          },
+        }),
+        batch(all: Bound[]) {
+          subrequests += all.length;
+          return home.d1.batch(all.map(({ bound }) => bound));
         },
-      }),
-      batch(all: Bound[]) {
-        subrequests += all.length;
-        return home.d1.batch(all.map(({ bound }) => bound));
-      },
-    };
-    const receiver = newReceiver(() => {
-      subrequests += 1;
-      return new Response();
-    });
-    const bindings = Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, counted]));
-    expect((await run(receiver, NOW, bindings)).lines).toEqual([]);
-    expect(subrequests).toBeLessThanOrEqual(most);
-    expect(receiver.sent).toHaveLength(alerts);
-  });
+      };
+      const receiver = newReceiver(() => {
+        subrequests += 1;
+        return new Response();
+      });
+      const bindings = Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, counted]));
+      expect((await run(receiver, NOW, bindings)).lines).toEqual([]);
+      expect(subrequests).toBeLessThanOrEqual(most);
+      expect(receiver.sent).toHaveLength(alerts);
+    },
+  );
 
   test('reads few rows, whatever the number of events that were sent', async () => {
     const costOf = async (count: number) => {

@@ -210,7 +210,7 @@ describe('a session', () => {
     expect(await dumpAll()).toBe(before);
   });
 
-  test('costs the same as its key in every read, whatever the number of sessions', async () => {
+  test('costs the same as its key in every read, whatever the number of sessions', { tags: 'slow' }, async () => {
     const business = await newBusiness({ sites: [SHOP] });
     for (let index = 0; index < 30; index++) await sessionOf(business.key);
     const session = await sessionOf(business.key);
@@ -303,7 +303,9 @@ describe('a running session', () => {
     }
   });
 
-  test('is ended by its user’s 21st session if it is the oldest from the same source (API key or links), or else the oldest of all', async () => {
+  test('is ended by its user’s 21st session if it is the oldest from the same source (API key or links), or else the oldest of all', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     const other = await newKey(business, { role: 'read', business_id: business.id });
     const stranger = await newBusiness();
@@ -329,7 +331,7 @@ describe('a running session', () => {
     expect(await statusOf(foreign, NOW)).toBe(200);
   });
 
-  test('is deleted when it and 50 newer sessions have ended, which bounds the storage', async () => {
+  test('is deleted when it and 50 newer sessions have ended, which bounds the storage', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     for (let index = 0; index < 60; index++) await end(await sessionOf(business.key));
     const stored = await business.db.$count(
@@ -349,7 +351,7 @@ describe('a running session', () => {
     expect(await running(business), 'running sessions').toBe(20);
   });
 
-  test('is one of at most 20, even if 25 sessions begin concurrently', async () => {
+  test('is one of at most 20, even if 25 sessions begin concurrently', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     const sessions = await Promise.all(Array.from({ length: 25 }, () => sessionOf(business.key)));
     expect(new Set(sessions).size).toBe(25);
@@ -676,7 +678,9 @@ describe('the cost of starting or ending a session', () => {
       (detail) => detail.startsWith('SCAN') && !/^SCAN (permission|\(subquery.*\)|CONSTANT ROW)/.test(detail),
     );
 
-  test('is one round trip, at most 130 rows read and 15 written, whatever the number of ended sessions', async () => {
+  test('is one round trip, at most 130 rows read and 15 written, whatever the number of ended sessions', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness();
     const stamp = formatTimestamp(NOW);
     const many = `insert into api_keys (user_id, name, hash, last_four, role, created_at, ends_at)

@@ -148,7 +148,7 @@ test('a host’s characters above U+007F are neither mapped to ASCII nor removed
   expect(changed).toEqual([]);
 });
 
-describe('every accepted site', () => {
+describe('every accepted site', { tags: 'slow' }, () => {
   const CHARACTERS = [
     ...'azAZ09-_.:/*@[]%\\?# \t',
     ...['\u00fc', '\u0455', '\uff0e', '\u200b', '\u0301', '\u4f8b', '\u{1f600}'],
@@ -259,7 +259,7 @@ describe('the covering sites', () => {
     }
   });
 
-  test('number at most seven, and all except the origin are canonical wildcards', () => {
+  test('number at most seven, and all except the origin are canonical wildcards', { tags: 'slow' }, () => {
     const label = fc.oneof(fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 }), fc.constant('localhost'));
     const origin = fc.oneof(
       fc

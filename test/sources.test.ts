@@ -186,7 +186,7 @@ test('a source writes no row more, and reads a few', async () => {
   expect(await costs({ ...page(business, SHOP), ...once(), body: { at: `${TODAY}T11:00:00Z` } })).toEqual([17, 2]);
 });
 
-test('a report by source of n days reads each day and each name once', async () => {
+test('a report by source of n days reads each day and each name once', { tags: 'slow' }, async () => {
   const business = await newBusiness({ sites: [SHOP] });
   for (let day = 0; day < 31; day++) {
     const at = `${addDays(TODAY, -day)}T01:00:00Z`;

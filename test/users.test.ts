@@ -161,7 +161,9 @@ describe('an erasure', () => {
     expect(await found(/770077170|flibbertigibbet/i)).toEqual([]);
   });
 
-  test('covers every database if the user has no home, for example after a restore of only DB', async () => {
+  test('covers every database if the user has no home, for example after a restore of only DB', {
+    tags: 'slow',
+  }, async () => {
     const user = await newUser(770_077_130, 1, 'Vortexian');
     await deleteBusinesses(user);
     await env.DB.prepare('delete from homes where user_id = ?').bind(user.user_id).run();
@@ -195,13 +197,17 @@ describe('an erasure', () => {
         for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
       },
     ],
-  ])('is refused for a minute after %s, because a batch may be in flight', async (_, user_id, create) => {
-    await create(user_id);
-    const before = await dumpAll();
-    const refused = await erase(user_id, later(59_999));
-    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
-    expect(await dumpAll()).toBe(before);
-    expect((await erase(user_id, later(60_000))).status).toBe(200);
-    expect(await found(new RegExp(`${user_id}`))).toEqual([]);
-  });
+  ])(
+    'is refused for a minute after %s, because a batch may be in flight',
+    { tags: 'slow' },
+    async (_, user_id, create) => {
+      await create(user_id);
+      const before = await dumpAll();
+      const refused = await erase(user_id, later(59_999));
+      expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
+      expect(await dumpAll()).toBe(before);
+      expect((await erase(user_id, later(60_000))).status).toBe(200);
+      expect(await found(new RegExp(`${user_id}`))).toEqual([]);
+    },
+  );
 });

@@ -22,7 +22,7 @@ describe('npm run admin', () => {
     expect(await runAdmin(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
   });
 
-  test('exits with 1 when the service rejects the request, and prints every problem', { tags: 'slow' }, async () => {
+  test('exits with 1 when the service rejects the request, and prints every problem', async () => {
     const errors = { name: ['name is taken', 'name is long'], site: ['site is no URL'] };
     const { env, host } = await stub(json({ status: false, message: 'name is taken', errors }, 422));
     const stderr = `${host}\nname is taken\nname is long\nsite is no URL\n`;
@@ -33,12 +33,12 @@ describe('npm run admin', () => {
     expect(await runAdmin({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list requires --user 7\n' });
   });
 
-  test('exits with 1 when the service’s URL or the operator key is missing', { tags: 'slow' }, async () => {
+  test('exits with 1 when the service’s URL or the operator key is missing', async () => {
     expect(await runAdmin({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
     expect(await runAdmin({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
   });
 
-  test('creates an operator key without calling the service', { tags: 'slow' }, async () => {
+  test('creates an operator key without calling the service', async () => {
     expect(await runAdmin({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
       ...{ code: 0, stderr: '' },
       stdout: expect.stringMatching(
@@ -219,7 +219,7 @@ describe('usage import', () => {
     );
   });
 
-  test('prints the first 20 errors and how many more there are', { tags: 'slow' }, async () => {
+  test('prints the first 20 errors and how many more there are', async () => {
     const file = join(newFolder(), 'history.csv');
     writeFileSync(file, 'x\n'.repeat(30));
     const { code, stderr } = await runAdmin({}, 'usage', 'import', '1', file);

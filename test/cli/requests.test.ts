@@ -95,9 +95,7 @@ describe('user export', () => {
     expect(ranges.at(-1)?.to.localeCompare(dayOf(new Date()))).toBeGreaterThanOrEqual(0);
   });
 
-  test('prints the lines before a failure, reports that the export is incomplete, and exits with 1', {
-    tags: 'slow',
-  }, async () => {
+  test('prints the lines before a failure, reports that the export is incomplete, and exits with 1', async () => {
     const { env, host } = await stub(success({ keys: [{ id: 5 }] }), json({ message: 'Service Unavailable' }, 503));
     const stderr = `${host}\nService Unavailable\nThe export is incomplete.\n`;
     expect(await runAdmin(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"key","id":5}\n', stderr });

@@ -32,7 +32,7 @@ const ACME = [
 ];
 const create = (user: number) => ['business', 'create', '--user', `${user}`, ...ACME];
 
-describe.each([1, 3])('on %i database(s)', { tags: 'slow' }, (count) => {
+describe.each([1, 3])('on %i database(s)', (count) => {
   let service: Service;
   let env: Record<string, string>;
   let recorder: Record<string, string>;

@@ -54,7 +54,9 @@ test('a database of 1.0.0, upgraded by every migration, has all columns and answ
   await check();
 });
 
-test('the old Worker serves a database to which a migration adds a column, an index and a table', async () => {
+test('the old Worker serves a database to which a migration adds a column, an index and a table', {
+  tags: 'slow',
+}, async () => {
   await upgrade([
     `alter table businesses add column note text not null default ''`,
     'create index daily_usage_day on daily_usage (day)',

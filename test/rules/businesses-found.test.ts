@@ -104,7 +104,9 @@ describe('a search', () => {
     },
   );
 
-  test('finds each of 200 businesses by the words of its name, in any order and case, and without accents', () => {
+  test('finds each of 200 businesses by the words of its name, in any order and case, and without accents', {
+    tags: 'slow',
+  }, () => {
     const all = indexBusinesses(randomBusinesses(200));
     for (const { business } of all) {
       const plain = business.name.normalize('NFD').replace(/\p{M}/gu, '');

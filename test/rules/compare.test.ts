@@ -33,7 +33,9 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-test('each of 200 ranges is compared with an equally long one on the same weekdays, the nearest before it or 52 weeks earlier', () => {
+test('each of 200 ranges is compared with an equally long one on the same weekdays, the nearest before it or 52 weeks earlier', {
+  tags: 'slow',
+}, () => {
   const random = numbers();
   for (let round = 0; round < 200; round++) {
     const from = addDays('1996-01-01', random.next().value % 12_000);

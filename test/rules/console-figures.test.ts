@@ -123,7 +123,7 @@ const percent = (now: number, before: number) => {
   return difference === 0 ? '0%' : `${now > before ? '+' : '−'}${difference}%`;
 };
 
-describe('200 histories', () => {
+describe('200 histories', { tags: 'slow' }, () => {
   const total = (days: number[], count: (day: number) => number) => days.reduce((sum, day) => sum + count(day), 0);
   const read = (count: Case['count'], from: string, to: string): Day[] =>
     Array.from({ length: dayAt(to) - dayAt(from) + 1 }, (_, at) => ({

@@ -30,7 +30,7 @@ async function reader() {
   };
 }
 
-test('useQuery ignores the outcome of superseded requests', async () => {
+test('useQuery ignores the outcome of superseded requests', { tags: 'slow' }, async () => {
   const { requests, read, current, sent } = await reader();
   for (const [index, name] of ['succeeds', 'fails', 'latest'].entries()) {
     read(name);

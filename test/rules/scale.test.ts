@@ -33,7 +33,7 @@ test.each([
   expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });
 
-test('every range has at least one date label, and no more labels than fit', () => {
+test('every range has at least one date label, and no more labels than fit', { tags: 'slow' }, () => {
   const year = days(366, '2025-11-17');
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {

@@ -5,7 +5,7 @@ import type { FaultKind } from './faults.ts';
 
 const KINDS: FaultKind[] = ['lost_before', 'lost_after', 'silent_before', 'silent_after', 'late', 'killed'];
 
-test.each(CASES)('whichever call of a database fails, and however: $name', { tags: 'slow' }, async (operation) => {
+test.each(CASES)('whichever call of a database fails, and however: $name', async (operation) => {
   const wrong: string[] = [];
   for (const kind of KINDS) wrong.push(...(await failAtEach(operation, kind)));
   expect(wrong).toEqual([]);

@@ -7,15 +7,11 @@ import { play } from './play.ts';
 test('the service does what the model says, in a short world', async () => {
   expect((await play(5, { steps: 500, settles: false })).failure).toBeNull();
 });
-test.each([1, 2, 3, 5001])(
-  'the service does what the model says, in the world of seed %i',
-  { tags: 'slow' },
-  async (seed) => {
-    expect((await play(seed, { steps: 2000 })).failure).toBeNull();
-  },
-);
+test.each([1, 2, 3, 5001])('the service does what the model says, in the world of seed %i', async (seed) => {
+  expect((await play(seed, { steps: 2000 })).failure).toBeNull();
+});
 
-test('a seed repeats a world exactly', { tags: 'slow' }, async () => {
+test('a seed repeats a world exactly', async () => {
   const [first, second] = [await play(7, { steps: 200 }), await play(7, { steps: 200 })];
   expect(second).toEqual(first);
 });

@@ -98,7 +98,7 @@ const SCENARIOS: Record<string, Step[]> = {
   ],
 };
 
-test.each(Object.entries(SCENARIOS))('%s', { tags: 'slow' }, async (_, steps) => {
+test.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
   for (const seed of ORDERS) {
     const simulation = new Simulation({ seed, databases: 1 });
     const random = new Random(seed);
@@ -115,7 +115,7 @@ const operate = (method: string, path: string, body?: unknown): Plain => ({
   body: body === undefined ? null : JSON.stringify(body),
 });
 
-test('a user who signs up while being erased has a business and a home, or neither', { tags: 'slow' }, async () => {
+test('a user who signs up while being erased has a business and a home, or neither', async () => {
   const outcomes = new Set<string>();
   for (const seed of ORDERS) {
     const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z'), databases: 2 });
@@ -133,9 +133,7 @@ test('a user who signs up while being erased has a business and a home, or neith
   expect(outcomes.size).toBeGreaterThan(1);
 });
 
-test('a business that is transferred while uses are recorded keeps every use, and has one owner', {
-  tags: 'slow',
-}, async () => {
+test('a business that is transferred while uses are recorded keeps every use, and has one owner', async () => {
   for (const seed of ORDERS) {
     const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z') });
     const textOf = async (request: Plain) => (await world.send([request]))[0]?.text ?? '';
@@ -164,9 +162,7 @@ test('a business that is transferred while uses are recorded keeps every use, an
   }
 });
 
-test('a key that is revoked while it records counts what it acknowledged, and nothing more', {
-  tags: 'slow',
-}, async () => {
+test('a key that is revoked while it records counts what it acknowledged, and nothing more', async () => {
   const outcomes = new Set<number>();
   for (const seed of ORDERS) {
     const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z') });
@@ -189,9 +185,7 @@ test('a key that is revoked while it records counts what it acknowledged, and no
   expect(outcomes.size).toBeGreaterThan(2);
 });
 
-test('sign-ups that arrive several times at once create one business per user and key, each user in one database', {
-  tags: 'slow',
-}, async () => {
+test('sign-ups that arrive several times at once create one business per user and key, each user in one database', async () => {
   for (const seed of ORDERS) {
     const world = new World({ seed, start: Date.parse('2026-03-15T12:00:00Z'), databases: 3 });
     const signUps = many(12, (index) => ({ user_id: 7 + (index % 2), key: `order-${Math.floor(index / 2) % 2}` }));

@@ -14,7 +14,7 @@ import { threeDatabases } from '../cli/support.ts';
 import { startService, withDatabases } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
-const SLOW = { tags: 'slow', timeout: 120_000 };
+const TIMEOUT = { timeout: 120_000 };
 const NOW = new Date();
 const CUSTOMERS = customersAt(NOW).map(({ created }) => created.name);
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
@@ -44,7 +44,7 @@ async function newService(state: string, config?: string) {
   };
 }
 
-test("two concurrent starts create one demo, and a later start replaces only its own port's key", SLOW, async () => {
+test("two concurrent starts create one demo, and a later start replaces only its own port's key", TIMEOUT, async () => {
   await using served = await newService(newDatabase());
   const { service, usesOf, businessesOf, keysOf } = served;
   const [one, two] = await Promise.all([FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)));
@@ -81,7 +81,7 @@ test("two concurrent starts create one demo, and a later start replaces only its
 
 test(
   'the six businesses for the console show limits, refused origins, an old token, sources and who changed what',
-  SLOW,
+  TIMEOUT,
   async () => {
     await using served = await newService(newDatabase());
     const { service } = served;
@@ -155,7 +155,7 @@ test('on any day, one business is at 104% of its month, and one at 92%, which la
 
 test(
   'on three databases, the demo adds a second user with a business and a key in another database',
-  SLOW,
+  TIMEOUT,
   async () => {
     const { 'persist-to': state } = await threeDatabases();
     await using served = await newService(state, withDatabases(3));

@@ -74,7 +74,7 @@ function projectWith(name: string, text: string): string {
   return copy;
 }
 
-describe.concurrent('npm run dev', { tags: 'slow' }, () => {
+describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
     ['an unknown option', ['--wrong'], "Unknown option '--wrong'"],
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],

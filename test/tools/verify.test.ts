@@ -18,7 +18,7 @@ import { freePort, startService, withDatabases } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
 const VERIFY = join(ROOT, 'src/tools/verify.ts');
-const SLOW = { tags: 'slow', timeout: 300_000 };
+const TIMEOUT = { timeout: 300_000 };
 const KEY = newOperatorKey();
 const RECORD_KEY = newOperatorKey();
 const USERS = Array.from({ length: 10 }, (_, index) => 9_000_000_000 + index);
@@ -122,7 +122,7 @@ async function serviceInFrontOf(url: string, change: Break) {
   };
 }
 
-describe('npm run verify', SLOW, () => {
+describe('npm run verify', TIMEOUT, () => {
   const usage = 'Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com';
   const origin = 'URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.';
   const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits';
@@ -266,7 +266,7 @@ describe.concurrent('the check', () => {
 
   test.each([...Object.keys(OF_DATABASE), ...Object.keys(OF_SERVICE)])(
     '"%s" passes on a service that keeps this promise and fails on one that breaks it',
-    SLOW,
+    TIMEOUT,
     async (name) => {
       expect(await problemAt(service.url, name)).toBeUndefined();
       await using broken = await serviceInFrontOf(service.url, BREAKS[name] as Break);
@@ -278,7 +278,7 @@ describe.concurrent('the check', () => {
 });
 
 describe.concurrent('npm run verify against a running service', () => {
-  test('allows one run at a time, which deletes everything it creates', SLOW, async () => {
+  test('allows one run at a time, which deletes everything it creates', TIMEOUT, async () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
@@ -338,7 +338,7 @@ describe.concurrent('npm run verify against a running service', () => {
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
   });
 
-  test('with --figures, measures the first database, and deletes its business with 105,000 ids', SLOW, async () => {
+  test('with --figures, measures the first database, and deletes its business with 105,000 ids', TIMEOUT, async () => {
     const { 'persist-to': state } = await threeDatabases();
     await using service = await newService(state, 3);
     const { code, stderr, figures = '', lines } = await verified(service.url, { options: ['--figures'] });
@@ -364,7 +364,7 @@ describe.concurrent('npm run verify against a running service', () => {
     expect(outcome).toBe('401 unknown_business');
   });
 
-  test('checks each of three databases', SLOW, async () => {
+  test('checks each of three databases', TIMEOUT, async () => {
     const { 'persist-to': state } = await threeDatabases();
     await using service = await newService(state, 3);
     const { url } = service;
