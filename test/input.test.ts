@@ -147,7 +147,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
     'is rejected for a parameter that is repeated or has the wrong type, which the error names',
     tagsOf(route),
     async () => {
-      for (const { name, example } of queryOf(route)) {
+      for (const { name, example = '1' } of queryOf(route)) {
         const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
         for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
           const { status, body } = await refused(query);

@@ -174,7 +174,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: 'List your businesses',
     description: `Lists the businesses whose usage the API key can read from the calling origin, ordered by id. A page examines \`limit\`
 businesses, so it can contain fewer even if \`next\` is set.`,
-    parameters: { user_id: ["Only this user's businesses. Available only to the operator.", 7] },
+    parameters: { user_id: ["Only this user's businesses. Available only to the operator."] },
     success: ok('One page of businesses.', businesses, {
       businesses: {
         businesses: [{ ...fields, used: listedDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],

@@ -6,11 +6,17 @@ type Operation = {
   description?: string;
   tags: string[];
   security: object[];
-  parameters?: { name: string; in: string; example: string }[];
+  parameters?: { name: string; in: string; example?: string }[];
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } };
 };
 
-const VARIABLES: Record<string, string> = { business_id: '$BUSINESS', access_id: '1' };
+/** Shell variables for the ids in paths. */
+const VARIABLES: Record<string, string> = {
+  business_id: '$BUSINESS',
+  user_id: '$OWNER',
+  access_id: '$SITE',
+  key_id: '$KEY',
+};
 const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 const prose = (text = '') => text && `<p class="note">${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
@@ -19,7 +25,7 @@ const prose = (text = '') => text && `<p class="note">${escaped(text).replace(/`
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
   const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? '');
   const query = parameters.flatMap(({ in: location, name, example }) =>
-    location === 'query' ? [`${name}=${example}`] : [],
+    location === 'query' && example !== undefined ? [`${name}=${example}`] : [],
   );
   const address = query.length === 0 ? url : `"${url}?${query.join('&')}"`;
   const takesToken = security.some((credential) => 'businessToken' in credential);
@@ -31,11 +37,11 @@ function curl(path: string, method: string, { security, parameters = [], request
   const bodies = isOptional ? [{ value: {} }, ...examples] : examples;
   return bodies.map(({ value }) => {
     const isSent = Object.keys(value).length > 0;
-    const secret = takesSession ? 'bua_sk_…' : takesKey ? '$API_KEY' : '$OPERATOR_KEY';
+    const secret = takesSession ? '$SESSION_KEY' : takesKey ? '$API_KEY' : '$OPERATOR_KEY';
     const credential = takesToken && !isSent ? '$TOKEN' : secret;
     return [
       `curl ${address}`,
-      method === 'get' || isSent ? '' : ` -X ${method.toUpperCase()}`,
+      method === (isSent ? 'post' : 'get') ? '' : ` -X ${method.toUpperCase()}`,
       security.length === 0 || (isOptional && isSent) ? '' : ` -H "Authorization: Bearer ${credential}"`,
       isSent ? ` --json '${JSON.stringify(value)}'` : '',
     ].join('');
@@ -76,14 +82,19 @@ the console, this is one press under “Domains”. Your server can do the same:
       ${snippet(commands)}`;
 }
 
-/** Returns a group for each tag, and first one to try. `refusing` is the business to try it with. */
-export function operationsHtml(refusing: number | string = '$BUSINESS'): string {
-  const { paths = {}, tags = [] } = openapi();
-  const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+const operations = () =>
+  Object.entries(openapi().paths ?? {}).flatMap(([path, { parameters: _, ...methods }]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as Operation })),
   );
+
+/** Returns every curl command of every operation. */
+export const commands = () => operations().flatMap(({ path, method, operation }) => curl(path, method, operation));
+
+/** Returns a group for each tag, and first one to try. `refusing` is the business to try it with. */
+export function operationsHtml(refusing: number | string = '$BUSINESS'): string {
+  const { tags = [] } = openapi();
   const groups = tags.flatMap(({ name, description = '' }) => {
-    const own = operations.filter(({ operation }) => operation.tags.includes(name));
+    const own = operations().filter(({ operation }) => operation.tags.includes(name));
     const articles = own.map(({ path, method, operation }) => article(path, method, operation));
     return articles.length === 0 ? [] : group(capitalized(name), description, articles.join('\n    '));
   });

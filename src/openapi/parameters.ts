@@ -2,7 +2,8 @@
 import * as z from 'zod/mini';
 import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 
-export type ParameterDescription = readonly [description: string, example: unknown];
+/** Tools send all examples together, so a parameter that excludes another, or that only later pages need, has none. */
+export type ParameterDescription = readonly [description: string, example?: unknown];
 
 const DESCRIPTIONS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
@@ -12,9 +13,9 @@ const DESCRIPTIONS: Record<string, ParameterDescription> = {
   from: ['First day. Default: 29 days before `to`.', '2026-03-01'],
   to: ['Last day. Default: today.', '2026-03-03'],
   limit: [`Maximum number of entries. Default: ${DEFAULT_PER_PAGE}.`, 20],
-  after: ['The `next` of the previous page. Default: the first page.', 20],
-  before: ['The `next` of the previous page. Default: the newest entries.', 17],
-  cursor: ['The `next` of the previous page. Default: the first page.', '1'],
+  after: ['The `next` of the previous page. Default: the first page.'],
+  before: ['The `next` of the previous page. Default: the newest entries.'],
+  cursor: ['The `next` of the previous page. Default: the first page.'],
   since: ['Lists only alerts stored at or after this time. Default: all alerts.', '2026-03-14T00:00:00Z'],
 };
 
@@ -27,7 +28,9 @@ export function parameter(
 ) {
   const [description, example] = own ?? DESCRIPTIONS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);
-  return schema.check(z.meta({ param: { in: location, name, description, example } }));
+  return schema.check(
+    z.meta({ param: { in: location, name, description, ...(example === undefined ? {} : { example }) } }),
+  );
 }
 
 const id = z.int().check(z.minimum(1));

@@ -134,8 +134,8 @@ export const descriptions: DescriptionsOf<typeof operations> = {
 of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts only that source. A token or a record-only key can do neither. With the header
 \`Accept: text/csv\`, the report is a CSV file.`,
     parameters: {
-      by: ['Also report the uses of each source.', 'source'],
-      source: ['Count only the uses of this source. Not allowed with `by`.', SHOP],
+      by: ['Also report the uses of each source. Not allowed with a token or a record-only key.'],
+      source: ['Count only the uses of this source. Not allowed with `by`, a token or a record-only key.'],
     },
     success: orCsv(
       ok('The number of uses on each day.', usageReport, {
@@ -185,7 +185,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
         one_use: {},
         quantity: { quantity: 350, label: 'sms' },
         label: { label: 'sms' },
-        uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
+        uses: { uses: [{ id: 'order-1', quantity: 5 }, { id: 'order-2' }] },
       },
     },
     success: ok('`RecordedUse` for one use, `RecordedUses` for a list.', z.xor([recordedUse, recordedUses]), {
@@ -261,7 +261,7 @@ id. Businesses without uses have a count of 0. With \`ended\`, lists only the bu
 their uses in that month, for invoicing. A month that ended before the business was created is listed only if it has uses. Only the operator can read this. A page comes from one database, so it can be short or empty even
 if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
     parameters: {
-      ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
+      ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.'],
       user_id: ["Only this user's businesses.", 7],
       limit: [`Maximum number of businesses. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
     },

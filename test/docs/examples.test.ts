@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SCHEDULES } from '../../src/core/schedule.ts';
+import { commands } from '../../src/openapi/operations.ts';
 import { newFolder } from '../node/state.ts';
 import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, parseOutput, read, tableIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
@@ -38,6 +39,36 @@ test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) =
     printed === '' ? { status: true, data: expect.any(Object) } : like(parseOutput(printed), command),
   );
 });
+
+/** Returns the variables that the commands at / use, for a new user who owns a business. */
+async function variablesFor(user: number, command: string) {
+  const create = async (path: string, credential: Headers, body?: object) =>
+    (await call('POST', path, credential, body)).body.data;
+  const address = { main_domain: 'a.example', site: 'https://a.example', country_id: 1 };
+  const fields = { name: 'Acme', business_size: 'small', ...address };
+  const sites = command.includes('$SITE') ? { sites: ['https://a.example', 'https://b.example'] } : {};
+  const { id, token, access_list } = await create('/business', operator, { user_id: user, ...fields, ...sites });
+  const keys = `/user/${user}/keys`;
+  const { api_key } = await create(keys, operator);
+  const { id: other } = await create(keys, operator);
+  const { session_key } = await create('/session', as(api_key));
+  const { url } = await create(`/user/${user}/console-link`, operator);
+  // Nobody who has just received a key can be erased.
+  const OWNER = command.includes('$OWNER -X DELETE') ? user + 1000 : user;
+  const variables = { OWNER, BUSINESS: id, TOKEN: token, API_KEY: api_key, SESSION_KEY: session_key, KEY: other };
+  return { variables: { ...variables, SITE: access_list[0]?.id }, code: url.split('#code=')[1] };
+}
+
+test.each(commands().map((command, index) => ({ command, user: 1000 + index })))(
+  'the example in OpenAPI and at / works as printed: $command',
+  async ({ command, user }) => {
+    const { variables, code } = await variablesFor(user, command);
+    const set = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    const withCode = command.replace(/"code":"\w+"/, `"code":"${code}"`); // a code works for two minutes
+    const answer = JSON.parse(await shell([...set, withCode].join('\n')));
+    if (!command.includes('/openapi.json')) expect(answer).toMatchObject({ status: true });
+  },
+);
 
 test('the backend example in README.md creates a business and changes its limit', async () => {
   const { body } = await call('GET', '/business/9', operator);
