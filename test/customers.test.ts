@@ -105,6 +105,17 @@ test.each([
   },
 );
 
+test('a transfer that is refused gives the new owner no home', async () => {
+  const { id } = await newBusiness();
+  await send('PATCH', `/business/${id}`, { body: { overage: null } });
+  const before = await dumpAll();
+  const rule = 'must not be true while overage is null: pages are public, so what they can cost must be bounded';
+  const answer = await send('PATCH', `/business/${id}`, { body: { user_id: newUser(), page_overage: true } });
+  expect(answerOf(answer)).toEqual(refusal('page_overage', rule));
+  expect((await send('PATCH', '/business/999', { body: { user_id: newUser() } })).status).toBe(401);
+  expect(await dumpAll()).toBe(before);
+});
+
 test('texts are stored and compared in NFC, however an accent is written', async () => {
   const [written, composed] = ['Cafe\u0301', 'Caf\u00e9'];
   const user_id = newUser();

@@ -4,7 +4,6 @@ import { databaseOfId } from '../core/database.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
-import { readVerdict } from '../db/statement.ts';
 import { inputError } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
 import { DEFAULT_PER_PAGE, nextAfter, pageAfter, readPage } from '../http/pages.ts';
@@ -60,14 +59,16 @@ export const routes = serve(operations, {
   async updateBusiness(c) {
     const fields = c.req.valid('json');
     const { business_id } = c.get('call');
+    const check = ({ overage, page_overage }: Awaited<ReturnType<typeof updateBusiness>>) => {
+      const errors = changedOverageErrors(fields, { overage, page_overage: page_overage === 1 });
+      if (Object.keys(errors).length > 0) throw inputError(errors);
+    };
     if (fields.user_id !== undefined) {
-      await c.get('ask')(readVerdict); // a request for an unknown business must not claim a home
+      check((await c.get('ask')(businessInFull)).row); // a refused request must not claim a home
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);
-    const stored = { overage: row.overage, page_overage: row.page_overage === 1 };
-    const errors = changedOverageErrors(fields, stored);
-    if (Object.keys(errors).length > 0) throw inputError(errors);
+    check(row);
     return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
   },
 

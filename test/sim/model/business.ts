@@ -224,7 +224,8 @@ export function updateBusiness(call: Call, sent: Json) {
   const { state, now } = call;
   const business = businessOf(call);
   const fields = trimmed(sent);
-  const { user_id } = fields;
+  const { user_id, overage = business.overage, page_overage = business.page_overage } = fields;
+  if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
   if (user_id !== undefined) {
     const database = databaseOf(business.id);
     const { home } = claimHome(call, user_id, { wanted: database });
@@ -239,8 +240,6 @@ export function updateBusiness(call: Call, sent: Json) {
     if (name === 'alert_at') return business.alert_at ?? DEFAULT_ALERT_AT;
     return business[name as keyof Business];
   };
-  const { overage = business.overage, page_overage = business.page_overage } = fields;
-  if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
   const differing = Object.entries(fields).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)),
   );
