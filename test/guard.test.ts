@@ -1,4 +1,7 @@
-// Every refusal on every route, in the order of docs/api.md, "Order of refusals".
+// Every refusal on every route, in this order: 404 and 405; the rate limit of the address, operator only (503), and the credential's format
+// (401); except with GET, the body (415, 413, 400); an operator key's role and place (403), and the rate limit of the credential; the
+// credential or code (401); the business (422 for usage, otherwise 401); permission (403, in the order of docs/api.md, "Errors"); the input
+// (422, or 404 for an unknown entry); and the business's limits (429).
 
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';

@@ -1,5 +1,5 @@
 // Compares the response to every combination of credential, operation, business and origin with an oracle that implements docs/api.md
-// ("Credentials", "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service, and takes who may do what from
+// ("Credentials" and "Errors"), in the order of guard.test.ts. The oracle shares no code with the service, and takes who may do what from
 // the simulator's.
 import { expect, test } from 'vitest';
 import { type AnyRoute, ROUTES } from './routes.ts';

@@ -54,32 +54,22 @@ export const parseOutput = (text: string): unknown =>
 
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-const isTimeOrNull = expect.toSatisfy((value) => value === null || isTime.asymmetricMatch(value), 'a time, or null');
 /** Matchers for values that vary, by key. Null and 0 must match exactly. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
-  ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
-  ...{ bytes: isPositive, uses_yesterday: isPositive },
-  ...{ day_ends: isTime, month_starts: isTime, month_ends: isTime, former_works_until: isTime },
-  ...{ alerts: isTimeOrNull, purge: isTimeOrNull },
-  actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
-  key_name: expect.stringMatching(/^npm run dev, port \d+$/),
+  ...{ created_at: isTime, updated_at: isTime, at: isTime },
+  ...{ day_ends: isTime, month_starts: isTime, month_ends: isTime },
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
-  api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
-  url: expect.stringMatching(/^http:\/\/localhost:\d+\/owner#code=0[0-9A-Za-z]{33}$/),
-  session_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   operator_key: expect.stringMatching(/^bua_op_[0-9A-Za-z]{43}$/),
   secret: expect.stringMatching(/^record:[0-9a-f]{64}$/),
   store: expect.stringMatching(/^echo record:[0-9a-f]{64} \| npx wrangler secret put OPERATOR_KEY_1$/),
-  last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
 
 /**
- * Matchers for values that vary, chosen by the printed text. They match the last four characters of a secret, and days and counts in CSV.
+ * Matchers for values that vary, chosen by the printed text: days and counts in CSV.
  */
 const VARIANTS: [RegExp, unknown][] = [
-  [/^….{4}$/, expect.stringMatching(/^…[0-9A-Za-z]{4}$/)],
   [/^\d{4}-\d\d-\d\d$/, VARIES.date],
   [/^\d+$/, expect.stringMatching(/^\d+$/)],
 ];

@@ -132,37 +132,40 @@ test('lists of uses, imports and pages of changes are dear', () => {
   expect(dear).toEqual(['record_uses', 'lower_uses', 'import_history', 'read_changes', 'read_user_changes']);
 });
 
-/** The cells of the table of credentials: token, API key and operator key. */
-function credentialsOf(rule: Rule): string {
+/** The callers that may do this: a token, roles of API keys, the operator, and a code in the body. */
+function callersOf(rule: Rule, { code }: Operation): string {
   const { token, keys, session, operators } = rule;
   const others = rolesIn<Role>(keys).filter((role) => role !== 'full');
-  const roles = others.length === ROLES.length - 1 ? 'any' : others.join(' or ') || 'full';
-  const key = !allowsKeys(rule) ? 'no' : session === 'only' ? 'session' : roles;
-  const operator = !allowsOperators(rule) ? 'no' : operators.record ? 'any' : 'full';
-  return [token ? 'yes' : 'no', key, operator].join(' | ');
+  const roles = others.length === ROLES.length - 1 ? 'any key' : others.join(' or ') || 'full';
+  return [
+    ...(token ? ['token'] : []),
+    ...(!allowsKeys(rule) ? [] : session === 'only' ? ['session'] : [roles]),
+    ...(!allowsOperators(rule) ? [] : operators.record ? ['any operator'] : ['operator']),
+    ...(code === undefined ? [] : ['code']),
+  ].join(', ');
 }
 const { paths = {} } = openapi();
 const summaryOf = ({ path, method }: Operation) =>
   paths[`/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase() as 'get']?.summary ?? '';
 
-test('docs/api.md, "Basics", lists every operation with the credentials that it accepts (npm run generate)', async () => {
+test('docs/api.md, "Basics", lists every operation with the callers that it accepts (npm run generate)', async () => {
   const rows = all.flatMap((operation) => operation.rules.map((rule) => ({ operation, rule })));
-  const [head = '', table = '', rest = ''] = api.split(/(?<=^\|---\|---\|---\|---\|---\|\n)((?:\|.*\n)+)/m);
-  const current = table.replace(/^\| (.*?) \| (`.*?`)(.*?) \| .*$/gm, (line, title, request, body) => {
+  const [head = '', table = '', rest = ''] = api.split(/(?<=^\| Request \| Accepts \|\n.*\n)((?:\|.*\n)+)/m);
+  const current = table.replace(/^\| \[(`.*?`)\](.*?) \| .*$/gm, (line, request, rest) => {
     const found = rows.filter(({ operation }) => request === `\`${requestOf(operation)}\``);
-    const { rule } =
-      found.find(({ rule }) => body.includes(`\`${rule.name.replace('record_', '')}\``)) ?? found[0] ?? {};
-    return rule === undefined ? line : `| ${title} | ${request}${body} | ${credentialsOf(rule)} |`;
+    const { rule, operation } =
+      found.find(({ rule }) => rest.includes(`\`${rule.name.replace('record_', '')}\``)) ?? found[0] ?? {};
+    if (rule === undefined || operation === undefined) return line;
+    return `| [${request}]${rest} | ${callersOf(rule, operation)} |`;
   });
   const added = all
     .filter((operation) => !table.includes(`\`${requestOf(operation)}\``))
     .map((operation) => {
-      const [title, [rule]] = [summaryOf(operation), operation.rules];
-      const anchor = title
+      const anchor = summaryOf(operation)
         .toLowerCase()
         .replaceAll(' ', '-')
         .replace(/[^\w-]/g, '');
-      return `| [${title}](#${anchor}) | \`${requestOf(operation)}\` | ${credentialsOf(rule)} |\n`;
+      return `| [\`${requestOf(operation)}\`](#${anchor}) | ${callersOf(operation.rules[0], operation)} |\n`;
     });
   await expect([head, current, ...added, rest].join('')).toMatchFileSnapshot('../../docs/api.md');
 });
