@@ -1,6 +1,5 @@
 // Sends raw requests byte for byte to `wrangler dev`, and checks the CORS headers of every response. test/origin.test.ts and
 // test/site.test.ts check in workerd which origins and sites are allowed.
-// @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { served } from '../node/state.ts';
 import {

@@ -1,5 +1,4 @@
 // The static assets: the chart, which any site can load, and the pages, without the demo that is used in local development.
-// @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,4 @@
 // The promised size of the Worker, which is 89 KiB gzipped, not counting the list of suffixes.
-// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

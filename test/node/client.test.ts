@@ -1,6 +1,5 @@
 // A client whose types are generated from openapi.json can be installed in an empty folder, it compiles, and its calls succeed. The clients
 // are test/client and the program in docs/embedding.md.
-// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,6 +1,5 @@
 // The two back ends in docs/embedding.md, exactly as published, against a service that fails in many ways. All cases run concurrently,
 // because some wait for timeouts.
-// @module-tag slow
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,4 @@
 // The two back ends in docs/embedding.md against a working service. failing-service.test.ts runs them against a failing one.
-// @module-tag slow
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';

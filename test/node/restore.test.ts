@@ -1,7 +1,6 @@
 // Tests every row of the table in docs/restoring.md, "Restoring a database", on local databases. For each row, the test copies the
 // databases, makes the row's event happen, restores the copy, and runs the row's commands and requests. Also runs the commands of "Backups"
 // on local databases.
-// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // The served types compile with React and Vue, and in a project without them.
-// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -248,7 +248,13 @@ const query = (random: Random, members: Record<string, string>) => {
 };
 
 type Made = { on: string; body?: unknown; headers?: Record<string, string>; operator?: true };
-type Kind = { weight: number; who: Partial<Record<Who, number>>; make: (random: Random) => Made };
+type Kind = {
+  weight: number;
+  /** Runs in one batch, so several can run at the same time, in any order. */
+  isOneBatch?: true;
+  who: Partial<Record<Who, number>>;
+  make: (random: Random) => Made;
+};
 
 const OWNERS: Kind['who'] = {
   key: 40,
@@ -297,6 +303,7 @@ const accept = (random: Random) =>
 
 const KINDS: Record<string, Kind> = {
   record_use: {
+    isOneBatch: true,
     weight: 160,
     who: ANYONE,
     make: (random) => ({
@@ -306,6 +313,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   record_quantity: {
+    isOneBatch: true,
     weight: 60,
     who: SERVERS,
     make: (random) => ({
@@ -320,6 +328,7 @@ const KINDS: Record<string, Kind> = {
   },
   /** Until a day has as many names as it can have, and then the business. */
   record_many_labels: {
+    isOneBatch: true,
     weight: 6,
     who: SERVERS,
     make: (random) => ({
@@ -330,6 +339,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   record_uses: {
+    isOneBatch: true,
     weight: 90,
     who: SERVERS,
     make: (random) => ({
@@ -338,6 +348,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   lower_uses: {
+    isOneBatch: true,
     weight: 50,
     who: { operator: 50, recorder: 50, key: 5, token: 2 },
     make: (random) => ({
@@ -346,6 +357,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   read_usage: {
+    isOneBatch: true,
     weight: 40,
     who: ANYONE,
     make: (random) => ({
@@ -354,6 +366,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   read_sources: {
+    isOneBatch: true,
     weight: 30,
     who: OWNERS,
     make: (random) => {
@@ -365,8 +378,9 @@ const KINDS: Record<string, Kind> = {
       };
     },
   },
-  read_business: { weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
+  read_business: { isOneBatch: true, weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
   add_sites: {
+    isOneBatch: true,
     weight: 35,
     who: OWNERS,
     make: (random) => ({ on: 'POST /business/{business}/access', body: { sites: sites(random) } }),
@@ -389,10 +403,21 @@ const KINDS: Record<string, Kind> = {
       headers: { Origin: `https://o${random.int(60)}.evil.example` },
     }),
   },
-  remove_site: { weight: 20, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/{entry}' }) },
-  remove_sites: { weight: 10, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access' }) },
+  remove_site: {
+    isOneBatch: true,
+    weight: 20,
+    who: OWNERS,
+    make: () => ({ on: 'DELETE /business/{business}/access/{entry}' }),
+  },
+  remove_sites: {
+    isOneBatch: true,
+    weight: 10,
+    who: OWNERS,
+    make: () => ({ on: 'DELETE /business/{business}/access' }),
+  },
   forget_refused: { weight: 4, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/access/refused' }) },
   rotate_token: {
+    isOneBatch: true,
     weight: 30,
     who: OWNERS,
     make: (random) => ({
@@ -407,7 +432,12 @@ const KINDS: Record<string, Kind> = {
       ]),
     }),
   },
-  stop_former: { weight: 8, who: OWNERS, make: () => ({ on: 'DELETE /business/{business}/token/former' }) },
+  stop_former: {
+    isOneBatch: true,
+    weight: 8,
+    who: OWNERS,
+    make: () => ({ on: 'DELETE /business/{business}/token/former' }),
+  },
   read_changes: {
     weight: 30,
     who: OWNERS,
@@ -439,11 +469,13 @@ const KINDS: Record<string, Kind> = {
     make: (random) => ({ on: 'PATCH /business/{business}', body: { user_id: random.pick(USERS) } }),
   },
   activate: {
+    isOneBatch: true,
     weight: 15,
     who: OPERATORS,
     make: () => ({ on: 'PATCH /business/{business}', body: { status: 'active' } }),
   },
   import_history: {
+    isOneBatch: true,
     weight: 30,
     who: OPERATORS,
     make: (random) => ({
@@ -458,6 +490,7 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   delete_business: {
+    isOneBatch: true,
     weight: 6,
     who: OPERATORS,
     make: (random) => ({ on: `DELETE /business/{business}?name=${random.pick(['{name}', '{name}', 'Acme'])}` }),
@@ -546,13 +579,20 @@ const KINDS: Record<string, Kind> = {
       ]),
     }),
   },
-  redeem: { weight: 20, who: { none: 1 }, make: () => ({ on: 'POST /session', body: { code: '{code}' } }) },
+  redeem: {
+    isOneBatch: true,
+    weight: 20,
+    who: { none: 1 },
+    make: () => ({ on: 'POST /session', body: { code: '{code}' } }),
+  },
   start_session: {
+    isOneBatch: true,
     weight: 20,
     who: { key: 70, session: 8, operator: 4, token: 4, any_key: 10, none: 2, spent: 2 },
     make: () => ({ on: 'POST /session' }),
   },
   end_session: {
+    isOneBatch: true,
     weight: 5,
     who: { session: 70, key: 8, operator: 4, token: 4, any_key: 10, none: 2 },
     make: () => ({ on: 'DELETE /session' }),
@@ -589,35 +629,17 @@ const KINDS: Record<string, Kind> = {
   ...Object.fromEntries(
     READS.map(([operation, path]): [string, Kind] => {
       const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
-      return [operation, { weight: 15, who: may('full', operation) ? OWNERS : OPERATORS, make: () => ({ on }) }];
+      return [
+        operation,
+        { weight: 15, isOneBatch: true, who: may('full', operation) ? OWNERS : OPERATORS, make: () => ({ on }) },
+      ];
     }),
   ),
 };
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
-/** Operations of one batch, which may run at the same time in any order. */
-const ONE_BATCH = [
-  'record_use',
-  'record_quantity',
-  'record_uses',
-  'record_many_labels',
-  'lower_uses',
-  'read_usage',
-  'read_sources',
-  'read_business',
-  'read_access',
-  'add_sites',
-  'remove_site',
-  'remove_sites',
-  'rotate_token',
-  'stop_former',
-  'activate',
-  'import_history',
-  'delete_business',
-  'redeem',
-  'start_session',
-  'end_session',
-];
-const TOGETHER = Object.fromEntries(ONE_BATCH.map((name) => [name, WEIGHTS[name] as number]));
+const TOGETHER = Object.fromEntries(
+  Object.entries(KINDS).flatMap(([name, { weight, isOneBatch }]) => (isOneBatch ? [[name, weight]] : [])),
+);
 
 /** Wrong inputs: what is sent instead, for the kinds whose names begin like this. */
 const LONG = 'x'.repeat(256);
