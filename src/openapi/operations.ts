@@ -93,8 +93,9 @@ export const commands = () => operations().flatMap(({ path, method, operation })
 /** Returns a group for each tag, and first one to try. `refusing` is the business to try it with. */
 export function operationsHtml(refusing: number | string = '$BUSINESS'): string {
   const { tags = [] } = openapi();
+  const described = operations();
   const groups = tags.flatMap(({ name, description = '' }) => {
-    const own = operations().filter(({ operation }) => operation.tags.includes(name));
+    const own = described.filter(({ operation }) => operation.tags.includes(name));
     const articles = own.map(({ path, method, operation }) => article(path, method, operation));
     return articles.length === 0 ? [] : group(capitalized(name), description, articles.join('\n    '));
   });
