@@ -16,9 +16,10 @@ const OF_REQUEST = rowsOf('| Field | Meaning |').flatMap(([cell, meaning = '']) 
 const OF_RUN = rowsOf('| Field of a run | Meaning |').flatMap(([cell, meaning = '']) =>
   namesIn(cell).map((name) => ({ name, isOf: /^(\w+) only:/.exec(meaning)?.[1] ?? null })),
 );
-const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, , fields]) => ({
+const [, shared] = /only if it fails, with some of the fields (.*?)\.\n/s.exec(operating) ?? [];
+const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, fields]) => ({
   operations: namesIn(operations),
-  fields: namesIn(fields),
+  fields: [...namesIn(shared), ...namesIn(fields)],
 }));
 
 /** Returns true if a line contains all required fields and no unknown ones. */

@@ -12,8 +12,23 @@ import { businesses, events } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectSent } from './contract.ts';
 import { logged } from './log-lines.ts';
-import { type Business, databases, type Home, homes, later, NOW, newBusiness, STAMP, withBatch } from './support.ts';
+import {
+  type Business,
+  call,
+  databases,
+  type Home,
+  homes,
+  later,
+  NOW,
+  newBusiness,
+  OPERATOR,
+  STAMP,
+  withBatch,
+} from './support.ts';
 
+/** How many alerts and refused origins a business has. */
+const LEFT = `select 'events', count(*) from events where business_id = ?1
+  union all select 'refused', count(*) from refused_origins where business_id = ?1`;
 const secretOf = (letter: string) => `whsec_${btoa(letter.repeat(32))}`;
 const [SECRET, NEXT] = [secretOf('s'), secretOf('n')];
 const MINUTE_MS = 60_000;
@@ -158,6 +173,23 @@ describe('a message', () => {
     expect(JSON.parse(receiver.sent[0]?.text ?? '').data).toMatchObject({ id, user_id: 77_000 });
     owners.clear();
   });
+});
+
+test('the deletion of a business deletes its refused origins and its alerts, and those that wait are never sent', async () => {
+  const business = await newBusiness({ sites: ['https://shop.example'] });
+  const { db, d1 } = business.home;
+  const month = { period: 'month' as const, starts_on: '2026-03-01', ends_on: '2026-03-31', threshold: 80, used: 8 };
+  const row = { id: crypto.randomUUID(), business_id: business.id, ...month, limit: 10, at: STAMP, due_at: STAMP };
+  await db.insert(events).values(row);
+  await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
+  const left = async () => (await d1.prepare(LEFT).bind(business.id).raw<[string, number]>()).map(([, count]) => count);
+  expect(await left()).toEqual([1, 1]);
+  const path = `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`;
+  expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
+  expect(await left()).toEqual([0, 0]);
+  const receiver = newReceiver();
+  expect((await run(receiver, later(MINUTE_MS))).did).toMatchObject({ alerts: 0, oldest: null });
+  expect(receiver.sent).toEqual([]);
 });
 
 describe('without a receiver', () => {

@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const LATER = later(HOUR_MS);
 
 /** The tables that the documentation lists. */
-const [, table = ''] = /\n(\| `businesses` \| .*?)\n\n/s.exec(operating) ?? [];
+const [, table = ''] = /\n(\| `businesses`, .*?)\n\n/s.exec(operating) ?? [];
 const LISTED = table
   .split('\n')
   .flatMap((line) => [...(line.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
@@ -159,6 +159,54 @@ describe('an erasure', () => {
     const { status, cost } = await erase(user_id);
     expect({ status, round_trips: cost.round_trips }).toEqual({ status: 200, round_trips: 2 + 3 });
     expect(await found(/770077170|flibbertigibbet/i)).toEqual([]);
+  });
+
+  test('leaves no trace in a closed business that the operator took over for its last invoice, as docs/operating.md says', async () => {
+    const [, section = ''] = /\n### Erasing a user\n(.*?)\n### /s.exec(operating) ?? [];
+    const [, cleared = ''] = /--command "\n(.*?)"\n/s.exec(section) ?? [];
+    const [, forgotten = ''] = /`(delete from ledger .*?)`/.exec(section) ?? [];
+    const [, fields = ''] = /`business update 5 (.*?)`/.exec(section) ?? [];
+    const [user_id, number, word] = [770_077_190, 1, 'Syzygial'];
+    const host = `https://${word.toLowerCase()}.example`;
+    const sites = [host, `${host}:8443`];
+    const own = { name: word, main_domain: host.slice(8), site: host, sites, monthly_limit: 10, alert_at: [50] };
+    const { id, token } = await done('POST', '/business', { ...OTHERS, ...own, user_id, database: number });
+    const path = `/api/v1/business/usage/${id}`;
+    await call('POST', path, { as: token, origin: host });
+    await done('POST', `/business/usage/${id}`, { uses: [{ id: `${word}-1`, quantity: 9, label: word }] });
+    await call('GET', path, { as: token, origin: `https://shop.${host.slice(8)}` });
+    await done('PATCH', `/business/${id}`, { name: `${word} Ltd` });
+    await done('POST', `/user/${user_id}/keys`, { name: word, business_id: id });
+    const invoiceOf = async (owner: number) => {
+      const path = `/usage?ended=2026-03-31&user_id=${owner}`;
+      return (await operate('GET', path, undefined, later(20 * 24 * HOUR_MS))).body.data.usage;
+    };
+    expect(await invoiceOf(user_id)).toMatchObject([{ business_id: id, count: 10 }]);
+
+    await operate('DELETE', `/business/${id}/access`);
+    await operate('DELETE', `/business/${id}/access/refused`);
+    const options = [...fields.matchAll(/--(\S+) (\S+)/g)].map(([, option = '', value = '']): [string, unknown] =>
+      option === 'user' ? ['user_id', Number(value)] : [option.replace('-', '_'), value],
+    );
+    await done('PATCH', `/business/${id}`, Object.fromEntries(options));
+    const { d1 } = homes[number] as Home;
+    const execute = async (sql: string) => {
+      for (const one of sql.replace(/\b5\b/g, `${id}`).split(';')) await d1.prepare(one).run();
+    };
+    await execute(cleared);
+    expect((await erase(user_id)).status).toBe(200);
+    expect(await found(/770077190|syzygial/i)).toEqual([]);
+    expect(await invoiceOf(9999)).toMatchObject([{ business_id: id, name: 'Closed', count: 10, final: false }]);
+
+    await done('DELETE', `/business/${id}?name=Closed`);
+    const ids = async () =>
+      (await d1
+        .prepare('select count(*) as count from ledger where business_id = ?')
+        .bind(id)
+        .first<number>('count')) ?? 0;
+    expect(await ids()).toBe(1);
+    await execute(forgotten);
+    expect([await ids(), await invoiceOf(9999)]).toEqual([0, []]);
   });
 
   test('covers every database if the user has no home, for example after a restore of only DB', {

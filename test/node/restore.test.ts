@@ -425,7 +425,9 @@ describe('after a restore, the commands in docs/restoring.md', () => {
 
 test('without the Worker, SQL revokes a key and its sessions, ends sessions, suspends a business, and replaces a token', async () => {
   const [, section = ''] = /### If the Worker does not run\n(.*)/s.exec(read('docs/operating.md')) ?? [];
-  const [revoke, end, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
+  const [revoke, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
+  const [, where = ''] = /The same with `(where [^`]*)`/.exec(section) ?? [];
+  const end = revoke?.replace(/where 12.*/s, where);
   opened = await openDatabases({ 'persist-to': newDatabase() });
   const execute = async (sql: string | undefined, owner: Owner) => {
     const d1 = opened.databases.first.db.$client;

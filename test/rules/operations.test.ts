@@ -170,13 +170,6 @@ test('docs/api.md, "Basics", lists every operation with the callers that it acce
   await expect([head, current, ...added, rest].join('')).toMatchFileSnapshot('../../docs/api.md');
 });
 
-test('docs/operating.md, "Log", lists every rule (npm run generate)', async () => {
-  const names = [...new Set(all.flatMap(({ rules }) => rules.map(({ name }) => `\`${name}\``)))];
-  const list = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  const current = operating.replace(/^(\| `operation` \| ).*?(?=; null )/m, `$1${list}`);
-  await expect(current).toMatchFileSnapshot('../../docs/operating.md');
-});
-
 test('the page at / sets every variable that its commands use', () => {
   const page = readFileSync('src/page/index.html', 'utf8');
   const set = [...page.matchAll(/(?<= )([A-Z_]+)=/g)].map(([, name]) => name);
