@@ -1,10 +1,9 @@
 // Stores and lists events. An event records that a business reached a threshold of a limit (docs/api.md, "Alerts"). The transaction that
-// reaches the threshold stores the event, so no event can be lost, and none is looked for later.
+// reaches the threshold stores the event, so no event can be lost. The purge looks for missing events only to report them.
 import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { DEFAULT_ALERT_AT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { randomId } from '../core/random.ts';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
-import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { billingMonth, MAX_MONTH_DAYS } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
@@ -34,12 +33,9 @@ export const eventsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KE
 /** New ids for the events that one request can store, as a JSON list. */
 export const newEventIds = (): string => JSON.stringify(Array.from({ length: IDS }, randomId));
 
-const isVerification = sql`(${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
-  and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)})`;
-
 /**
- * The highest percentage in alert_at that `used` reaches, as in thresholdOf (core/limits.ts). The products never reach 2^63. Reads the
- * ascending list by index, starting with the last entry, because json_each would read a row for each percentage.
+ * The highest percentage in alert_at that `used` reaches. The products never reach 2^63. Reads the ascending list by index, starting with
+ * the last entry, because json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
   `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
@@ -56,7 +52,7 @@ function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
   const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, alert_at } = businesses;
   const business = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
       ${has_billing_changes} as has_billing_changes, coalesce(${alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)}) as alert_at
-    from ${businesses} where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0) and not ${isVerification}`;
+    from ${businesses} where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0)`;
   const month = billingMonth(
     { id: sql`business.id`, billing_day: sql`billing_day`, has_billing_changes: sql`has_billing_changes` },
     sql`day`,

@@ -121,7 +121,7 @@ export const COMMANDS: Record<string, Command> = {
       const origin = `${ORIGIN}`;
       return {
         allowed: status === 'active' && (sites.length === 0 || covers(new Set(sites), origin)),
-        site: sites.find((site) => sitesCovering(origin).includes(site)) ?? null,
+        site: sitesCovering(origin).find((site) => sites.includes(site)) ?? null,
       };
     },
   },

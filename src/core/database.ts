@@ -53,15 +53,6 @@ export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding
 }
 
 /**
- * Returns the `after` with which a list continues in the next bound database, once the database of the given `after` has no more entries.
- * Null after the last database.
- */
-export function startOfNextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
-  const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && isBound(name));
-  return next === -1 ? null : next * IDS_PER_DATABASE;
-}
-
-/**
  * Returns the number of the database in which to look up a credential. A credential that names no database is looked up in the database of
  * the business in the path, or in DB if that one is not bound. Null if the credential names an unbound database.
  */

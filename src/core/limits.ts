@@ -137,12 +137,3 @@ export const DEFAULT_ALERT_AT: readonly number[] = [80, 100];
 export type StoredThresholds = { alert_at: string | null };
 export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] =>
   alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);
-
-/**
- * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. alerts/statements.ts has the same rule in SQL.
- * Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
- */
-export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
-  if (limit === 0) return null;
-  return alert_at.findLast((percent) => BigInt(used) * 100n >= BigInt(limit) * BigInt(percent)) ?? null;
-}

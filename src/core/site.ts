@@ -13,7 +13,7 @@ const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
 /** Longer sequences of marks do not occur in real text (UAX #15, Stream-Safe Text) and take quadratic time to normalize. */
 const MAX_MARKS_IN_A_ROW = 30;
 /** The allowed numbers of labels after `*.`. */
-const WILDCARD_LABELS = [2, 3, 4, 5];
+const WILDCARD_LABELS = [5, 4, 3, 2];
 /** Alerts and operator keys may be sent unencrypted to these hosts, so each must refer to the local machine. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /** Subdomains of localhost are loopback hosts too (RFC 6761 §6.3). */
@@ -195,7 +195,7 @@ const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 
 /**
- * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to six wildcards, the broadest
+ * Returns the sites that would admit an origin: the origin itself, byte for byte, and if it is well-formed, up to six wildcards, the narrowest
  * first, or a loopback host's any-port site. An origin that contains a `*` matches nothing, not even itself.
  */
 export function sitesCovering(origin: string): string[] {
@@ -217,9 +217,9 @@ function wildcardsOver(origin: string): string[] {
   if (IP_LITERAL.test(hostname) || !isDnsName(hostname)) return [];
   const labels = hostname.split('.');
   const isLocal = labels.at(-1) === 'localhost';
-  const counts = isLocal ? [1, ...WILDCARD_LABELS] : WILDCARD_LABELS;
+  const counts = isLocal ? [...WILDCARD_LABELS, 1] : WILDCARD_LABELS;
   const hosts = counts
     .filter((count) => count < labels.length) // a wildcard does not cover its own domain
     .map((count) => `*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
-  return [...(isLocal ? [`${ANY_LOCALHOST}:*`] : []), ...hosts].map((host) => `${protocol}//${host}`);
+  return [...hosts, ...(isLocal ? [`${ANY_LOCALHOST}:*`] : [])].map((host) => `${protocol}//${host}`);
 }

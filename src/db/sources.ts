@@ -39,9 +39,8 @@ export function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape)
     return sql`(select ${sources.number} from ${access} cross join ${sources}
       where ${and(eq(access.business_id, business_id), eq(access.site, site), eq(sources.business_id, business_id), eq(sources.name, site))})`;
   });
-  // sitesCovering returns the site itself first, and then the broadest wildcard.
-  const [exact = NULL, ...wildcards] = numbers;
-  return candidates === 1 ? exact : sql`coalesce(${sql.join([exact, ...wildcards.reverse()], sql`, `)})`;
+  // In the order of sitesCovering. SQLite's coalesce requires two values.
+  return sql`coalesce(${sql.join([...numbers, NULL], sql`, `)})`;
 }
 
 /** The counts of one source as JSON, or null if `number` is. D1 binds numbers as reals, hence the cast. */

@@ -1,5 +1,5 @@
 // Pagination. The operator's lists cover all databases, but each page comes from a single one.
-import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
+import { databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
 import { askOfUser, readFirstPage } from '../db/homes.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { Statement } from '../db/statement.ts';
@@ -42,7 +42,8 @@ export function nextAfter(
 ): number | null {
   if (ids.length === limit) return ids.at(-1) ?? null;
   if (user_id !== undefined || c.get('call').credential.kind !== 'operator') return null;
-  return startOfNextDatabase(after, (name) => c.env[name] !== undefined);
+  const next = c.get('databases').numbers.find((number) => number > databaseOfId(after + 1));
+  return next === undefined ? null : next * IDS_PER_DATABASE;
 }
 
 export const DEFAULT_PER_PAGE = 20;

@@ -70,7 +70,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     description: `Starts a session for the console. A session key has the format of an API key and the same rights or fewer, and expires
 automatically. Send an API key with an empty body for a session of ${SESSION_HOURS} hours. Or send the code of a console link without a
 credential, for a session as long as the link specifies. A code works once. A user can have ${MAX_SESSIONS} sessions.
-Starting another ends the oldest one that was started in the same way: with the same API key, or with a console link.`,
+Starting another ends the oldest one, if possible one that was started in the same way: with the same API key, or with a console link.`,
     body: {
       description: 'Empty with an API key. Without a credential, the code of a console link.',
       schema: code,

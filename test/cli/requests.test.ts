@@ -131,10 +131,12 @@ test('usage totals --ended requests the months that ended on the given day, with
 });
 
 describe('access check', () => {
-  const ACTIVE = { status: 'active', access_list: [{ site: 'https://a.example' }, { site: 'https://*.b.example' }] };
+  const sites = ['https://a.example', 'https://*.b.example', 'https://own.b.example'];
+  const ACTIVE = { status: 'active', access_list: sites.map((site) => ({ site })) };
   test.each<[string, object, string, boolean, string | null]>([
     ['a registered origin', ACTIVE, 'https://a.example', true, 'https://a.example'],
     ['an origin that a wildcard matches', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
+    ['an origin that an entry and a wildcard match', ACTIVE, 'https://own.b.example', true, 'https://own.b.example'],
     ['an origin with another scheme', ACTIVE, 'http://a.example', false, null],
     ['an origin with a path', ACTIVE, 'https://a.example/', false, null],
     ['any origin of a business without sites', { ...ACTIVE, access_list: [] }, 'https://a.example', true, null],

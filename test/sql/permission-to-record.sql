@@ -87,7 +87,8 @@ select
           and sources.business_id = businesses.id
           and sources.name = :site_1
         )
-    )
+    ),
+    null
   ) as source
 from businesses
 where

@@ -385,7 +385,6 @@ with
         businesses.daily_limit > 0
         or businesses.monthly_limit > 0
       )
-      and not (businesses.user_id between 9000000000 and 9000000009)
   ),
   periods as (
     select distinct

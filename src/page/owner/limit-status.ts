@@ -1,14 +1,13 @@
 // Summarizes how close a business is to its limits.
 import type { Limits } from '../../business/description.ts';
-import { thresholdOf } from '../../core/limits.ts';
 
 /** `near`: an alert threshold is reached. `full`: the limit is reached. */
 export type Level = 'near' | 'full';
 
 /** Returns null below the first threshold. */
-export function levelOf(limit: number, used: number, alert_at: readonly number[]): Level | null {
+export function levelOf(limit: number, used: number, [first = 100]: readonly number[]): Level | null {
   if (used >= limit) return 'full'; // including a limit of 0
-  return thresholdOf(limit, used, alert_at) === null ? null : 'near';
+  return used * 100 >= limit * first ? 'near' : null;
 }
 
 export type LimitStatus = { level: Level | null; share: number; words: string };

@@ -4,6 +4,7 @@ import type { Limits } from '../../../business/description.ts';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
+import { isReachable } from '../usage/periods.ts';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { SiteName } from './domain-list.tsx';
@@ -14,10 +15,10 @@ const CHECK = 'check';
 type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
 /** Names the limit that refuses the uses of pages, or returns null. */
-function reachedLimit(limits: Limits): string | null {
+function reachedLimit(limits: Limits, sites: readonly string[]): string | null {
   if (limits === null) return null;
   const { daily, monthly, today, month, overage, page_overage } = limits;
-  const allowed = page_overage ? (overage ?? Number.POSITIVE_INFINITY) : 0;
+  const allowed = page_overage && sites.some(isReachable) ? (overage ?? Number.POSITIVE_INFINITY) : 0;
   if (daily !== null && (today ?? 0) >= daily + allowed) return 'today’s limit is reached';
   return monthly !== null && (month ?? 0) >= monthly + allowed ? 'this billing month’s limit is reached' : null;
 }
@@ -41,7 +42,7 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
-  const reached = passes ? reachedLimit(limits) : null;
+  const reached = passes ? reachedLimit(limits, sites) : null;
   const canUndo = registered === origin && sites.includes(origin);
   const canRegister = !passes && isRegistrable(origin) && canHaveOneOwner(origin);
   const act = () => (canUndo ? void changes.remove(CHECK, [origin]) : register(origin));
