@@ -173,7 +173,7 @@ CREATE TABLE refused_origins (
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 
--- The uses that limits refused, by day: a lower bound, because not every refusal is stored. A day is deleted when a use is refused 92 days
+-- The uses that limits refused, by day. Each retry counts, and not every refusal is stored. A day is deleted when a use is refused 92 days
 -- later, or with the business.
 CREATE TABLE limit_refusals (
   business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,

@@ -15,7 +15,7 @@ import { parseJson } from '../db/json.ts';
 import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { access, businesses, retiredTokens } from '../db/schema.ts';
-import { statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import type { newBusinessBody } from './operations.ts';
 import { usedKeyRule } from './rules.ts';
@@ -38,33 +38,38 @@ const isCreated = ({ token, decision }: Identity) =>
 
 /** The highest business id so far. Null in a new database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
-const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
+const readLastId = operatorStatement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))(
+  {},
+);
 
-const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
-  const row: NewRow<typeof businesses> = {
-    ...rowIn(businesses, $.fields),
-    id: $.id,
-    created_at: $.now,
-    updated_at: $.now,
-    decision: $.decision,
-    creation_key: creationKeyOf($),
-    creation_request: sql`unhex(${$.request})`,
-    billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
-    has_billing_changes: 0,
-  };
-  const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
-  const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
-  const isPossible = sql`${$.is_free} and (${$.id} is null or ${$.id} > ${lastId})`;
-  return builder
-    .insert(businesses)
-    .select(
-      sql`select ${rowValues(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
+const insertBusiness = operatorStatement(
+  [...IDENTITY, 'fields', 'id', 'hash', 'is_free', 'request'],
+  (permission, $) => {
+    const row: NewRow<typeof businesses> = {
+      ...rowIn(businesses, $.fields),
+      id: $.id,
+      created_at: $.now,
+      updated_at: $.now,
+      decision: $.decision,
+      creation_key: creationKeyOf($),
+      creation_request: sql`unhex(${$.request})`,
+      billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
+      has_billing_changes: 0,
+    };
+    const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
+    const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
+    const isPossible = sql`${$.is_free} and (${$.id} is null or ${$.id} > ${lastId})`;
+    return builder
+      .insert(businesses)
+      .select(
+        sql`select ${rowValues(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
         and not ${isKnown} and not ${isRetired}`,
-    )
-    .onConflictDoNothing({ target: businesses.token })
-    .returning({ id: businesses.id });
-});
-const recordCreation = statement([...IDENTITY, 'after'], (permission, $) =>
+      )
+      .onConflictDoNothing({ target: businesses.token })
+      .returning({ id: businesses.id });
+  },
+);
+const recordCreation = operatorStatement([...IDENTITY, 'after'], (permission, $) =>
   recordChange(
     permission,
     { subject: sql`'business'`, subject_id: sql`${businesses.id}` },
@@ -73,27 +78,27 @@ const recordCreation = statement([...IDENTITY, 'after'], (permission, $) =>
     sql`from ${businesses} cross join ${permission} where ${isCreated($)}`,
   ),
 );
-const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
+const insertSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
   builder
     .insert(access)
     .select(
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-const nameNewSites = statement([...IDENTITY, 'sites'], (_, $) =>
+const nameNewSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
   nameSites(
     sql`(select ${businesses.id} from ${businesses} where ${isCreated($)})`,
     sql`from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)}`,
   ),
 );
 /** Retires an imported token at creation, because a rotation can remove it later. A retired token can never be imported again. */
-const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
+const retireToken = operatorStatement([...IDENTITY, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
     .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
 /** Reads the business that this request created, or the one created earlier with the same idempotency key. */
-const created = statement(IDENTITY, (permission, $) =>
+const created = operatorStatement(IDENTITY, (permission, $) =>
   builder
     .select({
       ...businessAndEntries,

@@ -82,7 +82,7 @@ const formerToken = object('FormerToken', 'A token that was replaced and still w
 });
 
 const refusedByLimit = count(
-  'Minimum number of uses that a limit has refused since the current billing month began. They were not counted.',
+  'Number of uses that a limit has refused since the current billing month began, again for each retry. Some may be missing.',
 );
 
 const details = 'A business, its registered domains, its limits and its former tokens.';

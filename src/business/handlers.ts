@@ -15,7 +15,7 @@ import type { Businesses, DeletedBusiness } from './description.ts';
 import { operations } from './operations.ts';
 import { changedOverageErrors, LISTED_DAYS } from './rules.ts';
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
-import { businessesAfter, businessesOfUserAfter, businessInFull } from './statements.ts';
+import { businessesAfter, businessesOfUserAfter, businessInFull, pageBounds } from './statements.ts';
 import { claimHomeIn, updateBusiness } from './update.ts';
 
 export const routes = serve(operations, {
@@ -59,12 +59,12 @@ export const routes = serve(operations, {
   async updateBusiness(c) {
     const fields = c.req.valid('json');
     const { business_id } = c.get('call');
-    const check = ({ overage, page_overage }: Awaited<ReturnType<typeof updateBusiness>>) => {
+    const check = ({ overage, page_overage }: { overage: number | null; page_overage: number | null }) => {
       const errors = changedOverageErrors(fields, { overage, page_overage: page_overage === 1 });
       if (Object.keys(errors).length > 0) throw inputError(errors);
     };
     if (fields.user_id !== undefined) {
-      check((await c.get('ask')(businessInFull)).row); // a refused request must not claim a home
+      check((await c.get('ask')(pageBounds)).row); // a refused request must not claim a home
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);

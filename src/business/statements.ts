@@ -41,6 +41,14 @@ export const businessWithEntries = statement([], (permission) =>
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
 )({});
 
+/** Reads the verdict and what bounds the uses of pages. */
+export const pageBounds = statement([], (permission) =>
+  withVerdict(permission, {
+    overage: sql<number | null>`${permission.allowed_overage}`.as('overage'),
+    page_overage: sql<number | null>`${permission.page_overage}`.as('page_overage'),
+  }),
+)({});
+
 /** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission) =>
   builder

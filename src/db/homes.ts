@@ -9,8 +9,8 @@ import { isBeforeDeadline } from './call.ts';
 import { type Json, jsonObject, parseJson } from './json.ts';
 import { rowValues } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
-import { businesses, homes, importedTokens } from './schema.ts';
-import { operatorStatement, readVerdict, type Statement, statement, withVerdict } from './statement.ts';
+import { homes, importedTokens } from './schema.ts';
+import { operatorStatement, readVerdict, type Statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -59,7 +59,7 @@ const CLAIM = ['user_id', 'candidates', 'open', 'hash'] as const;
  * Assigns a user without a home to one of the `open` databases: the one with the fewest owners, or with the lowest number in a tie. Counts
  * the owners in the same statement, so concurrent callers see each other's claims.
  */
-const insertHome = statement(CLAIM, (permission, $) => {
+const insertHome = operatorStatement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
   const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.open})
     order by owners, number limit 1)`;
@@ -72,16 +72,16 @@ const insertHome = statement(CLAIM, (permission, $) => {
   );
 });
 /** Stores the current time in the home, because something is about to be created for the user (users/statements.ts). */
-const touchHome = statement(['user_id'], (permission, $) =>
+const touchHome = operatorStatement(['user_id'], (permission, $) =>
   builder
     .update(homes)
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} <> ${$.now}`)),
 );
-export const homeAfter = statement(['user_id'], (permission, $) =>
+export const homeAfter = operatorStatement(['user_id'], (permission, $) =>
   builder.select({ home: homeField(permission, $) }).from(permission),
 );
-const claimToken = statement(CLAIM, (permission, $) => {
+const claimToken = operatorStatement(CLAIM, (permission, $) => {
   const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
   const hasHome = sql`exists (select 1 from ${homes} where ${and(ofUser($.user_id), isCandidate)})`;
   return builder
@@ -93,7 +93,7 @@ const claimToken = statement(CLAIM, (permission, $) => {
     .onConflictDoNothing({ target: importedTokens.hash });
 });
 /** Reads the user's claim, if the user may import the token. */
-const ownClaim = statement(CLAIM, (permission, $) =>
+const ownClaim = operatorStatement(CLAIM, (permission, $) =>
   builder
     .select({ user_id: importedTokens.user_id })
     .from(importedTokens)
@@ -102,16 +102,12 @@ const ownClaim = statement(CLAIM, (permission, $) =>
 
 /** A database that takes longer to respond receives no new owners. */
 const PROBE_TIMEOUT_MS = 2000;
-/** Reads a real table, because a database without the migrations cannot serve requests. */
-const probe = statement([], (permission) =>
-  withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
-)({});
 /**
  * Returns the numbers of the databases that respond. If none responds, returns all of them, so that the next batch fails with the cause.
  */
 async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
-    numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
+    numbers.map((number) => withTimeout(askIn(number)(readVerdict), PROBE_TIMEOUT_MS).then(() => number)),
   );
   const up = probes.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   return up.length === 0 ? numbers : up;
@@ -163,7 +159,7 @@ export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})
   ) where number is not null)`;
-const selectUnbound = statement(['gaps'], (permission, $) =>
+const selectUnbound = operatorStatement(['gaps'], (permission, $) =>
   builder.select({ number: sql<number>`number` }).from(unboundWithOwners(ifPermitted(permission, $.gaps))),
 );
 

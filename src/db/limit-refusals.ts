@@ -23,7 +23,7 @@ export async function recordLimitRefusal(d1: D1Database, id: number, today: stri
   ]);
 }
 
-/** The number of uses that limits refused since the day `from`, at least. */
+/** The number of uses that limits refused since the day `from`. Counts each retry, and some may be missing. */
 export const refusedByLimit = (id: SQLWrapper, from: SQLWrapper) =>
   sql<number>`(select min(cast(total(${limitRefusals.count}) as integer), ${sql.raw(`${MAX_COUNT}`)}) from ${limitRefusals}
     where ${and(eq(limitRefusals.business_id, id), gte(limitRefusals.day, from))})`;

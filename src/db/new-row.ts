@@ -15,9 +15,7 @@ export const NEW_ID = sql`null`;
 /** Lists the values in the order of the table's columns, as Drizzle's `insert … select` requires. */
 export const rowValues = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
   sql.join(
-    Object.entries(getTableColumns(table))
-      .filter(([, { generated }]) => generated === undefined)
-      .map(([name]) => sql`${(row as Record<string, Value>)[name] ?? sql`null`}`),
+    Object.keys(getTableColumns(table)).map((name) => sql`${(row as Record<string, Value>)[name] ?? sql`null`}`),
     sql`, `,
   );
 

@@ -221,7 +221,7 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
-/** The uses that limits refused, at least. */
+/** The uses that limits refused. Counts each retry, and some may be missing. */
 export const limitRefusals = sqliteTable(
   'limit_refusals',
   { business_id: ownedBusinessId(), day: text().notNull(), count: integer().notNull() },

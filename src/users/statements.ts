@@ -9,7 +9,7 @@ import { isBeforeDeadline } from '../db/call.ts';
 import { boundHome, homeAfter, readHome } from '../db/homes.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from '../db/schema.ts';
-import { operatorStatement, readVerdict, statement, withVerdict } from '../db/statement.ts';
+import { operatorStatement, readVerdict, withVerdict } from '../db/statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
 
@@ -103,12 +103,12 @@ const STEPS = {
 };
 
 /** Erases the home, unless something was created for the user after the home was read. */
-const eraseHome = statement(['user_id', 'claimed_at'], (permission, $) => {
+const eraseHome = operatorStatement(['user_id', 'claimed_at'], (permission, $) => {
   const isOwn = eq(homes.user_id, ifPermitted(permission, $.user_id));
   return builder.delete(homes).where(and(isOwn, isBeforeDeadline, sql`${homes.claimed_at} is ${$.claimed_at}`));
 });
 /** Removes the user from claimed tokens. The claims remain, so the tokens cannot be imported again. */
-const disownTokens = statement(['user_id'], (permission, $) => {
+const disownTokens = operatorStatement(['user_id'], (permission, $) => {
   const isOwn = eq(importedTokens.user_id, ifPermitted(permission, $.user_id));
   const isHomeless = sql`not exists (select 1 from ${homes} where ${eq(homes.user_id, $.user_id)})`;
   return builder
