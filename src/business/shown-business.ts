@@ -26,7 +26,13 @@ const SEES_TOKEN: Record<Role, boolean> = { full: true, read: false, record: fal
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
   role === null || SEES_TOKEN[role] ? token : `bua_pk_…${token.slice(-4)}`;
 
-const shownBusiness = (verdict: Pick<Verdict, 'role'>, business: BusinessRow, entries: Entry[]): Business => ({
+/** Rows without columns that the description of the response does not have, because a response would show them. */
+type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;
+const shownBusiness = (
+  verdict: Pick<Verdict, 'role'>,
+  business: Shown<BusinessRow, Business>,
+  entries: Shown<Entry, Business['access_list'][number]>[],
+): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
   access_list: entries.toSorted((a, b) => a.id - b.id),

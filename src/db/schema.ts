@@ -1,6 +1,6 @@
 // Defines the tables of migrations/ for Drizzle. A test checks that this file matches them. Columns have the names used in responses.
 // STRICT, WITHOUT ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { type Column, isNotNull, sql } from 'drizzle-orm';
+import { type Column, getTableColumns, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { LinkRole, Role } from '../core/policy.ts';
@@ -333,15 +333,13 @@ export const runs = sqliteTable(
   (table) => [primaryKey({ columns: [table.name] })],
 );
 
-const columnsNamed = <Name extends keyof typeof businesses.$inferSelect>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, businesses[name]])) as Pick<typeof businesses, Name>;
-/** The columns of a business that responses show. */
-export const businessColumns = columnsNamed(
-  ...(['id', 'user_id', 'name', 'main_domain', 'site', 'country_id', 'business_size'] as const),
-  ...(['token', 'status', 'created_at', 'updated_at'] as const),
-);
-export const limitColumns = columnsNamed('daily_limit', 'monthly_limit', 'overage', 'page_overage', 'alert_at');
-export const billingColumns = columnsNamed('billing_day', 'has_billing_changes');
+const { daily_limit, monthly_limit, overage, page_overage, alert_at, billing_day, has_billing_changes, ...others } =
+  getTableColumns(businesses);
+export const limitColumns = { daily_limit, monthly_limit, overage, page_overage, alert_at };
+export const billingColumns = { billing_day, has_billing_changes };
+const { decision, creation_key, creation_request, ...shown } = others;
+/** The columns of a business that responses show. `Business` must describe each of them (shown-business.ts). */
+export const businessColumns = shown;
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;
