@@ -18,6 +18,7 @@ import { metered } from '../src/db/meter.ts';
 import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings, Clock, Log } from '../src/env.ts';
 import { boundTo } from './ask.ts';
+import { SHOP } from './business.ts';
 import { expectValidRequest, expectValidResponse } from './contract.ts';
 import { logged } from './log-lines.ts';
 import type { AnyRoute } from './routes.ts';
@@ -258,10 +259,8 @@ export const ask = (route: AnyRoute, business: { id: number | string }, options:
 
 let user = 1000;
 
-/** The columns are in the order of a business's fields in responses. */
-const INSERT_BUSINESS = `insert into businesses
-  (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
+const insertBusiness = (row: object) =>
+  `insert into businesses (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')}) returning id`;
 const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
   select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
 /** Starts a statement that stores changes. `select` follows. */
@@ -283,19 +282,16 @@ export async function newBusiness(
   const row = {
     user_id,
     name: `Business of ${user_id}`,
-    main_domain: 'acme.example',
-    site: 'https://acme.example',
-    country_id: 1,
-    business_size: 'small',
+    ...SHOP,
     token: fields.token ?? newCredential('bua_pk_', number),
-    status: fields.status ?? 'active',
+    ...(fields.status !== undefined && { status: fields.status }),
     created_at: stamp,
     updated_at: stamp,
   };
   const key = newCredential('bua_sk_', number);
   const claimed = env.DB.prepare(INSERT_HOME).bind(user_id, number).run();
   const [made] = await d1.batch<{ id: number }>([
-    d1.prepare(INSERT_BUSINESS).bind(...Object.values(row)),
+    d1.prepare(insertBusiness(row)).bind(...Object.values(row)),
     d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
     d1.prepare(INSERT_NAMES).bind(row.token, JSON.stringify(fields.sites ?? [])),
     d1.prepare(INSERT_KEY).bind(user_id, await sha256Hex(key), key.slice(-4), stamp),

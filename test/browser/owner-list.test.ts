@@ -4,6 +4,7 @@ import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays } from '../../src/core/time.ts';
+import { listedBusiness } from '../business.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
 import { holdFrames, stepsOn } from './steps.ts';
@@ -31,12 +32,7 @@ async function visitMany(): Promise<void> {
 const LAST_DAY = '2026-03-30';
 function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness {
   const used = Array.from({ length: 56 }, (_, index) => ({ date: addDays(LAST_DAY, index - 55), count: id }));
-  return {
-    ...{ id, user_id: 1, name: `Store ${id}`, main_domain: `store-${id}.example`, site: `https://store-${id}.example` },
-    ...{ country_id: 1, business_size: 'small', token: 'bua_pk_x', status: 'active' },
-    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
-    ...{ used, limits: null, refused_origins: 0, refused_by_limit: 0, ...more },
-  };
+  return listedBusiness({ id, name: `Store ${id}`, main_domain: `store-${id}.example`, used, ...more });
 }
 
 type Answer = (route: Route, json: object) => Promise<void>;

@@ -9,6 +9,7 @@ import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
 import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
 import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
+import { listedBusiness } from '../business.ts';
 
 /** Returns the 56 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>
@@ -16,24 +17,8 @@ const days = (...counts: number[]) =>
     date: addDays('2026-03-30', index - 55),
     count: counts[index - 56 + counts.length] ?? 0,
   }));
-const business = (id: number, name: string, more: Partial<ListedBusiness> = {}): ListedBusiness => ({
-  id,
-  user_id: 1,
-  name,
-  main_domain: `shop-${id}.example`,
-  site: `https://shop-${id}.example`,
-  country_id: 1,
-  business_size: 'small',
-  token: 'bua_pk_x',
-  status: 'active',
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-  used: days(),
-  limits: null,
-  refused_origins: 0,
-  refused_by_limit: 0,
-  ...more,
-});
+const business = (id: number, name: string, more: Partial<ListedBusiness> = {}) =>
+  listedBusiness({ id, name, main_domain: `shop-${id}.example`, used: days(), ...more });
 
 /** Returns a generator of pseudorandom numbers, the same in each run. */
 function* noise(seed: number) {
