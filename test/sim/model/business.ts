@@ -213,12 +213,11 @@ export function overageError(isOfPages: boolean): Record<string, string[]> {
 }
 
 type Fields = Partial<Omit<Business, 'alert_at'>> & { alert_at?: number[]; billing_day?: number };
-const TEXTS = ['name', 'main_domain', 'business_size'] as const;
-/** A line without the spaces around it. */
-const trimmed = (fields: Json): Fields => ({
-  ...fields,
-  ...Object.fromEntries(TEXTS.flatMap((name) => (name in fields ? [[name, `${fields[name]}`.trim()]] : []))),
-});
+/** Lines without the spaces around them. No other text may have any. */
+const trimmed = (fields: Json): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value]),
+  );
 
 export function updateBusiness(call: Call, sent: Json) {
   const { state, now } = call;

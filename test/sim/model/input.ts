@@ -54,14 +54,17 @@ const listOf =
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const DAY = 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD';
-const LINE =
-  'must be one line of 1 to 255 characters with visible text, and without control characters or direction overrides';
-const isLine = (value: unknown) =>
-  typeof value === 'string' &&
-  value.trim().length <= 255 &&
-  /[^\s\u200b\u2800]/.test(value) &&
-  !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(value.trim());
-const line = rule(isLine, LINE);
+/** A line of at most `most` characters without the spaces around it, which are not stored. */
+const lineOf = (most: number): Check =>
+  rule(
+    (value) => typeof value === 'string' && isLine(value.trim(), most),
+    `must be one line of 1 to ${most} characters with visible text, and without control characters or direction overrides`,
+  );
+const isLine = (text: string, most: number) =>
+  text.length <= most &&
+  /[^\s\u200b\u2800]/.test(text) &&
+  !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text);
+const line = lineOf(255);
 const NUMBER = 'must be a positive whole number, such as 7';
 const number = integer(1, MAX, NUMBER);
 const url = rule(
@@ -185,8 +188,6 @@ const isReturnUrl = (value: unknown) =>
   typeof value === 'string' &&
   value.length <= 2000 &&
   /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])[^\s@]+$/.test(value);
-const NAME =
-  'must be one line of 1 to 64 characters with visible text, and without control characters or direction overrides';
 export const consoleLink = object(
   {
     business_id: optional(number),
@@ -200,7 +201,7 @@ export const consoleLink = object(
         ),
       ),
     ),
-    as: optional(rule((value) => isLine(value) && `${value}`.trim().length <= 64, NAME)),
+    as: optional(lineOf(64)),
     can_create_keys: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
