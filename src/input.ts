@@ -1,6 +1,6 @@
 // Building blocks of the schemas of queries and bodies, and the rules that several operations share.
 import * as z from 'zod/mini';
-import { isLine, LINE_RULE, MAX_LINE_LENGTH } from './core/fields.ts';
+import { isLine, lineRule, MAX_LINE_LENGTH } from './core/fields.ts';
 import { parseId } from './core/request.ts';
 import { INSTANT, isDay, MAX_INSTANT_LENGTH, parseInstant } from './core/time.ts';
 
@@ -90,8 +90,9 @@ export const HTTP = '[Hh][Tt][Tt][Pp][Ss]?';
 export const CONTROL = '\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069';
 
 /** Checks the length first, because normalizing a long text can take long. */
-export const lineOf = (maxLength: number, rule: string) =>
-  described(
+export function lineOf(maxLength: number) {
+  const rule = lineRule(maxLength);
+  return described(
     z.string(rule).check(
       z.maxLength(maxLength, { error: rule, abort: true }),
       z.trim(),
@@ -100,8 +101,9 @@ export const lineOf = (maxLength: number, rule: string) =>
     ),
     { minLength: 1, pattern: `^\\s*[^\\s${CONTROL}](?:[^${CONTROL}]*[^\\s${CONTROL}])?\\s*$` },
   );
+}
 
-export const line = lineOf(MAX_LINE_LENGTH, LINE_RULE);
+export const line = lineOf(MAX_LINE_LENGTH);
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
 export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';

@@ -9,10 +9,9 @@ export const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/
 /** U+2800, the blank Braille pattern, counts as a symbol but is invisible. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-const lineRule = (maxLength: number): string =>
+export const lineRule = (maxLength: number): string =>
   `must be one line of 1 to ${maxLength} characters with visible text, and without control characters or direction overrides`;
-export const LINE_RULE = lineRule(MAX_LINE_LENGTH);
-export const isLine = (text: string, maxLength = MAX_LINE_LENGTH): boolean =>
+export const isLine = (text: string, maxLength: number): boolean =>
   text.length <= maxLength && VISIBLE.test(text) && !MISLEADING.test(text);
 
 const MAX_SERVICE_NAME_LENGTH = 60;
@@ -20,7 +19,3 @@ export const SERVICE_NAME_RULE = lineRule(MAX_SERVICE_NAME_LENGTH);
 /** Accepts any type, because variables in wrangler.toml can be any JSON value. */
 export const isServiceName = (name: unknown): boolean =>
   typeof name === 'string' && isLine(name, MAX_SERVICE_NAME_LENGTH);
-
-/** For the person whom a console link names in the list of changes. */
-export const MAX_ACTOR_NAME_LENGTH = 64;
-export const ACTOR_NAME_RULE = lineRule(MAX_ACTOR_NAME_LENGTH);

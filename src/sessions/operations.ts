@@ -1,12 +1,13 @@
 // Console sessions, and the links that open them.
 import * as z from 'zod/mini';
 import { CODE } from '../core/credential.ts';
-import { ACTOR_NAME_RULE, MAX_ACTOR_NAME_LENGTH } from '../core/fields.ts';
 import { LINK_ROLES, NO_OPERATOR, OPERATOR, READERS } from '../core/policy.ts';
 import { CONTROL, described, HTTP, lineOf, positiveInteger, strict, wholeNumber } from '../input.ts';
 import { define } from '../operation.ts';
 import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE, wideLinkErrors } from './rules.ts';
 
+/** For the person whom the link names in the list of changes. */
+const MAX_ACTOR_NAME_LENGTH = 64;
 const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
 const returnUrl = described(z.string(RETURN_URL_RULE).check(z.refine(isReturnUrl, RETURN_URL_RULE)), {
@@ -20,7 +21,7 @@ export const consoleLinkBody = strict(
     role: z.optional(z.enum(LINK_ROLES, LINK_ROLE_RULE)),
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
     return_url: z.optional(z.nullable(returnUrl)),
-    as: z.optional(lineOf(MAX_ACTOR_NAME_LENGTH, ACTOR_NAME_RULE)),
+    as: z.optional(lineOf(MAX_ACTOR_NAME_LENGTH)),
     can_create_keys: z.optional(z.boolean('must be true or false')),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
