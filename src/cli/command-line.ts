@@ -45,7 +45,8 @@ const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
 /** Returns a field's rule, which is the error message of its schema. For a list, returns the rule for its entries. */
 function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
-  return inWords(error?.issues[0]?.message ?? '');
+  const rule = inWords(error?.issues[0]?.message ?? '');
+  return accepts(field.schema, null) && !rule.includes(' none ') ? `${rule}, or none` : rule;
 }
 const inWords = (rule: string) => rule.replace('null for', 'none for').replace(', and must appear only once', '');
 const exampleOf = (field: Field) => /(?:such as|in the format) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';

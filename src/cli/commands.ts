@@ -78,7 +78,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'business update ID': {
     ...requestOf(business.updateBusiness),
-    does: 'Changes the given fields. Use none to remove a limit.',
+    does: 'Changes the given fields.',
   },
   'business status ID STATUS': {
     ...requestOf(business.updateBusiness),

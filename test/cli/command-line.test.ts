@@ -36,7 +36,7 @@ describe('help', () => {
       --business must be a positive whole number, such as 7
       --role must be full or read
       --minutes must be a whole number from 1 to 1440
-      --return-url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters
+      --return-url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters, or none
       --as must be one line of 1 to 64 characters with visible text, and without control characters or direction overrides
 `);
   });
