@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { shapeOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import {
   allowsKeys,
@@ -97,6 +98,23 @@ test('nothing is missing for any operation', async () => {
         : [`test/sim/model/model.ts: a path of ${name}, and its answer`]),
     ]),
   ];
+  expect(missing).toEqual([]);
+});
+
+/** How each file writes the name of a member. */
+const WRITTEN: [file: string, isWritten: (member: string) => RegExp][] = [
+  ['test/sim/model/input.ts', (member) => new RegExp(`\\b${member}[:,]`)],
+  ['test/sim/steps.ts', (member) => new RegExp(`\\b${member}[:,]`)],
+  ['docs/api.md', (member) => new RegExp(`["\`]${member}["\`]`)],
+];
+test.each(WRITTEN)('%s knows every member of every body', (file, isWritten) => {
+  const text = read(file);
+  const missing = all.flatMap(({ id, rules }) =>
+    rules
+      .flatMap(({ body }) => (body === undefined ? [] : Object.keys(shapeOf(body))))
+      .filter((member) => !isWritten(member).test(text))
+      .map((member) => `${member} of ${id}`),
+  );
   expect(missing).toEqual([]);
 });
 
