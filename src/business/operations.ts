@@ -56,6 +56,7 @@ const url = described(z.string(URL_RULE).check(z.refine(isUrl, URL_RULE)), {
   pattern: `^${HTTP}://[^\\s${CONTROL}]+$`,
 });
 
+/** What responses show beside `limits`. A change may omit any. */
 const fields = {
   user_id: positiveInteger,
   name: line,
@@ -66,6 +67,7 @@ const fields = {
 };
 
 const percent = wholeNumber(1, MAX_PERCENT, PERCENT_RULE);
+/** What responses show as `limits`. */
 const limits = {
   daily_limit: limit,
   monthly_limit: limit,
