@@ -1,11 +1,8 @@
 // Writes the invoices (docs/product.md). Run it a few minutes after each midnight (UTC). Replace the price.
-//
-// For Stripe, send a meter event for each row with units above 0, and issue a credit note for a row below 0. Store each identifier that you
-// sent, because Stripe rejects duplicates only within a day.
-//   identifier                   business_id, starts_on and kind, joined by -
-//   payload[stripe_customer_id]  your Stripe customer for user_id
-//   payload[value]               units
-//   timestamp                    of a month row, the end of ends_on; otherwise now, because Stripe accepts events of the last 35 days
+// For Stripe, send a meter event for a row with units above 0, and issue a credit note for a row below 0. Store each identifier that you
+// sent, because Stripe rejects duplicates only within a day: business_id, starts_on and kind, joined by "-". payload[value] is units, and
+// payload[stripe_customer_id] your Stripe customer for user_id. The timestamp of a month row is the end of ends_on, and otherwise now,
+// because Stripe accepts events of the last 35 days.
 import { DatabaseSync } from 'node:sqlite';
 
 const { API, RECORD_KEY, DATABASE = 'product.db' } = process.env;

@@ -1,6 +1,4 @@
 // Records a use before each work (docs/product.md). It knows its customers, so an outage does not stop it. Replace the login and the work.
-// It leaves out quantities, credit for work that fails, and refusals before a restart. Uses that the service never accepts stay in the
-// outbox, and the log says why.
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
