@@ -12,7 +12,7 @@ import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
-import { markKeyUsed } from './db/last-use.ts';
+import { markUsed } from './db/last-use.ts';
 import { recordLimitRefusal } from './db/limit-refusals.ts';
 import { OPEN } from './db/permission.ts';
 import { recordOrigin } from './db/refused-origins.ts';
@@ -241,7 +241,7 @@ function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { i
       throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : refusedCall(row.refusal, call);
     }
     permission.isGranted = true;
-    const { unmarked_key, time_left } = row;
+    const { unmarked, time_left } = row;
     if (time_left <= 0) throw unavailable(new Error('the batch started after its deadline and did nothing'));
     // A step may still have run into the deadline if the database's clock is ahead of ours.
     if (steps !== undefined && time_left * 1000 <= databaseClock().getTime() - sent) {
@@ -251,9 +251,7 @@ function newAsk(c: Context<Guarded>, call: Call, number: number, permission: { i
       );
     }
     if (row.refusal === OPEN) afterResponse(c, 'remember_origin', () => rememberIfAllowed(c, d1, call, 1));
-    if (unmarked_key !== null) {
-      afterResponse(c, 'mark_key_used', () => markKeyUsed(d1, unmarked_key, dayOf(call.now)));
-    }
+    if (unmarked !== null) afterResponse(c, 'mark_used', () => markUsed(d1, unmarked, dayOf(call.now)));
     return { ...rows, row, bytes };
   };
 }

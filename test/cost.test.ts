@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Cost, noCost } from '../src/db/batch.ts';
-import { markKeyUsed } from '../src/db/last-use.ts';
+import { markUsed } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
 import { recordOrigin } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
@@ -441,7 +441,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   test('a key’s first use of the day writes one row after the response', async () => {
     const cost = noCost();
     const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
-    await markKeyUsed(metered(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
+    await markUsed(metered(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
   });
 

@@ -83,7 +83,7 @@ test('work after a response stops after ten seconds and logs a line', async () =
   expect((await app.fetch(request, hanging, context)).status).toBe(200);
   await vi.advanceTimersByTimeAsync(DEADLINE_MS + 1000);
   expect(errors).toEqual([
-    expect.objectContaining({ operation: 'mark_key_used', error: expect.stringContaining('no response within') }),
+    expect.objectContaining({ operation: 'mark_used', error: expect.stringContaining('no response within') }),
   ]);
 });
 

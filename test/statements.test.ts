@@ -73,7 +73,7 @@ const LIMITS = {
   month_ends_on: true,
 } as const;
 const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
-const REFUSAL = { refusal: true, role: true, unmarked_key: true, time_left: true } as const;
+const REFUSAL = { refusal: true, role: true, unmarked: true, time_left: true } as const;
 
 test('recording and reading usage return exactly the fields of the row types', async () => {
   const ofUse = { counted: COUNT, remembered: null, reached: null };

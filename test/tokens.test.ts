@@ -40,6 +40,35 @@ test('former tokens number at most five, and a sixth replaces the oldest', async
   expect(await Promise.all(tokens.map(read))).toEqual([401, 401, 200, 200, 200, 200, 200, 200]);
 });
 
+test('a former token shows the day of its last permitted call, which is written once a day, and reads at most four rows more', async () => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const visit = async (day: string, origin = 'https://a.example') => {
+    const at = new Date(`${day}T13:00:00Z`);
+    const { cost, later } = await call('POST', business.usage, { as: business.token, origin, at });
+    return { read: cost.rows_read, written: later.rows_written };
+  };
+  const details = (as: string) => call('GET', `/api/v1/business/${business.id}`, { as });
+  const lastUse = async () => {
+    const { body } = await details(business.key);
+    return body.data.former_tokens.map(({ last_used_on }: { last_used_on: string | null }) => last_used_on);
+  };
+  await visit('2026-03-14');
+  const { read, written } = await visit('2026-03-14'); // the current token
+  expect(written).toBe(0);
+  await rotated(business, { body: { keep_old: '7d' } });
+  await visit('2026-03-14', 'https://evil.example');
+  expect(await lastUse()).toEqual([null]);
+  const marks: number[] = [];
+  for (const day of ['2026-03-15', '2026-03-15', '2026-03-16']) {
+    const cost = await visit(day);
+    marks.push(cost.written);
+    expect(cost.read).toBeLessThanOrEqual(read + 4);
+  }
+  expect(marks).toEqual([1, 0, 1]);
+  expect(await lastUse()).toEqual(['2026-03-16']);
+  expect((await details(business.token)).status).toBe(403); // whoever finds a token in a page does not see it
+});
+
 describe('a rotation gets 422 and does not change the token for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
   const KEEP = 'keep_old must be a whole number of hours or days, from 1h to 30d, such as 24h';

@@ -79,6 +79,7 @@ export type Business = z.infer<typeof business>;
 const formerToken = object('FormerToken', 'A token that was replaced and still works.', {
   last_four: text('Its last four characters.'),
   expires_at: time('it stops working'),
+  last_used_on: z.nullable(day('Day of its last permitted call since it was replaced, UTC.')),
 });
 
 const refusedByLimit = count(
@@ -212,7 +213,7 @@ still works. A read-only API key receives only the last four characters of the c
     success: ok('The business with its domains, limits and former tokens.', businessDetails, {
       business: {
         ...detailsOf(SHOP),
-        former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
+        former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z', last_used_on: '2026-03-03' }],
       },
     }),
   },

@@ -107,6 +107,15 @@ const invalidity: Record<CallShape['caller'], SQL> = {
   code: NULL,
 };
 
+/** What to mark as used today: the id of a key, or a former token. Null if it is marked. The current token needs no lookup. */
+const unmarked: Record<CallShape['caller'], SQL> = {
+  key: sql`case when ${apiKeys.last_used_on} is not ${$call.today} then ${apiKeys.id} end`,
+  token: sql`case when ${businesses.token} <> ${$call.lookup_value} then (select ${formerTokens.token} from ${formerTokens}
+    where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.last_used_on} is not ${$call.today}) end`,
+  operator: NULL,
+  code: NULL,
+};
+
 /**
  * Builds a call's permission as a subquery. It selects the `refusal`, which is null or OPEN if the call is permitted, and the columns of
  * the business and the key that statements need. The key's columns are null unless the caller uses an API key. It returns no row if the
@@ -127,8 +136,8 @@ export function permissionFor(shape: CallShape) {
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
     role: ofKey<Role>(apiKeys.role, 'role'),
-    last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
     is_session: ofKey<number>(isSession, 'is_session'),
+    unmarked: sql<number | string | null>`${unmarked[shape.caller]}`.as('unmarked'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
     ...limitColumns,
@@ -168,10 +177,7 @@ export type Permission = ReturnType<typeof permissionFor>;
 export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
   role: permission.role,
-  /** The id of the key if this is the key's first call today. Otherwise null. */
-  unmarked_key: sql<
-    number | null
-  >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
+  unmarked: permission.unmarked,
   /** The seconds until the deadline, by the database's clock. */
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
@@ -179,7 +185,8 @@ export type Verdict = {
   refusal: Refusal | Invalidity | typeof OPEN | null;
   /** The role of an API key or a session. Null for any other caller. */
   role: Role | null;
-  unmarked_key: number | null;
+  /** The id of the key, or the former token, if this is its first call today. Otherwise null. */
+  unmarked: number | string | null;
   time_left: number;
 };
 

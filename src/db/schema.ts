@@ -199,6 +199,8 @@ export const formerTokens = sqliteTable(
     business_id: businessId(),
     expires_at: text().notNull(),
     place: integer().notNull(),
+    /** The day of its last permitted call since it was replaced. */
+    last_used_on: text(),
   },
   (table) => [
     primaryKey({ columns: [table.token] }),

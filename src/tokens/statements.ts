@@ -5,7 +5,7 @@ import { change, decidedId, isDecided, lastFour } from '../db/change.ts';
 import { asJson, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { businesses, formerTokens } from '../db/schema.ts';
-import { builder } from '../db/text.ts';
+import { builder, NULL } from '../db/text.ts';
 
 const MAX_FORMER_TOKENS = 5;
 
@@ -13,12 +13,12 @@ const MAX_FORMER_TOKENS = 5;
 const formerToken = (business_id: SQL | Column) =>
   sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
 
+const { token, expires_at, place, last_used_on } = formerTokens;
+const named = { last_four: sql<string>`substr(${token}, -4)`, expires_at };
+
 /** A business's former tokens that still work, for responses, in the order in which they were replaced. */
-export function formerTokensOf(business_id: SQL | Column) {
-  const { token, expires_at, place } = formerTokens;
-  const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
-  return selectOne(jsonList(shown, place), formerToken(business_id));
-}
+export const formerTokensOf = (business_id: SQL | Column) =>
+  selectOne(jsonList(jsonObject({ ...named, last_used_on }), place), formerToken(business_id));
 
 const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
@@ -43,6 +43,7 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
           business_id: businesses.id,
           expires_at: $.keep_until,
           place: nextPlace,
+          last_used_on: NULL,
         })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
       ),
     applied: ($) =>
@@ -76,7 +77,8 @@ export const rotateToken = (token: string, keep_until: string | null) => rotatio
 
 const stop = change('stop_former_tokens', [], {
   decideIf: () => sql`exists (select 1 ${formerToken(businesses.id)})`,
-  before: ($) => jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
+  before: ($) =>
+    jsonObject({ tokens: asJson(selectOne(jsonList(jsonObject(named), place), formerToken(sql`${$.business_id}`))) }),
   apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
 });
 /** Invalidates all former tokens immediately. Returns the business if any of them still worked. */

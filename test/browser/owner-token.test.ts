@@ -95,7 +95,6 @@ describe('replacing the token', () => {
     const { token } = await business.stored();
     expect(token).not.toBe(business.token);
     await page.locator('pre', { hasText: `token="${token}"` }).waitFor();
-    expect(await statusWith(business, business.token)).toBe(status);
     const said = await page.locator('.done').innerText();
     expect(said).toMatch(
       status === 200
@@ -105,11 +104,15 @@ describe('replacing the token', () => {
         : `The new token is ${tail(token)}. The old one no longer works. Paste the new tag into your pages.`,
     );
     const end = said.match(/works until (.* UTC)/)?.[1];
+    const left = choice.includes('24') ? 'in 23 hours' : 'in 6 days';
+    const listed = (use: string) =>
+      end === undefined ? [] : [`${tail(business.token)} works until ${end} (${left}). ${use}`];
     expect(await working()).toEqual(
-      end === undefined
-        ? []
-        : [`${tail(business.token)} works until ${end} (${choice.includes('24') ? 'in 23 hours' : 'in 6 days'})`],
+      listed('Not used since it was replaced. If that was more than a day ago, it is safe to stop.'),
     );
+    expect(await statusWith(business, business.token)).toBe(status);
+    await button('Refresh').click();
+    await eventually(working).toEqual(listed('Used today.'));
     await expectAccessible(page);
     await goTo(page, 'changes');
     await page.getByText('Token replaced').waitFor();

@@ -114,10 +114,11 @@ CREATE TABLE imported_days (
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE former_tokens (
-  token       TEXT    NOT NULL PRIMARY KEY,
-  business_id INTEGER NOT NULL REFERENCES businesses (id),
-  expires_at  TEXT    NOT NULL,
-  place       INTEGER NOT NULL -- 1, 2, 3 …: the order in which a business's tokens were replaced. If there are too many, the first goes
+  token        TEXT    NOT NULL PRIMARY KEY,
+  business_id  INTEGER NOT NULL REFERENCES businesses (id),
+  expires_at   TEXT    NOT NULL,
+  place        INTEGER NOT NULL, -- 1, 2, 3 …: the order in which a business's tokens were replaced. If there are too many, the first goes
+  last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__') -- the day of the last permitted call since it was replaced
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
@@ -512,7 +513,7 @@ INSERT INTO imported_days VALUES
 (3,'2026-03-07'),
 (3,'2026-03-08');
 INSERT INTO former_tokens VALUES
-('bua_pk_028HVhl0pngW6crqlqYiLdOUtOO7byS30M',1,'2026-03-21T13:00:00.000000Z',1);
+('bua_pk_028HVhl0pngW6crqlqYiLdOUtOO7byS30M',1,'2026-03-21T13:00:00.000000Z',1,NULL);
 INSERT INTO refused_origins VALUES
 (1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0);
 INSERT INTO limit_refusals VALUES

@@ -5,6 +5,7 @@ import {
   type Done,
   doneWords,
   formatLastFour,
+  lastUseWords,
   refreshDelayMs,
   remainingWords,
   validAt,
@@ -13,7 +14,11 @@ import {
 const NOW = Date.parse('2026-11-22T07:21:00Z');
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const token = (last_four: string, ms = HOUR) => ({ last_four, expires_at: new Date(NOW + ms).toISOString() });
+const token = (last_four: string, ms = HOUR, last_used_on: string | null = null) => ({
+  last_four,
+  expires_at: new Date(NOW + ms).toISOString(),
+  last_used_on,
+});
 
 test('an old token is valid until just before its expiry', () => {
   const former = [token('aaaa', 1), token('bbbb', 0), token('cccc', -1)];
@@ -48,6 +53,14 @@ test.each([
 test('the list of old tokens refreshes each minute and exactly at the next expiry', () => {
   expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR)])).toBe(MINUTE);
   expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR), token('bbbb', 900), token('cccc', -900)])).toBe(900);
+});
+
+test.each([
+  [null, 'Not used since it was replaced. If that was more than a day ago, it is safe to stop.'],
+  ['2026-11-22', 'Used today.'],
+  ['2026-11-21', 'Last used on Nov 21, 2026.'],
+])('an old token that was last used on %s says so', (day, words) => {
+  expect(lastUseWords(token('aaaa', HOUR, day), NOW)).toBe(words);
 });
 
 test('old tokens are named by their last four characters', () => {

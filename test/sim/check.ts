@@ -390,6 +390,7 @@ function isSame(row: Row, stored: Row): boolean {
 /** Whether a Worker may have ended before it stored this after its response. */
 const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
+  (table === 'former_tokens' && unsure.former.includes(row.token as string)) ||
   (table === 'refused_origins' && unsure.refused.includes(row.business_id as number)) ||
   (table === 'limit_refusals' && unsure.limited.includes(row.business_id as number));
 
@@ -400,6 +401,13 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
     if (key === undefined || `${stored.last_used_on ?? ''}` > `${key.last_used_on}`) return false;
     key.last_used_on = stored.last_used_on as string | null;
     row.last_used_on = key.last_used_on;
+    return false; // its other columns must be equal
+  }
+  if (table === 'former_tokens') {
+    const former = state.former.find(({ token }) => token === row.token);
+    if (former === undefined || `${stored.last_used_on ?? ''}` > `${former.last_used_on}`) return false;
+    former.last_used_on = stored.last_used_on as string | null;
+    row.last_used_on = former.last_used_on;
     return false; // its other columns must be equal
   }
   if (table === 'limit_refusals') {

@@ -4,7 +4,7 @@
 select
   refusal,
   role,
-  case when last_used_on is not :today then key_id end as unmarked_key,
+  unmarked,
   :deadline - unixepoch('subsec') as time_left,
   json_object(
     'id',

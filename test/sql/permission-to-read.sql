@@ -26,8 +26,16 @@ select
   null as key_user_id,
   null as key_business_id,
   null as role,
-  null as last_used_on,
   null as is_session,
+  case
+    when businesses.token <> :lookup_value then (
+      select former_tokens.token
+      from former_tokens
+      where
+        former_tokens.token = :lookup_value
+        and former_tokens.last_used_on is not :today
+    )
+  end as unmarked,
   null as key_session_of,
   null as key_actor_name,
   daily_limit,

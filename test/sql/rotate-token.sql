@@ -68,7 +68,7 @@ where
   );
 
 -- kept
-insert into former_tokens (token, business_id, expires_at, place)
+insert into former_tokens (token, business_id, expires_at, place, last_used_on)
 select
   businesses.token,
   businesses.id,
@@ -77,7 +77,8 @@ select
     select coalesce(max(former_tokens.place), 0) + 1
     from former_tokens
     where former_tokens.business_id = businesses.id
-  )
+  ),
+  null
 from businesses
 where
   (

@@ -73,10 +73,13 @@ export const workingTokens = (state: State, business_id: number, now: number) =>
     .toSorted((a, b) => a.place - b.place);
 const shownTokens = (state: State, business_id: number, now: number) =>
   workingTokens(state, business_id, now).map(({ token, expires_at }) => ({ last_four: lastFour(token), expires_at }));
+const usedTokens = (state: State, business_id: number, now: number) =>
+  // Marked after responses, so requests at the same time may not see each other's.
+  shownTokens(state, business_id, now).map((token) => ({ ...token, last_used_on: ANY }));
 
 const details = (call: Call) => {
   const business = businessOf(call);
-  const former_tokens = shownTokens(call.state, business.id, call.now);
+  const former_tokens = usedTokens(call.state, business.id, call.now);
   // Counted after responses, so requests at the same time may not see each other's. The list of businesses is exact.
   return success({ ...withSites(call), limits: limitsOf(call, business), refused_by_limit: ANY, former_tokens });
 };
@@ -180,7 +183,9 @@ export function rotateToken(call: Call, keep_old: string | undefined) {
   const kept =
     until === null
       ? []
-      : [...own, { token: old, business_id: business.id, expires_at: until, place }].slice(-MAX_FORMER);
+      : [...own, { token: old, business_id: business.id, expires_at: until, place, last_used_on: null }].slice(
+          -MAX_FORMER,
+        );
   state.former = [...others, ...kept];
   state.spent.push(old);
   business.token = newMarker(state);

@@ -15,8 +15,8 @@ export type Expected = {
   code: string | null;
   /** Null is a header that must be absent. */
   headers: Record<string, string | null>;
-  /** What the Worker stores after the response: the day of a key's last use, an origin of a business, and uses that its limits refused. */
-  after: { key: number | null; refused: number | null; limited: number | null };
+  /** What the Worker stores after the response: the day of the last use of a key or a former token, an origin of a business, and uses that its limits refused. */
+  after: { key: number | null; former: string | null; refused: number | null; limited: number | null };
 };
 
 export type Call = {

@@ -130,7 +130,7 @@ export class Model {
 
   /** What the service must answer at `now`, whose effect the state then has. `isLate`: its batch starts at its deadline or after it. */
   answer(request: Plain, now: number, isLate = false): Expected {
-    const after: Expected['after'] = { key: null, refused: null, limited: null };
+    const after: Expected['after'] = { key: null, former: null, refused: null, limited: null };
     try {
       throw this.#answer(request, now, isLate, after);
     } catch (answer) {
@@ -142,8 +142,9 @@ export class Model {
   }
 
   /** What was to be stored after a response may not have been stored. */
-  forgetAfter({ key, refused, limited }: Expected['after']): void {
+  forgetAfter({ key, former, refused, limited }: Expected['after']): void {
     if (key !== null) this.state.unsure.keys.push(key);
+    if (former !== null) this.state.unsure.former.push(former);
     if (refused !== null) this.state.unsure.refused.push(refused);
     if (limited !== null) this.state.unsure.limited.push(limited);
   }
@@ -243,6 +244,11 @@ export class Model {
       if (key !== null && key.last_used_on !== dayOf(now)) {
         key.last_used_on = dayOf(now);
         after.key = key.id;
+      }
+      const former = state.former.find(({ token }) => ofToken !== null && reveal(state, token) === bearerIn(headers));
+      if (former !== undefined && former.last_used_on !== dayOf(now)) {
+        former.last_used_on = dayOf(now);
+        after.former = former.token;
       }
       if (isOpen && origin !== null && isRegistrable(origin)) {
         noteOrigin(state, business.id, origin, 1, now);

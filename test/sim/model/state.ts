@@ -22,7 +22,13 @@ export type Business = typeof DEFAULTS & {
   creation: { user_id: number; key: string; request: string } | null;
 };
 export type Entry = { id: number; business_id: number; site: string; created_at: string; updated_at: string };
-export type Former = { token: string; business_id: number; expires_at: string; place: number };
+export type Former = {
+  token: string;
+  business_id: number;
+  expires_at: string;
+  place: number;
+  last_used_on: string | null;
+};
 /** An API key, or a session if `ends_at` is set. */
 export type Key = {
   id: number;
@@ -142,8 +148,8 @@ export type State = {
   markers: number;
   /** Tokens, keys and codes that no longer work, or may no longer work, for callers who use them nevertheless. */
   spent: string[];
-  /** What work after a response would have stored, but perhaps did not: ids of keys, and of businesses whose refusals are uncertain. */
-  unsure: { keys: number[]; refused: number[]; limited: number[] };
+  /** What work after a response would have stored, but perhaps did not: ids of keys, former tokens, and ids of businesses. */
+  unsure: { keys: number[]; former: string[]; refused: number[]; limited: number[] };
 };
 
 export const IDS_PER_DATABASE = 1_000_000_000;
@@ -180,7 +186,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     fours: {},
     markers: 0,
     spent: [],
-    unsure: { keys: [], refused: [], limited: [] },
+    unsure: { keys: [], former: [], refused: [], limited: [] },
   };
 }
 

@@ -1,7 +1,7 @@
 // A business's old tokens that still work.
 import type { BusinessDetails } from '../../../business/description.ts';
-import { DAY_MS } from '../../../core/time.ts';
-import { instantWords, plural } from '../formats.ts';
+import { DAY_MS, dayOf } from '../../../core/time.ts';
+import { dayWords, instantWords, plural } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];
 
@@ -29,6 +29,13 @@ export function remainingWords(ms: number): string {
   if (ms < HOUR_MS) return `in ${plural(Math.floor(ms / MINUTE_MS), 'minute')}`;
   if (ms < 2 * DAY_MS) return `in ${plural(Math.floor(ms / HOUR_MS), 'hour')}`;
   return `in ${plural(Math.floor(ms / DAY_MS), 'day')}`;
+}
+
+/** Says whether pages still use a token. `now` is in milliseconds since 1970. */
+export function lastUseWords({ last_used_on }: FormerToken, now: number): string {
+  if (last_used_on === null)
+    return 'Not used since it was replaced. If that was more than a day ago, it is safe to stop.';
+  return last_used_on === dayOf(new Date(now)) ? 'Used today.' : `Last used on ${dayWords(last_used_on)}.`;
 }
 
 /** Shortens a token to its last four characters. */

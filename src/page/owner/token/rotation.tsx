@@ -15,6 +15,7 @@ import {
   doneWords,
   type FormerToken,
   formatLastFour,
+  lastUseWords,
   MAX_FORMER_TOKENS,
   refreshDelayMs,
   remainingWords,
@@ -68,7 +69,8 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
     // An estimate, because the service measures `keep` from when it replaces the token. It is shown until the business is fetched again.
     const expiresAfter = (time: string) =>
       formatTimestamp(new Date(Date.parse(rotated.updated_at) + parseDuration(time)));
-    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: expiresAfter(keep) };
+    const last_four = business.token.slice(-4);
+    const old = keep === null ? null : { last_four, expires_at: expiresAfter(keep), last_used_on: null };
     const details: BusinessDetails = {
       ...business,
       ...rotated,
@@ -91,10 +93,13 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
     <>
       <h3>{working.length === 1 ? 'An old token still works' : `${working.length} old tokens still work`}</h3>
       <ul>
-        {working.map(({ last_four, expires_at }) => (
-          <li key={`${last_four} ${expires_at}`}>
-            <code>{tailOf(last_four)}</code> works until <time dateTime={expires_at}>{instantWords(expires_at)}</time>{' '}
-            <small>({remainingWords(Date.parse(expires_at) - time)})</small>
+        {working.map((one) => (
+          <li key={`${one.last_four} ${one.expires_at}`}>
+            <code>{tailOf(one.last_four)}</code> works until{' '}
+            <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>{' '}
+            <small>
+              ({remainingWords(Date.parse(one.expires_at) - time)}). {lastUseWords(one, time)}
+            </small>
           </li>
         ))}
       </ul>
