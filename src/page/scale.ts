@@ -50,9 +50,9 @@ type Formats = Record<'percent' | 'number', (value: number) => string>;
 /** From this factor on, a change is shown as a factor, such as ×11, because a four-digit percentage is hard to read. */
 const MIN_FACTOR = 10;
 
-/** Formats a change. Returns an empty string if there is nothing to compare: 0 is never compared. */
+/** Formats a change. Returns an empty string if there were no uses before: nothing is compared with 0. */
 export function changeIn(now: number, before: number, { percent, number }: Formats): string {
-  if (now === 0 || before === 0) return '';
+  if (before === 0) return '';
   return now < MIN_FACTOR * before
     ? percent(now / before - 1).replace('-', '−')
     : `×${number(Math.floor(now / before))}`;

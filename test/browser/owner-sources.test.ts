@@ -67,7 +67,7 @@ test('which shop is used most, which not at all, how each changed, and how much 
     [C, '30', '25%', '−50%', last(2)],
     ['sms', '20', '16.7%', '+150%', last(1)],
     ['No source', '10', '8.3%', '–', last(1)],
-    [B, '0', '', '–', 'None'],
+    [B, '0', '', '−100%', 'None'],
     [D, '0', '', '–', 'None'],
     [E, '0', '', '–', 'None'],
   ]);

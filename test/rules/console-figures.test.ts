@@ -117,7 +117,7 @@ function expectedDays(query: string, today: number, billingDay: number, comparis
 }
 
 const percent = (now: number, before: number) => {
-  if (now === 0 || before === 0) return '–';
+  if (before === 0) return '–';
   if (now >= 10 * before) return `×${Math.floor(now / before).toLocaleString('en')}`;
   const difference = Math.round((Math.abs(now - before) / before) * 100);
   return difference === 0 ? '0%' : `${now > before ? '+' : '−'}${difference}%`;
