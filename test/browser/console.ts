@@ -209,9 +209,36 @@ export const expectAccessible = (page: Page) => expectNoViolations(page, {});
 /** Checks only the color rules, for another theme of a page that `expectAccessible` has checked. */
 export const expectContrast = (page: Page) => expectNoViolations(page, { runOnly: COLOR_RULES });
 
+/** Returns what scrolls sideways or ends beyond its card, and the words and the token endings (“…abcd”) that a line's end splits. */
+const CROWDED = `(() => {
+  const isShown = (element) => element.checkVisibility() && !element.closest('.sr-only, pre, svg') && getComputedStyle(element.closest('thead') ?? element).clipPath === 'none';
+  const all = [...document.querySelectorAll('body *')].filter(isShown);
+  const nameOf = (element) => element.outerHTML.slice(0, 80);
+  const scrolling = all.filter((element) => element.scrollWidth > element.clientWidth && /auto|scroll/.test(getComputedStyle(element).overflowX));
+  const beyond = all.filter((element) => {
+    const card = element.closest('.card, dialog')?.getBoundingClientRect();
+    const { left, right } = element.getBoundingClientRect();
+    return card && right > left && (left < card.left - 1 || right > card.right + 1);
+  });
+  const split = all.flatMap((element) => [...element.childNodes]).filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((text) =>
+    [...text.data.matchAll(/[…\\p{L}\\p{N}]+/gu)].filter(({ 0: word, index }) => {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      return word.length <= 16 && new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+    }).map(([word]) => word));
+  return [...scrolling.map((one) => 'scrolls sideways: ' + nameOf(one)), ...beyond.map((one) => 'ends beyond its card: ' + nameOf(one)), ...split.map((word) => 'is split: ' + word)];
+})()`;
+
 /** Expects the page to be no wider than its window. */
 export async function expectFits(page: Page): Promise<void> {
   await eventually(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}
+
+/** Expects the page to fit, nothing in it to be cut off, and no word to be split. */
+export async function expectWhole(page: Page): Promise<void> {
+  await expectFits(page);
+  await eventually(() => page.evaluate(CROWDED)).toEqual([]);
 }
 
 /** Takes a screenshot if PICTURES is set. Replaces the documentation's picture of this name, if there is one. */

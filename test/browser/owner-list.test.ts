@@ -171,7 +171,7 @@ test('a row describes growth and uses in words, and shows a mark only if the bus
   await eventually(names).toEqual(['F', 'A', 'D', 'B', 'C', 'E']);
   const filters = page.getByRole('navigation', { name: 'Filter' }).getByRole('link');
   expect(await filters.allInnerTexts()).toEqual([
-    ...['All 6', 'Needs attention 4', 'Limit reached 1', 'Near limit 1', 'Refused 1', 'Not active 1'],
+    ...['All 6', 'Needs attention 4', 'Limit reached 1', 'Near or over limit 1', 'Refused 1', 'Not active 1'],
   ]);
   await filters.nth(1).focus();
   await page.keyboard.press('Enter');

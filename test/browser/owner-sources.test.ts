@@ -1,4 +1,5 @@
 // What an owner with five shops asks, and where the console says it: the table of sources, the domains, and what a restriction would stop.
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { addDays, dayOf } from '../../src/core/time.ts';
@@ -73,6 +74,9 @@ test('which shop is used most, which not at all, how each changed, and how much 
   ]);
   expect((await table())[0]).toEqual(['Source', 'Uses', 'Share', 'Change', 'Last use']);
   expect(await page.locator('.sources').innerText()).toContain('A wildcard stands for all of its subdomains.');
+  const downloading = page.waitForEvent('download');
+  await button('Download CSV by source').click();
+  expect(readFileSync(await (await downloading).path(), 'utf8')).toMatch(/^\ufeffdate,source,uses\r\n/);
   await expectAccessible(page);
   await shoot(page.locator('.sources'), 'sources', {});
   for (const width of [360, 1280]) {
@@ -97,7 +101,7 @@ test('how one shop is used: choosing it shows its chart, by keyboard, and the wa
 
 test('which registered domains can go, and what a wildcard let in', async () => {
   page = await openTab(world, await fiveShops(), 'domains');
-  const UNUSED = 'Not used in 28 days, unless by the 10 uses without a source';
+  const UNUSED = `Added on ${last(0)}, not used yet`;
   const uses = () => page.locator('.box .item small').allInnerTexts();
   await eventually(uses).toEqual([
     `60 uses in 28 days, last on ${last(3)}`,
@@ -106,6 +110,8 @@ test('which registered domains can go, and what a wildcard let in', async () => 
     UNUSED,
     UNUSED,
   ]);
+  const unnamed = '10 uses in 28 days have no source, so a domain that seems unused may be in use.';
+  expect(await page.locator('.unnamed').innerText()).toBe(unnamed);
   await expectAccessible(page);
   await page.setViewportSize({ width: 360, height: 900 });
   await expectFits(page);

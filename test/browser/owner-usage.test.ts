@@ -110,6 +110,7 @@ describe('the selected days', () => {
     await days().selectOption('Last calendar month');
     const [first, last] = [`${today().slice(0, 8)}01`, addDays(`${today().slice(0, 8)}01`, -1)];
     await shows(`${last.slice(0, 8)}01`, last);
+    await page.getByText('The earlier days are those of the calendar, so their weekdays differ.').waitFor();
     expect(await query()).toBe('range=last-month&compare=year');
     expect(requested.length).toBe(3); // the loaded report includes last month
     await page.goBack();

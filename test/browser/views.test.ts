@@ -8,6 +8,7 @@ import {
   expectAccessible,
   expectContrast,
   expectFits,
+  expectWhole,
   type Spare,
   shoot,
   storedSession,
@@ -47,6 +48,8 @@ const TWO_LOOKS: Look[] = [
   [320, 'dark'],
   [1280, 'light'],
 ];
+/** At these widths, the layouts are the closest to changing. */
+const TIGHT_WIDTHS = [360, 768];
 
 /** Returns the touch targets smaller than 44 by 44 px (WCAG 2.2, 2.5.5). */
 const SMALL = `[...document.querySelectorAll('a, button, input, select, label:has(input)')]
@@ -67,7 +70,7 @@ async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
     if (looks === TWO_LOOKS || scheme === 'light') await expectAccessible(page);
     else if (scheme === 'dark') await expectContrast(page);
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
-    await expectFits(page);
+    await expectWhole(page);
     if (wantsPictures) {
       // Resizes the window to the height of the page, because full-page screenshots turn off touch emulation. Overlays are captured at the
       // normal window size.
@@ -75,6 +78,10 @@ async function expectLooks(name: string, looks = TWO_LOOKS): Promise<void> {
       if (!isOver) await page.setViewportSize({ width, height: Math.max(900, height) });
       await shoot(page, `${name}-${width}-${scheme}`);
     }
+  }
+  for (const width of TIGHT_WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectWhole(page);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
   await debug.detach();
@@ -91,6 +98,13 @@ const VIEWS: Record<string, () => Promise<unknown>> = {
   },
   list: () => open(['#/', world.keys.owner]),
   usage: () => open(owned('tulip')),
+  access: async () => {
+    page = await world.visit(`#code=${await world.newCode({ can_create_keys: true, as: 'Anna' })}`);
+    await page.getByRole('link', { name: 'Access', exact: true }).click();
+    await page.getByRole('table').waitFor();
+    await page.setViewportSize({ width: 240, height: 900 }); // 1280 px at 500%, and a little more
+    await expectFits(page);
+  },
   changes: () => open(owned('tulip', '/changes')),
   token: () => open(owned('tulip', '/token')),
   'replace-token-dialog': async () => {
@@ -185,7 +199,7 @@ const rotate = ({ id }: Spare, keep_old: string) => world.call('POST', `${id}/to
 /** A view's URL hash, and a key to sign in with. */
 type Target = [hash: string, key: string];
 const owned = (
-  which: 'tulip' | 'quiet' | 'oneDay' | 'long' | 'huge' | 'closed' | 'near' | 'full',
+  which: 'tulip' | 'quiet' | 'oneDay' | 'long' | 'huge' | 'closed' | 'limited' | 'near' | 'full',
   rest = '',
 ): Target => [`#/${world[which].id}${rest}`, world.keys.owner];
 async function spare(room: string, ...sites: string[]): Promise<void> {
@@ -277,12 +291,20 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'usage-long-names': () => open(owned('long')),
   'usage-huge': () => open(owned('huge', '?range=364')),
   'usage-suspended': () => open(owned('closed')),
+  'usage-limited': () => open(owned('limited')),
   'usage-near-limit': () => open(owned('near')),
   'usage-limit-reached': () => open(owned('full')),
   'usage-not-compared': () => open(owned('tulip', '?range=this-year&compare=off')),
   'usage-range-invalid': () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01')),
   'usage-loading': () => loading(owned('tulip'), OF_BUSINESS),
-  'usage-offline': () => offline(owned('tulip'), OF_BUSINESS),
+  'usage-offline': async () => {
+    await begin(owned('tulip'), async (of) => {
+      await of.addInitScript(`Object.defineProperty(navigator, 'onLine', { value: false })`);
+      await abort(OF_BUSINESS, of);
+    });
+    await page.getByText('You are offline.').first().waitFor();
+    expect(await page.getByText('You are offline.').locator('visible=true').count()).toBe(1);
+  },
   'usage-refresh-failed': () => failRefresh(owned('tulip'), OF_BUSINESS),
   'business-unknown': async () => {
     await begin(['#/99999', world.keys.owner]);

@@ -26,6 +26,12 @@ const limits = (
   month_starts: monthly === null ? null : '2026-11-01T00:00:00.000000Z',
   month_ends: monthly === null ? null : '2026-12-01T00:00:00.000000Z',
 });
+/** Returns a monthly limit beyond which uses of pages count, too. */
+const paged = (overage: number, monthly: number, month: number): Limits => ({
+  ...(limits(null, 0, monthly, month) as NonNullable<Limits>),
+  overage,
+  page_overage: true,
+});
 
 test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['without limits', null, null],
@@ -38,6 +44,8 @@ test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', share: 50, words: '50% of monthly limit' }],
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', share: 100, words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
+  ['beyond a limit, while uses of pages still count', paged(5, 1000, 1004), { level: 'near', share: 100, words: 'Over limit' }],
+  ['beyond a limit, whose overage is used up', paged(5, 1000, 1005), { level: 'full', share: 100, words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', share: 100, words: 'Limit reached' }],
   ['nearer to its daily limit', limits(100, 90, 1000, 850), { level: 'near', share: 90, words: '90% of daily limit' }],
   ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', share: 90, words: '90% of monthly limit' }],

@@ -42,7 +42,7 @@ type DataAnswer<Data> = Omit<Answer, 'json'> & { json(): Promise<{ data: Data }>
 /** Throws a Failure unless the response is successful. */
 async function requireOk<A extends Answer>(call: Promise<A>): Promise<A> {
   const answer = await call.catch(() => {
-    throw new Failure(0, 'The service cannot be reached.');
+    throw new Failure(0, navigator.onLine ? 'The service cannot be reached.' : 'You are offline.');
   });
   if (answer.ok) return answer;
   const body: (Partial<ErrorBody> & { errors?: FieldErrors }) | null = await answer.json().catch(() => null);
@@ -121,8 +121,9 @@ export function connect(key: string, onEnd: () => void) {
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,
     sources: async (id: number, range: Range) => (await dataOf(report(id, range, { by: 'source' }))).sources ?? [],
+    /** The rows of the service, with this page's name for a count. */
     sourcesCsv: async (id: number, range: Range) =>
-      (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).blob(),
+      (await (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).text()).replace('count', 'uses'),
     /** The newest alerts, as many as a page can have. */
     alerts: async (id: number) => (await dataOf(alerts.$get({ param: param(id), query: { limit: '100' } }))).alerts,
     /** Adds all sites, or none if one is invalid. */

@@ -127,7 +127,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
           </a>
         ))}
       </nav>
-      {failure && data === null && <FailureNotice failure={failure} reload={details.reload} />}
+      {failure && data === null && <FailureNotice failure={failure} reload={refresh} />}
       <div key={tab} ref={content} class="room">
         {tabs[tab]()}
       </div>

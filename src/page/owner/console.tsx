@@ -205,7 +205,7 @@ export function Console() {
           <div class="who">
             {session.stored.readOnly && <span class="mark">Read-only</span>}
             <span class="key">
-              {credentialOf(session.stored).kind} <code>…{credentialOf(session.stored).tail}</code>
+              {credentialOf(session.stored).kind} <code class="whole">…{credentialOf(session.stored).tail}</code>
             </span>
             <Button class="quiet" onClick={() => void signOut(session)}>
               Sign out

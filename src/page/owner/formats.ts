@@ -33,9 +33,11 @@ export function meanWords(perDay: number): string {
   if (perDay < 0.1) return small.format(perDay);
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
 }
+/** In place of a figure that does not exist. */
+export const NONE = '–';
 /** Formats a change as the chart does. A dash if there is nothing to compare. */
 export const changeWords = (now: number, before: number): string =>
-  changeIn(now, before, { percent: signed.format, number }) || '–';
+  changeIn(now, before, { percent: signed.format, number }) || NONE;
 const percent = new Intl.NumberFormat(LANGUAGE, { style: 'percent', maximumFractionDigits: 1 });
 /** `part` is from 0 to 1. */
 export const shareWords = (part: number): string => (part > 0 && part < 0.001 ? '<0.1%' : percent.format(part));

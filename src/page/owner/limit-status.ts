@@ -1,12 +1,22 @@
 // Summarizes how close a business is to its limits.
 import type { Limits } from '../../business/description.ts';
 
-/** `near`: an alert threshold is reached. `full`: the limit is reached. */
+/** `near`: an alert threshold is reached, or uses count beyond the limit. `full`: the limit is reached, and pages are refused. */
 export type Level = 'near' | 'full';
 
+type SomeLimits = NonNullable<Limits>;
+
+/** Returns whether uses of pages count beyond a limit that is reached. */
+function countsBeyond({ daily, monthly, today, month, overage, page_overage }: SomeLimits): boolean {
+  const isLeft = (limit: number | null, used: number | null) =>
+    limit === null || overage === null || (used ?? 0) < limit + overage;
+  return page_overage && isLeft(daily, today) && isLeft(monthly, month);
+}
+
 /** Returns null below the first threshold. */
-export function levelOf(limit: number, used: number, [first = 100]: readonly number[]): Level | null {
-  if (used >= limit) return 'full'; // including a limit of 0
+export function levelOf(limits: SomeLimits, limit: number, used: number): Level | null {
+  const [first = 100] = limits.alert_at;
+  if (used >= limit) return countsBeyond(limits) ? 'near' : 'full'; // including a limit of 0
   return used * 100 >= limit * first ? 'near' : null;
 }
 
@@ -15,15 +25,22 @@ export type LimitStatus = { level: Level | null; share: number; words: string };
 /** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
 export function limitStatusOf(limits: Limits): LimitStatus | null {
   if (limits === null) return null;
-  const { daily, monthly, today, month, alert_at } = limits;
+  const { daily, monthly, today, month } = limits;
   const used = [
     { limit: monthly, count: month ?? 0, period: 'monthly limit' },
     { limit: daily, count: today ?? 0, period: 'daily limit' },
   ].flatMap(({ limit, count, period }) =>
-    limit === null ? [] : { level: levelOf(limit, count, alert_at), share: Math.floor((count / limit) * 100), period },
+    limit === null
+      ? []
+      : {
+          level: levelOf(limits, limit, count),
+          share: Math.floor((count / limit) * 100),
+          period,
+          isOver: count >= limit,
+        },
   );
-  const full = used.find(({ level }) => level === 'full');
-  if (full) return { level: 'full', share: 100, words: 'Limit reached' };
+  const over = used.find(({ isOver }) => isOver);
+  if (over) return { level: over.level, share: 100, words: over.level === 'full' ? 'Limit reached' : 'Over limit' };
   const nearest = used.reduce((most, one) => (one.share > most.share ? one : most));
   return { ...nearest, words: `${nearest.share}% of ${nearest.period}` };
 }

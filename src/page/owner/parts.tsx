@@ -58,7 +58,7 @@ export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;
   return (
     <div id={id} class={`notice ${kind}`} role={kind === 'problem' ? 'alert' : 'status'}>
-      {!isEmpty && <span>{children}</span>}
+      {!isEmpty && <span>{typeof children === 'string' ? whole(children) : children}</span>}
       {!isEmpty && action && (
         <Button class="quiet" busy={action.busy ?? false} onClick={action.press}>
           {action.label}
@@ -67,6 +67,10 @@ export function Notice({ kind, id, action, children }: NoticeProps) {
     </div>
   );
 }
+
+/** Keeps the endings of tokens and keys, such as “…abcd”, on one line. */
+export const whole = (text: string): ComponentChildren =>
+  text.split(/(…[\w-]{4})/).map((part) => (part.startsWith('…') ? <span class="whole">{part}</span> : part));
 
 type ButtonProps = RenderableProps<{
   class?: string;

@@ -2,7 +2,7 @@
 import type { Key } from '../../../keys/description.ts';
 import { roleWords } from '../changes/change-words.ts';
 import { dayWords } from '../formats.ts';
-import { AS, Button } from '../parts.tsx';
+import { AS, Button, whole } from '../parts.tsx';
 import { tailOf } from '../token/former-tokens.ts';
 import { endWords, type makerWords } from './key-words.ts';
 
@@ -43,13 +43,13 @@ export function KeyTable({ keys, label, today, businessWords, makerWords, revoke
             key.last_used_on === null ? 'Never' : dayWords(key.last_used_on),
             endWords(key, today),
             <>
-              {name !== null && <bdi>{name}</bdi>} {credential}
+              {name !== null && <bdi>{name}</bdi>} {whole(credential)}
             </>,
           ];
           return (
             <tr key={key.id} {...AS.row}>
               <th {...AS.name}>
-                <bdi>{key.name}</bdi> <small>{tailOf(key.last_four)}</small>
+                <bdi>{key.name}</bdi> <small>{whole(tailOf(key.last_four))}</small>
               </th>
               {cells.map((cell, index) => (
                 <td key={columns[index]} {...AS.cell}>

@@ -2,6 +2,7 @@
 import type { Key } from '../../../keys/description.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
+import { whole } from '../parts.tsx';
 import { tailOf } from '../token/former-tokens.ts';
 import { hasCreated } from './key-words.ts';
 
@@ -25,7 +26,7 @@ export function Revocation({ revoking, working, revoke, ...closing }: Props) {
       work={revoke}
       {...closing}
     >
-      <p>Programs that use the key {tailOf(revoking.last_four)} stop working with the next request.</p>
+      <p>Programs that use the key {whole(tailOf(revoking.last_four))} stop working with the next request.</p>
       {created.length > 0 && (
         <p class="going">
           This also revokes {plural(created.length, 'key')} that it created:{' '}

@@ -1,6 +1,7 @@
 // One change: when, what, who, and each changed field before and after.
 import type { Change } from '../../../changes/description.ts';
 import { instantWords, number } from '../formats.ts';
+import { whole } from '../parts.tsx';
 import { describe, type Line, whoWords } from './change-words.ts';
 
 /** Longer lists are collapsed. */
@@ -26,7 +27,7 @@ export function Entry({ change }: { change: Change }) {
         </ul>
       </div>
       <p class="by">
-        {name !== null && <bdi>{name}</bdi>} {credential}
+        {name !== null && <bdi>{name}</bdi>} {whole(credential)}
       </p>
     </li>
   );
@@ -46,12 +47,12 @@ function Field({ line: { field, name, before, after } }: { line: Line }) {
 }
 
 function Values({ values }: { values: string[] }) {
-  if (values.length === 1) return <span>{values[0]}</span>;
+  if (values.length === 1) return <span>{whole(values[0] ?? '')}</span>;
   if (values.length === 0) return <span>none</span>;
   const items = (some: string[]) => (
     <ul>
       {some.map((value) => (
-        <li key={value}>{value}</li>
+        <li key={value}>{whole(value)}</li>
       ))}
     </ul>
   );

@@ -26,16 +26,20 @@ type Props = {
   changes: DomainChanges;
   /** The uses of each source in the last DAYS days. Null until they have been read. */
   uses: SourceUses[] | null;
+  /** When each site that was added in these days was added. */
+  newSites: ReadonlyMap<string, string>;
 };
 
 const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || unicodeName(site)?.includes(wanted) === true;
 
-export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, uses }: Props) {
+export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, uses, newSites }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
   const filter = wanted.trim().normalize().toLowerCase();
+  // A use has no source if the business has too many names, or its day was imported.
+  const unnamed = uses?.find(({ source }) => source === null)?.count ?? 0;
   const shown = rows.filter((site) => matches(site, filter));
   // Scrolls to new rows, which are added at the end.
   const length = useRef(rows.length);
@@ -63,6 +67,12 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
           </span>
         </div>
       )}
+      {unnamed > 0 && sites.length > 0 && (
+        <p class="note unnamed">
+          {plural(unnamed, 'use')} in {DAYS} days {unnamed === 1 ? 'has' : 'have'} no source, so a domain that seems
+          unused may be in use.
+        </p>
+      )}
       {rows.length > 0 && (
         <div ref={box} class="box" tabIndex={readOnly ? 0 : undefined}>
           {shown.length === 0 && <p class="none">No domains match “{filter}”.</p>}
@@ -76,6 +86,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
                 readOnly={readOnly}
                 changes={changes}
                 uses={uses}
+                newSites={newSites}
               />
             ))}
           </ul>
@@ -85,22 +96,19 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
   );
 }
 
-type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes' | 'uses'> & { site: string };
+type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes' | 'uses' | 'newSites'> & { site: string };
 
-function usesWords(site: string, uses: SourceUses[]): string {
+function usesWords(site: string, uses: SourceUses[], newSites: ReadonlyMap<string, string>): string {
   const own = uses.find(({ source }) => source === site);
   if (own === undefined) {
-    // A use has no source if the business has too many names, or its day was imported.
-    const rest = uses.find(({ source }) => source === null)?.count ?? 0;
-    return rest === 0
-      ? `Not used in ${DAYS} days`
-      : `Not used in ${DAYS} days, unless by the ${plural(rest, 'use')} without a source`;
+    const addedAt = newSites.get(site);
+    return addedAt === undefined ? `Not used in ${DAYS} days` : `Added on ${dayWords(addedAt)}, not used yet`;
   }
   return `${plural(own.count, 'use')} in ${DAYS} days, last on ${dayWords(own.last_day)}`;
 }
 
 /** Reuses the button element for Undo, so it keeps the focus. */
-function DomainRow({ site, sites, revealed, readOnly, changes, uses }: RowProps) {
+function DomainRow({ site, sites, revealed, readOnly, changes, uses, newSites }: RowProps) {
   const isRegistered = sites.includes(site);
   const isRevealed = site === revealed;
   const source = `row ${site}`;
@@ -113,7 +121,7 @@ function DomainRow({ site, sites, revealed, readOnly, changes, uses }: RowProps)
       <span class="named">
         <SiteName site={site} />
         <small>
-          <Covered by={state}>{uses === null ? '\u00a0' : usesWords(site, uses)}</Covered>
+          <Covered by={state}>{uses === null ? '\u00a0' : usesWords(site, uses, newSites)}</Covered>
         </small>
       </span>
       {!readOnly && (
@@ -139,13 +147,16 @@ export const Covered = ({ by, children }: RenderableProps<{ by: string | null }>
   </span>
 );
 
+/** A line can end after each dot. */
+const breakable = (name: string) => name.split(/(?<=\.)/).flatMap((part) => [part, <wbr key={part} />]);
+
 /** Shows a site or an origin, with its Unicode name if there is one. */
 export function SiteName({ site }: { site: string }) {
   const name = unicodeName(site);
   return (
     <span class="site">
-      <code>{site}</code>
-      {name !== null && <bdi class="written">{name}</bdi>}
+      <code>{breakable(site)}</code>
+      {name !== null && <bdi class="written">{breakable(name)}</bdi>}
     </span>
   );
 }

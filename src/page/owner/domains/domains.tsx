@@ -74,6 +74,11 @@ function LoadedDomains(props: TabProps) {
           readOnly={readOnly}
           changes={changes}
           uses={uses.data}
+          newSites={
+            new Map(
+              business.access_list.flatMap((one) => (one.created_at < days.from ? [] : [[one.site, one.created_at]])),
+            )
+          }
         />
         <p class="sr-only" role="status">
           {changes.done}

@@ -9,7 +9,7 @@ export const FILTER_NAMES: Record<Filter, string> = {
   all: 'All',
   attention: 'Needs attention',
   full: 'Limit reached',
-  near: 'Near limit',
+  near: 'Near or over limit',
   refused: 'Refused',
   inactive: 'Not active',
 };

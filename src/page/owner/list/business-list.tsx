@@ -86,8 +86,8 @@ function Row({ business, showsChange, press }: RowProps) {
   return (
     <tr class="row" {...AS.row}>
       <th class="named" {...AS.name}>
-        <a class="label" href={businessHref(id)} onClick={press}>
-          {name}
+        <a class="label" href={businessHref(id)} title={name} onClick={press}>
+          <span class="two-lines">{name}</span>
         </a>
         <small>
           {main_domain} · {id}
@@ -108,6 +108,7 @@ function Row({ business, showsChange, press }: RowProps) {
         {limit && (
           <div class={limit.level ?? ''}>
             <progress max={100} value={limit.share} aria-label={limit.words} title={limit.words} />
+            {limit.level === null && <small aria-hidden="true">{limit.words}</small>}
           </div>
         )}
       </td>

@@ -149,9 +149,9 @@ export function BusinessesView({ session, query, memory }: Props) {
               ref={search}
               id={SEARCH_ID}
               type="search"
-              aria-label="Search by name, domain or ID"
+              aria-label="Search by name, main domain or ID"
               aria-keyshortcuts="/"
-              placeholder="Search by name, domain or ID"
+              placeholder="Search by name, main domain or ID"
               autocomplete="off"
               value={text}
               onInput={({ currentTarget }) => type(currentTarget.value)}

@@ -1,6 +1,6 @@
 // The views for owners who follow a console link.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, useDocumentTitle } from '../parts.tsx';
+import { Button, useDocumentTitle, whole } from '../parts.tsx';
 import { credentialWords } from '../words.ts';
 import type { StoredSession } from './storage.ts';
 
@@ -25,7 +25,7 @@ export function LinkQuestion({ stored, stay, open }: QuestionProps) {
     <section class="sign-in" aria-labelledby="question-title">
       <h1 id="question-title">Open another session?</h1>
       <div id="question" class="question">
-        <p>You are signed in with {credentialWords(stored)}. This link opens another session.</p>
+        <p>You are signed in with {whole(credentialWords(stored))}. This link opens another session.</p>
         <p>If you open it, your current session ends. If you were not expecting a link, stay signed in.</p>
       </div>
       <p class="ways">

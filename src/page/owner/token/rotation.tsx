@@ -7,7 +7,7 @@ import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { useFocusFallback } from '../focus.ts';
 import { instantWords } from '../formats.ts';
-import { Button, Notice, Section } from '../parts.tsx';
+import { Button, Notice, Section, whole } from '../parts.tsx';
 import type { TabProps } from '../session.ts';
 import {
   afterReplacement,
@@ -95,7 +95,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       <ul>
         {working.map((one) => (
           <li key={`${one.last_four} ${one.expires_at}`}>
-            <code>{tailOf(one.last_four)}</code> works until{' '}
+            <code>{whole(tailOf(one.last_four))}</code> works until{' '}
             <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>{' '}
             <small>
               ({remainingWords(Date.parse(one.expires_at) - time)}). {lastUseWords(one, time)}
@@ -154,8 +154,10 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
             <p>
               {working.length === 0
                 ? 'The old tokens no longer work.'
-                : `From the next request, pages and servers that still use ${formatLastFour(working)} are refused.`}{' '}
-              The token {tailOf(business.token)} keeps working.
+                : whole(
+                    `From the next request, pages and servers that still use ${formatLastFour(working)} are refused.`,
+                  )}{' '}
+              The token {whole(tailOf(business.token))} keeps working.
             </p>
             <p class="note">A stopped token never works again.</p>
           </Confirm>
@@ -201,9 +203,11 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
             <span>
               {choice.label}
               <small>
-                {choice.keep === null
-                  ? `From the next request, pages with ${tailOf(token)}${earlier} are refused.`
-                  : `Pages with ${tailOf(token)} keep working until ${instantWords(new Date(now + parseDuration(choice.keep)))}.`}
+                {whole(
+                  choice.keep === null
+                    ? `From the next request, pages with ${tailOf(token)}${earlier} are refused.`
+                    : `Pages with ${tailOf(token)} keep working until ${instantWords(new Date(now + parseDuration(choice.keep)))}.`,
+                )}
               </small>
             </span>
           </label>
@@ -211,7 +215,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
       </fieldset>
       {first && chosen.keep !== null && (
         <p class="note">
-          At most {MAX_FORMER_TOKENS} old tokens can work at a time, so {tailOf(first.last_four)} stops now.
+          At most {MAX_FORMER_TOKENS} old tokens can work at a time, so {whole(tailOf(first.last_four))} stops now.
         </p>
       )}
       <Notice kind="warning">{warning}</Notice>

@@ -7,8 +7,9 @@ import { failureWords } from '../words.ts';
 
 const BLOB_MS = 60_000;
 
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
+/** Excel needs the byte order mark to read names with accents. */
+function save(csv: string, name: string): void {
+  const url = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv' }));
   const link = document.createElement('a');
   link.href = url;
   link.download = `${name}.csv`;
@@ -16,19 +17,18 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), BLOB_MS);
 }
 
-/** Saves rows that the page has loaded. Excel needs the byte order mark to read names with accents. */
-export const saveRows = (rows: Cell[][], name: string): void =>
-  save(new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv' }), name);
+/** Saves rows that the page has loaded. */
+export const saveRows = (rows: Cell[][], name: string): void => save(csvOf(rows), name);
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
 /** Downloads a report, unless the owner chooses other days or leaves the tab before the file arrives. */
-export function useDownload(name: string, read: () => Promise<Blob>): Download {
+export function useDownload(name: string, read: () => Promise<string>): Download {
   const { busy, failure, run } = useMutation(name);
   const start = () =>
     void run('Downloading…', async (isWanted) => {
-      const blob = await read();
-      if (isWanted()) save(blob, name);
+      const csv = await read();
+      if (isWanted()) save(csv, name);
     });
   return { busy, failure, start };
 }

@@ -13,10 +13,10 @@ const leftWords = (left: number): string => {
   return left === 0 ? 'none left' : `${number(-left)} over`;
 };
 
-/** “92,000 of 100,000 · 8,000 left · reached about Sat, Nov 28” */
-export function meterWords({ used, limit }: Pick<Period, 'used' | 'limit'>, pace: Pace | null): string {
-  const words = `${number(used)} of ${number(limit)} · ${leftWords(limit - used)}`;
-  return pace?.is === 'reaching' ? `${words} · reached about ${shortDayWords(pace.at)}` : words;
+/** “92,000 of 100,000”, “8,000 left”, “reached about Sat, Nov 28” */
+export function meterWords({ used, limit }: Pick<Period, 'used' | 'limit'>, pace: Pace | null): string[] {
+  const words = [`${number(used)} of ${number(limit)}`, leftWords(limit - used)];
+  return pace?.is === 'reaching' ? [...words, `reached about ${shortDayWords(pace.at)}`] : words;
 }
 
 /** Formats the time when a limit resets, in UTC and, if different, in local time. */

@@ -1,4 +1,5 @@
 // The limits of a business: how much of each is used, what a reached one does, when alerts were stored, and the forecast.
+import { Fragment } from 'preact';
 import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits as LimitsData } from '../../../business/description.ts';
 import { dayWords, plural } from '../formats.ts';
@@ -39,7 +40,7 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
         <Meter
           key={period.is}
           period={period}
-          alert_at={limits.alert_at}
+          limits={limits}
           alerts={alerts}
           pace={period.is === 'month' ? pace : null}
           now={now}
@@ -50,9 +51,9 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
   );
 }
 
-type MeterProps = { period: Period; alert_at: number[]; alerts: Alerts['alerts']; pace: Pace | null; now: number };
+type MeterProps = Pick<Props, 'limits' | 'alerts' | 'pace' | 'now'> & { period: Period };
 
-function Meter({ period, alert_at, alerts, pace, now }: MeterProps) {
+function Meter({ period, limits, alerts, pace, now }: MeterProps) {
   const { limit, used, ends } = period;
   const name = periodName(period);
   if (now >= ends) {
@@ -62,10 +63,16 @@ function Meter({ period, alert_at, alerts, pace, now }: MeterProps) {
       </div>
     );
   }
-  const ticks = limit === 0 ? [] : alert_at.filter((percent) => percent < 100);
+  const ticks = limit === 0 ? [] : limits.alert_at.filter((percent) => percent < 100);
   return (
-    <div class={`meter ${levelOf(limit, used, alert_at) ?? ''}`}>
-      <b>{name}</b> {meterWords(period, pace)}
+    <div class={`meter ${levelOf(limits, limit, used) ?? ''}`}>
+      <b>{name}</b>{' '}
+      {meterWords(period, pace).map((figure, index) => (
+        <Fragment key={figure}>
+          {index > 0 && ' · '}
+          <span class="whole">{figure}</span>
+        </Fragment>
+      ))}
       <div class="gauge">
         <progress aria-label={`Uses, ${name}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
         {ticks.map((percent) => (

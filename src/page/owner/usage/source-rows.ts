@@ -28,6 +28,13 @@ export type SourceRow = {
 /** Full days, and the days they are compared with. */
 type Parts = { now: SourceUses[]; before: SourceUses[] };
 
+/** Whether more than half of the uses have no source, as in imported history. */
+const isMostlyUnnamed = (uses: readonly SourceUses[]): boolean =>
+  uses.reduce((sum, { source, count }) => sum + (source === null ? count : -count), 0) > 0;
+
+/** Whether uses have sources in both periods or in neither. Otherwise, a change would only show that sources began or ended. */
+export const areAlike = ({ now, before }: Parts): boolean => isMostlyUnnamed(now) === isMostlyUnnamed(before);
+
 /** Returns a row for each source, most uses first, then those that had uses only before, then the sites without uses. */
 export function rowsOf(uses: SourceUses[], parts: Parts | null, sites: readonly string[]): SourceRow[] {
   const total = uses.reduce((sum, { count }) => sum + count, 0);

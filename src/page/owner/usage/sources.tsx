@@ -3,13 +3,13 @@ import { daysIn, type Range } from '../../../core/time.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 import type { Api } from '../api.ts';
 import { SiteName } from '../domains/domain-list.tsx';
-import { changeWords, dayWords, number, plural, rangeWords, shareWords } from '../formats.ts';
-import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
+import { changeWords, dayWords, NONE, number, plural, rangeWords, shareWords } from '../formats.ts';
+import { AS, Button, FailureNotice, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
 import type { Months } from './ranges.ts';
-import { comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
+import { areAlike, comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
 import { fileName } from './usage-words.ts';
 
 const LOADING_ROWS = 3;
@@ -49,6 +49,7 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   );
   const loaded = data?.key === key ? data : null;
   const rows = loaded && rowsOf(loaded.uses, loaded.parts, sites ?? []);
+  const isComparable = loaded?.parts ? areAlike(loaded.parts) : true;
   const isEmpty = rows?.every(({ source }) => source === null) === true;
   const unused = rows?.filter(({ count, change }) => count + (change?.before ?? 0) === 0) ?? [];
   const hidden = unused.slice(MAX_UNUSED);
@@ -68,30 +69,37 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
             {rangeWords(covered)}
             {daysIn(range) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}
             {covered.to >= today && ', with today so far'}.
-            {parts !== null && ` Changes compare full days with ${rangeWords(parts.before)}.`} A wildcard stands for all
-            of its subdomains.
+            {parts !== null &&
+              (isComparable
+                ? ` Changes compare full days with ${rangeWords(parts.before)}.`
+                : ` Not compared with ${rangeWords(parts.before)}: most uses of one period have no source.`)}{' '}
+            A wildcard stands for all of its subdomains.
           </p>
-          {/* Only buttons make it reachable by keyboard. */}
-          <div class="scroll" tabIndex={rows.some(({ source, count }) => source !== null && count > 0) ? undefined : 0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Source</th>
-                  <th scope="col">Uses</th>
-                  <th scope="col">Share</th>
-                  {parts !== null && <th scope="col">Change</th>}
-                  <th scope="col">Last use</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows
-                  .filter((row) => !hidden.includes(row))
-                  .map((row) => (
-                    <Row key={row.source} row={row} isChosen={chosen !== null && row.source === chosen} />
+          <table {...AS.table}>
+            <thead {...AS.rows}>
+              <tr {...AS.row}>
+                {['Source', ...Object.keys(COLUMNS)]
+                  .filter((column) => column !== 'Change' || parts !== null)
+                  .map((column) => (
+                    <th key={column} {...AS.column}>
+                      {column}
+                    </th>
                   ))}
-              </tbody>
-            </table>
-          </div>
+              </tr>
+            </thead>
+            <tbody {...AS.rows}>
+              {rows
+                .filter((row) => !hidden.includes(row))
+                .map((row) => (
+                  <Row
+                    key={row.source}
+                    row={row}
+                    isComparable={isComparable}
+                    isChosen={chosen !== null && row.source === chosen}
+                  />
+                ))}
+            </tbody>
+          </table>
           {hidden.length > 0 && <p class="note">{plural(hidden.length, 'more domain')} without uses.</p>}
           <DownloadButton {...download} words="Download CSV by source" />
           <DownloadNotice {...download} />
@@ -101,10 +109,21 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   );
 }
 
-function Row({ row: { source, count, share, change, last_day }, isChosen }: { row: SourceRow; isChosen: boolean }) {
+/** Null omits the cell. */
+const COLUMNS: Record<string, (row: SourceRow, isComparable: boolean) => string | null> = {
+  Uses: ({ count }) => number(count),
+  Share: ({ count, share }) => (count === 0 ? '' : shareWords(share)),
+  Change: ({ change }, isComparable) => change && (isComparable ? changeWords(change.now, change.before) : NONE),
+  'Last use': ({ last_day }) => (last_day === null ? 'None' : dayWords(last_day)),
+};
+
+type RowProps = { row: SourceRow; isComparable: boolean; isChosen: boolean };
+
+function Row({ row, isComparable, isChosen }: RowProps) {
+  const { source, count } = row;
   return (
-    <tr class={isChosen ? 'chosen' : ''}>
-      <th scope="row">
+    <tr class={isChosen ? 'chosen' : ''} {...AS.row}>
+      <th {...AS.name}>
         {source === null ? (
           <>
             No source
@@ -127,10 +146,19 @@ function Row({ row: { source, count, share, change, last_day }, isChosen }: { ro
           </>
         )}
       </th>
-      <td>{number(count)}</td>
-      <td>{count === 0 ? '' : shareWords(share)}</td>
-      {change !== null && <td>{changeWords(change.now, change.before)}</td>}
-      <td>{last_day === null ? 'None' : dayWords(last_day)}</td>
+      {Object.entries(COLUMNS).map(([column, wordsOf]) => {
+        const words = wordsOf(row, isComparable);
+        return (
+          words !== null && (
+            <td key={column} {...AS.cell}>
+              <span class="column" aria-hidden="true">
+                {words && column}
+              </span>
+              {words}
+            </td>
+          )
+        );
+      })}
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 // The Usage tab's wording for days, figures and limits.
 import { FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import type { Unit } from '../../scale.ts';
-import { compact, dayWords, meanWords, monthWords, number, rangeWords, shortDayWords } from '../formats.ts';
+import { compact, dayWords, meanWords, monthWords, NONE, number, rangeWords, shortDayWords } from '../formats.ts';
 import type { Figures } from './figures.ts';
 import { periodName } from './limit-words.ts';
 import type { Comparison, Months, RangeProblem } from './ranges.ts';
@@ -33,7 +33,6 @@ export const NOT_COMPARED = `Not compared: with the earlier days, the report wou
 const fullDaysWords = (days: number) => (days === 1 ? 'one full day' : `${number(days)} full days`);
 
 type FigureWords = [name: string, value: string, detail: string];
-const NONE = '–';
 
 /** `figures` is null until the report has been read. */
 export function figureWords(figures: Figures | null): FigureWords[] {

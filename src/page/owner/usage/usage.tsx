@@ -153,7 +153,10 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
         <p class="note">
           Days are in UTC.
           {range.to >= readOn && ' Today is not over yet, so only the peak includes it.'}
-          {compared !== null && months === null && ' The earlier days are aligned to weekdays.'}
+          {compared !== null &&
+            (months === null
+              ? ' The earlier days are aligned to weekdays.'
+              : ' The earlier days are those of the calendar, so their weekdays differ.')}
           {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
         </p>
       </section>
