@@ -12,6 +12,7 @@ import { rotateToken, stopFormerTokens } from '../src/tokens/statements.ts';
 import { importHistory } from '../src/usage/history.ts';
 import { ruleNamed } from './ask.ts';
 import { ROUTES } from './routes.ts';
+import { OWN_ROLES } from './sim/model/may.ts';
 import {
   addFormerToken,
   addSite,
@@ -306,8 +307,8 @@ test('after all operations, no table contains an API key and no change contains 
   for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {
     const business = await newBusiness({ sites: [A], ...(token && { token }) });
     const keys = [business.key, (await newKey(business)).key];
-    for (const role of [{ role: 'read' }, { role: 'record' }] as const) {
-      keys.push((await newKey(business, { ...role, business_id: business.id })).key);
+    for (const role of OWN_ROLES) {
+      keys.push((await newKey(business, { role, business_id: business.id })).key);
     }
     for (const as of [...keys, business.token]) {
       for (const route of ROUTES) {

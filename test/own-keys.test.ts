@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { apiKeys } from '../src/db/schema.ts';
 import { answerOf, invalid, refused, UNAUTHENTICATED } from './answers.ts';
 import { ROUTES } from './routes.ts';
-import { refusalOf } from './sim/model/may.ts';
+import { may, OWN_ROLES, ROLES, refusalOf } from './sim/model/may.ts';
 import {
   type Business,
   call,
@@ -107,10 +107,10 @@ describe('a key that a user creates', () => {
 
   test('cannot create, list or revoke keys itself', async () => {
     const business = await newBusiness();
-    for (const role of ['read', 'record']) {
+    for (const role of OWN_ROLES) {
       const { api_key, id } = (await create(business, business.key, { role })).body.data;
-      const refusal = refused(`This API key can only ${role}.`);
-      for (const as of role === 'read' ? [api_key, await sessionOf(api_key)] : [api_key])
+      const refusal = refused(`This API key can only ${ROLES[role].only}.`);
+      for (const as of may(role, 'start_session') ? [api_key, await sessionOf(api_key)] : [api_key])
         for (const answer of [
           await create(business, as),
           await call('GET', keysOf(business), { as }),
@@ -128,7 +128,7 @@ const MAKERS: Record<string, (business: Business) => Promise<string>> = {
   'the session of a link': (business) => linkSession(business, WIDE),
 };
 describe.each(Object.keys(MAKERS))('a key that %s creates', (maker) => {
-  test.each(['read', 'record'] as const)(
+  test.each(OWN_ROLES)(
     'with the role %s may do what any such key may, and nothing else',
     { tags: 'slow' },
     async (role) => {

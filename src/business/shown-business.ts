@@ -8,7 +8,7 @@ import {
   type StoredThresholds,
   thresholdsOf,
 } from '../core/limits.ts';
-import type { Role } from '../core/policy.ts';
+import { propertiesOf } from '../core/policy.ts';
 import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
@@ -20,11 +20,9 @@ import type { Business, BusinessDetails, Limits, ListedBusiness } from './descri
 import { LISTED_DAYS } from './rules.ts';
 import type { ExaminedBusiness } from './statements.ts';
 
-/** The roles that see a whole token, which can record uses. */
-const SEES_TOKEN: Record<Role, boolean> = { full: true, read: false, record: false };
-/** The operator has no role here, and sees it, too. */
+/** The operator has no role here. */
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
-  role === null || SEES_TOKEN[role] ? token : `bua_pk_…${token.slice(-4)}`;
+  propertiesOf(role ?? 'full').seesToken ? token : `bua_pk_…${token.slice(-4)}`;
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
 type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;

@@ -32,7 +32,7 @@ export const isFromPage = (headers: Headers): boolean => headers.has('Origin') |
 /** Returns the reason to refuse an operator key's call before its business is looked up, or null. Calls from pages are always refused. */
 export function operatorRefusal(role: OperatorRole, callers: Callers, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
-  if (callers.operators[role]) return null;
+  if (callers.operators.includes(role)) return null;
   if (role !== 'full' && allowsOperators(callers)) return `${role}_only_key`;
   return callers.session === 'only' ? 'session_only' : 'operator_not_allowed';
 }

@@ -4,23 +4,49 @@
 /** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
+type RoleProperties = {
+  /** Whether responses show it the whole token of a business, which can record uses. */
+  seesToken: boolean;
+  /** Whether it can change nothing. */
+  isReadOnly: boolean;
+  /** Whether a user's own key or session can create a key with it. */
+  ownersMayCreate: boolean;
+};
+/** Total, so that a new role does not compile without its properties. */
+const ROLE_PROPERTIES = {
+  full: { seesToken: true, isReadOnly: false, ownersMayCreate: false },
+  read: { seesToken: false, isReadOnly: true, ownersMayCreate: true },
+  record: { seesToken: false, isReadOnly: false, ownersMayCreate: true },
+} as const satisfies Record<Role, RoleProperties>;
+/** A role that a later version stored is treated like this one. */
+export const UNKNOWN_ROLE = 'record' satisfies Role;
+export const propertiesOf = (role: Role): RoleProperties => ROLE_PROPERTIES[role] ?? ROLE_PROPERTIES[UNKNOWN_ROLE];
+
+/** The roles that a user's own key or session can give to a key. */
+export type OwnRole = { [R in Role]: (typeof ROLE_PROPERTIES)[R]['ownersMayCreate'] extends true ? R : never }[Role];
+export const OWN_ROLES: readonly Role[] = ROLES.filter((role) => ROLE_PROPERTIES[role].ownersMayCreate);
+
+/** The roles that are refused what does not list them. A key with full access can do whatever keys can. */
+export const NARROW_ROLES = ROLES.filter((role) => role !== 'full');
+/** The refusal of a key whose role is not listed. */
+export type RoleRefusal = `${Exclude<Role, 'full'>}_only_key`;
+/** Completes each: "This API key can only …". */
+export const ABILITIES: Record<RoleRefusal, string> = { read_only_key: 'read', record_only_key: 'record' };
+
 /** The roles of sessions that console links start. */
 export const LINK_ROLES = ['full', 'read'] as const;
 export type LinkRole = (typeof LINK_ROLES)[number];
 export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** An answer for each role. Total, so that a new role does not compile until every set answers for it. */
-type Answers<R extends string> = { readonly [role in R]: boolean };
-
 /** Who may do something. Who is not listed may not. */
 export type Callers = {
   token: boolean;
-  /** By role: API keys, and sessions, which have the role of a key. */
-  keys: Answers<Role>;
+  /** The roles of API keys, and of sessions, which have the role of a key. A role that is not listed is refused. */
+  keys: readonly Role[];
   /** Which of these: any, all except sessions, only sessions, or keys and those sessions whose console link said `can_create_keys`. */
   session: 'any' | 'none' | 'only' | 'can_create_keys';
-  operators: Answers<OperatorRole>;
+  operators: readonly OperatorRole[];
 };
 export type Rule = Callers & {
   /** The name in the log. */
@@ -42,38 +68,35 @@ export type Rule = Callers & {
   isOfUsage: boolean;
 };
 
-export const NO_OPERATOR: Callers['operators'] = { full: false, record: false };
-const FULL_OPERATOR: Callers['operators'] = { full: true, record: false };
-const EVERY_OPERATOR: Callers['operators'] = { full: true, record: true };
+export const NO_OPERATOR: Callers['operators'] = [];
+const FULL_OPERATOR: Callers['operators'] = ['full'];
+const EVERY_OPERATOR: Callers['operators'] = OPERATOR_ROLES;
 /**
- * Sets of callers. Each answers for tokens, sessions and every role. A definition must add when a retry is safe, and `whileInactive` unless
+ * Sets of callers. Each answers for tokens, sessions and roles. A definition must add when a retry is safe, and `whileInactive` unless
  * only operators are permitted. Otherwise, it does not compile.
  */
 export const CHANGERS: Callers = {
   ...{ token: false, session: 'any', operators: FULL_OPERATOR },
-  keys: { full: true, read: false, record: false },
+  keys: ['full'],
 };
-export const READERS: Callers = { ...CHANGERS, keys: { full: true, read: true, record: false } };
+export const READERS: Callers = { ...CHANGERS, keys: ['full', 'read'] };
 export const RECORDERS: Callers = {
   ...{ token: false, session: 'any', operators: EVERY_OPERATOR },
-  keys: { full: true, read: false, record: true },
+  keys: ['full', 'record'],
 };
-export const EVERYBODY: Callers = { ...RECORDERS, token: true, keys: { full: true, read: true, record: true } };
+export const EVERYBODY: Callers = { ...RECORDERS, token: true, keys: ['full', 'read', 'record'] };
 export const OPERATOR: Callers & { whileInactive: true } = {
   ...{ token: false, session: 'any', operators: FULL_OPERATOR, whileInactive: true },
-  keys: { full: false, read: false, record: false },
+  keys: [],
 };
 export const OPERATORS: typeof OPERATOR = { ...OPERATOR, operators: EVERY_OPERATOR };
 
 /** Returns the rule for a GET, which changes nothing. */
 export const reading = (callers: Callers) => ({ ...callers, whileInactive: true, retry: 'always' }) as const;
 
-/** Returns the roles that may do something. */
-export const rolesIn = <R extends string>(answers: Answers<R>): R[] =>
-  (Object.keys(answers) as R[]).filter((role) => answers[role]);
 /** Returns whether a key may do something. What a token may do, some key may. */
-export const allowsKeys = ({ keys }: Callers): boolean => rolesIn<Role>(keys).length > 0;
-export const allowsOperators = ({ operators }: Callers): boolean => rolesIn<OperatorRole>(operators).length > 0;
+export const allowsKeys = ({ keys }: Callers): boolean => keys.length > 0;
+export const allowsOperators = ({ operators }: Callers): boolean => operators.length > 0;
 
 /** Returns whether a request that received no response is safe to retry. */
 export const isRepeatable = ({ retry }: Pick<Rule, 'retry'>, hasIdempotencyKey: boolean): boolean =>
@@ -89,8 +112,7 @@ export const REFUSALS = [
   'session_only',
   'token_not_allowed',
   'session_not_allowed',
-  'read_only_key',
-  'record_only_key',
+  ...(Object.keys(ABILITIES) as RoleRefusal[]),
   'narrow_key',
   'inactive_business',
   'origin_missing',
@@ -103,10 +125,3 @@ export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'tok
 export type Invalidity = (typeof INVALIDITIES)[number];
 export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>
   (INVALIDITIES as readonly string[]).includes(reason);
-
-/** The refusal of a key whose role is not listed. Null for full access: a key that has it can do whatever keys can. */
-export const ROLE_REFUSALS = {
-  full: null,
-  read: 'read_only_key',
-  record: 'record_only_key',
-} as const satisfies Record<Role, Refusal | null>;

@@ -1,7 +1,7 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { allowsKeys, type Invalidity, type Refusal, ROLE_REFUSALS, type Role, rolesIn } from '../core/policy.ts';
+import { allowsKeys, type Invalidity, NARROW_ROLES, type Refusal, type Role, UNKNOWN_ROLE } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { sourceOfPage } from './sources.ts';
@@ -33,16 +33,11 @@ type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
 const isForeign = sql`${apiKeys.user_id} <> ${$call.user_id}`;
 const isNarrow = isNotNull(apiKeys.business_id);
 
-/** The refusal of a key whose role is not listed. A role that a later version stored is refused like the last one. */
+/** The refusal of a key whose role is not listed. */
 const refusalOfRole = (role: SQLWrapper): SQL =>
-  Object.entries(ROLE_REFUSALS).reduceRight<SQL>(
-    (rest, [name, refusal]) =>
-      refusal === null
-        ? rest
-        : rest === NULL
-          ? sql.raw(`'${refusal}'`)
-          : sql`iif(${role} = ${sql.raw(`'${name}'`)}, ${sql.raw(`'${refusal}'`)}, ${rest})`,
-    NULL,
+  NARROW_ROLES.filter((name) => name !== UNKNOWN_ROLE).reduceRight(
+    (rest, name) => sql`iif(${role} = ${sql.raw(`'${name}'`)}, ${sql.raw(`'${name}_only_key'`)}, ${rest})`,
+    sql.raw(`'${UNKNOWN_ROLE}_only_key'`),
   );
 
 /**
@@ -58,7 +53,7 @@ export function ruleFor(
   const { token, keys, session, whileInactive } = rule;
   const isOfUser = namesUser && caller === 'key' && allowsKeys(rule);
   // Not an `in` list: SQLite would build an index of the roles, and read a row of it.
-  const isUnlisted = rolesIn<Role>(keys).map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
+  const isUnlisted = keys.map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | SQL | null][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],

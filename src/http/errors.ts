@@ -2,7 +2,7 @@
 import { Conflict, type FieldErrors } from '../core/conflict.ts';
 import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
-import { type Invalidity, REFUSALS, type Refusal, type Rule } from '../core/policy.ts';
+import { ABILITIES, type Invalidity, REFUSALS, type Refusal, type Rule } from '../core/policy.ts';
 import { printableOrigin } from '../core/request.ts';
 import { isRegistrable } from '../core/site.ts';
 import type { Call } from '../db/call.ts';
@@ -182,10 +182,6 @@ function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall):
       return `A session key cannot ${does}. Use an API key.`;
     case 'token_not_allowed':
       return `A business token cannot ${does}. Use an API key.`;
-    case 'read_only_key':
-      return 'This API key can only read.';
-    case 'record_only_key':
-      return `This ${credential.kind === 'operator' ? 'operator' : 'API'} key can only record.`;
     case 'narrow_key':
       return 'This API key is only for one business.';
     case 'inactive_business':
@@ -202,6 +198,8 @@ function messageOf(refusal: Refusal, { rule, origin, credential }: RefusedCall):
         ? `${message} Register it from a server, or from an authorized page.`
         : `${message} It cannot be registered. Send the request from a server, or from an authorized page.`;
     }
+    default:
+      return `This ${credential.kind === 'operator' ? 'operator' : 'API'} key can only ${ABILITIES[refusal]}.`;
   }
 }
 

@@ -1,13 +1,14 @@
 // Descriptions of the operations on API keys.
 import * as z from 'zod/mini';
-import { ROLES } from '../core/policy.ts';
+import { OWN_ROLES, ROLES } from '../core/policy.ts';
 import { times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
+import { kindsOf, READ_ONLY_ROLES, ROLE_MEANINGS } from '../openapi/roles.ts';
 import { day, id, list, object, text, time } from '../openapi/schemas.ts';
-import type { operations } from './operations.ts';
-import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, OWN_ROLE_RULE } from './rules.ts';
+import { OWN_ROLE_RULE, type operations } from './operations.ts';
+import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE } from './rules.ts';
 
 const keyFields = {
   id: id('the key'),
@@ -19,14 +20,12 @@ const keyFields = {
   revoked_at: z.nullable(time('it was revoked')),
   business_id: z.nullable(id('the only business that the key gives access to')),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
-  read_only: z.boolean().check(z.describe('Whether the role is `read`.')),
+  read_only: z.boolean().check(z.describe(`Whether the role is ${READ_ONLY_ROLES}.`)),
   created_by: text(
     'Who created the key, like the `actor` of a change: `key 12 (…abcd)`, `console link (…abcd)` or `operator (…abcd)`.',
   ),
   created_by_name: z.nullable(text('The person whom the console link names with `as`. Null without such a name.')),
-  role: z
-    .enum(ROLES)
-    .check(z.describe('`full`: full access. `read`: read-only. `record`: can only read usage and record uses.')),
+  role: z.enum(ROLES).check(z.describe(ROLE_MEANINGS)),
 };
 
 const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
@@ -76,7 +75,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: 'Create an API key for a user',
     description:
       'Without a body, the operator creates a key with full access to all businesses of the user. `business_id` limits the key to that business. ' +
-      `A user's own key or session can create a read-only or record-only key: at most ${MAX_KEYS} that work, and ${MAX_KEYS} a day (UTC). ` +
+      `A user's own key or session can create a ${kindsOf(OWN_ROLES)} key: at most ${MAX_KEYS} that work, and ${MAX_KEYS} a day (UTC). ` +
       'The key expires with the key that created it, and is revoked with it. A session must send `expires_on`.',
     body: {
       description: "Empty, or the key's name, role, business and expiry.",

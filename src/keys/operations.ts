@@ -1,11 +1,14 @@
 // A user's API keys.
 import * as z from 'zod/mini';
-import { CHANGERS, ROLES, reading } from '../core/policy.ts';
+import type { FieldErrors } from '../core/conflict.ts';
+import { CHANGERS, OWN_ROLES, ROLES, type Role, reading } from '../core/policy.ts';
+import { dayOf } from '../core/time.ts';
 import { choices, dayOr, line, positiveInteger, strict } from '../input.ts';
-import { define } from '../operation.ts';
-import { EXPIRY_RULE, newKeyErrors } from './rules.ts';
+import { type Circumstances, define } from '../operation.ts';
+import { EXPIRY_RULE } from './rules.ts';
 
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
+export const OWN_ROLE_RULE = `must be ${choices.format(OWN_ROLES)}: only the operator can create a key with full access`;
 export const newKeyBody = strict(
   {
     name: z.optional(line),
@@ -15,6 +18,16 @@ export const newKeyBody = strict(
   },
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
+
+/** Returns the errors of an expiry in the past, and of a role that only the operator can give. */
+const newKeyErrors = (
+  { expires_on, role }: { expires_on?: string | undefined; role?: Role | undefined },
+  { now, isOperator }: Circumstances,
+  { body }: FieldErrors,
+): FieldErrors => ({
+  ...(expires_on !== undefined && expires_on < dayOf(now) ? { expires_on: [`expires_on ${EXPIRY_RULE}`] } : {}),
+  ...(isOperator || body || (role && OWN_ROLES.includes(role)) ? {} : { role: [`role ${OWN_ROLE_RULE}`] }),
+});
 
 /** A session may manage keys only if its console link said so: a copied session key could otherwise create one that outlives it. */
 const OWNERS = { ...CHANGERS, session: 'can_create_keys', whileInactive: true } as const;

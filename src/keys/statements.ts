@@ -15,6 +15,7 @@ import {
 import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
+import { propertiesOf } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';
 import { actorOf, lastFour, recordChange } from '../db/change.ts';
@@ -50,7 +51,7 @@ type Row = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'c
 
 /** A key as shown in responses. `read_only` predates roles. */
 export type Key = Row & { created_by: string; read_only: boolean };
-const shownKey = (row: Row & { created_by: string }): Key => ({ ...row, read_only: row.role === 'read' });
+const shownKey = (row: Row & { created_by: string }): Key => ({ ...row, read_only: propertiesOf(row.role).isReadOnly });
 
 /** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
@@ -161,7 +162,7 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
   const hash = await sha256Hex(api_key);
-  const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
+  const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: propertiesOf(role).isReadOnly, role };
   const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
   const { row, created } = await ask(readObstacles(values), {
     ...raiseIds(number),

@@ -15,12 +15,13 @@ import { descriptions as usage } from '../usage/description.ts';
 import { descriptions as users } from '../users/description.ts';
 import { type DescriptionsOf, pathsOf } from './paths.ts';
 import { publicPaths } from './public.ts';
+import { NARROW_KINDS, ROLE_RESTRICTIONS } from './roles.ts';
 
 const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the domains that its owner registered.
 
 **Credentials.** Send an API key or a business token: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret.
-Keep it on servers. It gives access to all businesses of its user, or to one. It can be read-only, or record-only, which allows
-reading usage and recording uses. A *business token* is public. Put it in web pages. It gives access to its own business only. If a
+Keep it on servers. It gives access to all businesses of its user, or to one. It can be ${ROLE_RESTRICTIONS}. \
+A *business token* is public. Put it in web pages. It gives access to its own business only. If a
 business has registered domains, pages on other domains are refused with either credential, and a token is refused without \`Origin\`.
 
 **Responses.** A success contains \`status: true\` and \`data\`. An unknown path returns 404, and an unsupported method 405, both with
@@ -43,8 +44,7 @@ const DESCRIPTIONS: DescriptionsOf<typeof OPERATIONS> = {
 
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
-const KEY =
-  'A secret API key, for servers. It gives access to all businesses of its user, or to one, and can be read-only or record-only.';
+const KEY = `A secret API key, for servers. It gives access to all businesses of its user, or to one, and can be ${NARROW_KINDS}.`;
 const SESSION = 'The key of a console session. Send it like an API key. It expires automatically.';
 const OPERATOR =
   "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only.";

@@ -4,8 +4,9 @@ import {
   allowsKeys,
   allowsOperators,
   LINK_ROLES,
+  NARROW_ROLES,
+  OPERATOR_ROLES,
   type Refusal,
-  ROLE_REFUSALS,
   type Role,
   type Rule,
 } from '../core/policy.ts';
@@ -55,10 +56,13 @@ export function refusalsOf(
   if (allowsKeys(rule) && namesUser) reasons.push('unknown_user', 'narrow_key');
   if (session === 'none' || session === 'can_create_keys') reasons.push('session_not_allowed');
   if (session !== 'only' && !allowsOperators(rule)) reasons.push('operator_not_allowed');
-  const allowed: Partial<Record<Role, boolean>> = allowsKeys(rule) ? keys : operators;
-  for (const [role, refusal] of Object.entries(ROLE_REFUSALS) as [Role, Refusal | null][]) {
+  const isRefused = (role: Role) =>
+    allowsKeys(rule)
+      ? !keys.includes(role)
+      : OPERATOR_ROLES.some((one) => one === role) && !operators.some((one) => one === role);
+  for (const role of NARROW_ROLES) {
     const canBeSent = session !== 'only' || (LINK_ROLES as readonly Role[]).includes(role);
-    if (refusal !== null && allowed[role] === false && canBeSent) reasons.push(refusal);
+    if (isRefused(role) && canBeSent) reasons.push(`${role}_only_key`);
   }
   if (!whileInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, refusalOf(reason, rule)] as const);

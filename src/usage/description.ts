@@ -1,6 +1,7 @@
 // Descriptions of the operations on usage.
 import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
+import { READERS, ROLES } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { limitReached } from '../http/errors.ts';
 import { instant, strict } from '../input.ts';
@@ -8,6 +9,7 @@ import { SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
 import { linked, ok, orCsv } from '../openapi/responses.ts';
+import { kindsOf } from '../openapi/roles.ts';
 import { component, count, day, id, list, next, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { MAX_TOTALS_PER_PAGE, quantityBody, reportQuery, useBody, usesBody } from './operations.ts';
@@ -126,16 +128,20 @@ const labelled = component(
 );
 const uses = component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
+const KEYS_WITHOUT_SOURCES = kindsOf(ROLES.filter((role) => !READERS.keys.includes(role)));
+
 export const descriptions: DescriptionsOf<typeof operations> = {
   readUsage: {
     tag: 'usage',
     summary: 'Read the usage of a business',
     description: `Returns the number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With \`by\`, also returns the uses
-of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts only that source. A token or a record-only key can do neither. With the header
+of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts only that source. A token or a ${KEYS_WITHOUT_SOURCES} key can do neither. With the header
 \`Accept: text/csv\`, the report is a CSV file.`,
     parameters: {
-      by: ['Also report the uses of each source. Not allowed with a token or a record-only key.'],
-      source: ['Count only the uses of this source. Not allowed with `by`, a token or a record-only key.'],
+      by: [`Also report the uses of each source. Not allowed with a token or a ${KEYS_WITHOUT_SOURCES} key.`],
+      source: [
+        `Count only the uses of this source. Not allowed with \`by\`, a token or a ${KEYS_WITHOUT_SOURCES} key.`,
+      ],
     },
     success: orCsv(
       ok('The number of uses on each day.', usageReport, {

@@ -4,15 +4,7 @@ import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { shapeOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import {
-  allowsKeys,
-  allowsOperators,
-  INVALIDITIES,
-  ROLES,
-  type Role,
-  type Rule,
-  rolesIn,
-} from '../../src/core/policy.ts';
+import { allowsKeys, allowsOperators, INVALIDITIES, ROLES, type Rule } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import type { Operation } from '../../src/operation.ts';
@@ -31,6 +23,7 @@ import {
 
 const read = (file: string) => readFileSync(file, 'utf8');
 const [api, errors, operating] = [read('docs/api.md'), read('src/http/errors.ts'), read('docs/operating.md')];
+const schema = read('migrations/0001_schema.sql');
 const all = Object.values<Operation>(OPERATIONS);
 const requestOf = ({ method, path }: Operation) => `${method} /api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 const { routes } = createApp(() => new Date(0), console).api;
@@ -120,9 +113,15 @@ test.each(WRITTEN)('%s knows every member of every body', (file, isWritten) => {
 
 test.each(ROLES)('the oracle and the documents know the role %s', (role) => {
   const [, narrow = ''] = /\n### Narrow keys\n(.*?)\n### /s.exec(api) ?? [];
+  const [, ofKeys = ''] = /\n## API keys\n.*?\n\| `role` \| (.*?) \|\n/s.exec(api) ?? [];
+  const [, stored = ''] =
+    /create table api_keys .*?\brole +text +not null check \(role in \((.*?)\)\)/is.exec(schema) ?? [];
   const known = {
-    'test/sim/model/may.ts: KEY_ROLES, and the operations that it may call': KEY_ROLES.includes(role),
+    'test/sim/model/may.ts: its row in ROLES, and the operations that it may call': KEY_ROLES.includes(role),
+    'migrations/: the CHECK of api_keys.role': stored.includes(`'${role}'`),
     'docs/api.md, "Narrow keys"': narrow.includes(`\n- A \`${role}\` key may `),
+    'docs/api.md, "API keys": the row `role`': ofKeys.includes(`\`${role}\``),
+    'docs/api.md, "Errors"': role === 'full' || api.includes(`\n| 403 \`${role}_only_key\` | `),
   };
   expect(Object.entries(known).filter(([, isKnown]) => !isKnown)).toEqual([]);
 });
@@ -131,10 +130,16 @@ test.each(all.flatMap(({ rules, code }) => rules.map((rule) => ({ ...rule, code 
   'the definition of $name permits the callers that the oracle of the simulator lists, and says when a retry is safe',
   ({ name, token, keys, session, operators, whileInactive, retry, code }) => {
     const allowed: Partial<Record<Caller, boolean>> = {
-      ...Object.fromEntries(KEY_ROLES.map((role) => [role, keys[role] && session !== 'only'])),
-      session: keys.full && session !== 'none' && session !== 'can_create_keys',
-      ...{ read_session: keys.read && session !== 'none', key_session: keys.full && session !== 'none' },
-      ...{ token, operator: operators.full, recorder: operators.record, code: code !== undefined },
+      ...Object.fromEntries(KEY_ROLES.map((role) => [role, keys.includes(role) && session !== 'only'])),
+      session: keys.includes('full') && session !== 'none' && session !== 'can_create_keys',
+      read_session: keys.includes('read') && session !== 'none',
+      key_session: keys.includes('full') && session !== 'none',
+      ...{
+        token,
+        operator: operators.includes('full'),
+        recorder: operators.includes('record'),
+        code: code !== undefined,
+      },
     };
     const callers = Object.keys(allowed) as Caller[];
     expect(allowed).toEqual(Object.fromEntries(callers.map((caller) => [caller, may(caller, name as never)])));
@@ -153,12 +158,12 @@ test('lists of uses, imports and pages of changes are dear', () => {
 /** The callers that may do this: a token, roles of API keys, the operator, and a code in the body. */
 function callersOf(rule: Rule, { code }: Operation): string {
   const { token, keys, session, operators } = rule;
-  const others = rolesIn<Role>(keys).filter((role) => role !== 'full');
+  const others = keys.filter((role) => role !== 'full');
   const roles = others.length === ROLES.length - 1 ? 'any key' : others.join(' or ') || 'full';
   return [
     ...(token ? ['token'] : []),
     ...(!allowsKeys(rule) ? [] : session === 'only' ? ['session'] : [roles]),
-    ...(!allowsOperators(rule) ? [] : operators.record ? ['any operator'] : ['operator']),
+    ...(!allowsOperators(rule) ? [] : operators.includes('record') ? ['any operator'] : ['operator']),
     ...(code === undefined ? [] : ['code']),
   ].join(', ');
 }

@@ -3,7 +3,7 @@
 import type { FaultKind } from './faults.ts';
 import { workingTokens } from './model/business.ts';
 import type { Plain } from './model/call.ts';
-import { may, READS } from './model/may.ts';
+import { KEY_ROLES, may, OWN_ROLES, READS } from './model/may.ts';
 import type { Model } from './model/model.ts';
 import { reveal } from './model/secrets.ts';
 import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
@@ -545,12 +545,12 @@ const KINDS: Record<string, Kind> = {
         {},
         some(random, {
           name: random.pick(NAMES),
-          role: random.pick(['full', 'read', 'record']),
+          role: random.pick(KEY_ROLES),
           business_id: random.pick(['{own}', '{own}', '{own}', '{business}']),
           expires_on: `{day${signed(random.pick([-1, 0, 1, 30, 366, 367]))}}`,
         }),
-        { role: random.pick(['read', 'record']), expires_on: `{day${signed(random.pick([0, 1, 366]))}}` },
-        { role: random.pick(['full', 'read', 'record']) },
+        { role: random.pick(OWN_ROLES), expires_on: `{day${signed(random.pick([0, 1, 366]))}}` },
+        { role: random.pick(KEY_ROLES) },
       ]),
     }),
   },

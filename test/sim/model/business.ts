@@ -15,6 +15,7 @@ import { masked, record } from './changes.ts';
 import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
 import { DEFAULTS, hoursIn, idIn, idOf, LIMITS } from './input.ts';
+import { ROLES } from './may.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
 import { nameSource } from './sources.ts';
@@ -22,13 +23,13 @@ import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type St
 import { dayOf, plusDays, stamp } from './time.ts';
 
 const DEFAULT_ALERT_AT = [80, 100];
-const isReader = ({ caller }: Call) => caller === 'read' || caller === 'read_session';
 
 const HIDDEN = [...LIMITS, 'billing_changes', 'creation'];
-/** The members of a business that every response shows. Read-only keys see only the end of the token. */
+/** The members of a business that every response shows. Some keys see only the end of the token. */
 export function fieldsOf(call: Call, business: Business) {
   const shown = Object.entries(business).filter(([name]) => !HIDDEN.includes(name));
-  const token = isReader(call) ? `bua_pk_${masked(business.token)}` : business.token;
+  const seesToken = call.key === null || ROLES[call.key.role].seesToken;
+  const token = seesToken ? business.token : `bua_pk_${masked(business.token)}`;
   return { ...(Object.fromEntries(shown) as Omit<Business, 'billing_changes' | 'creation'>), token };
 }
 export const withSites = (call: Call, business = businessOf(call)) => ({

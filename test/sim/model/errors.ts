@@ -7,6 +7,7 @@ import {
   consoleLink,
   type Errors,
   EXPIRY,
+  either,
   history,
   idIn,
   instantOf,
@@ -24,8 +25,7 @@ import {
   update,
   uses,
 } from './input.ts';
-import type { Operation } from './may.ts';
-import { rejectsKey } from './may.ts';
+import { type Operation, OWN_ROLES, rejectsKey } from './may.ts';
 import { dayOf, midnight, plusDays } from './time.ts';
 
 type Check = (value: unknown, path: string) => Errors;
@@ -161,8 +161,8 @@ function laterErrors(call: Call, errors: Errors): Errors {
     case 'create_key':
       if (typeof body.expires_on === 'string' && !isWrong('expires_on') && body.expires_on < today)
         add('expires_on', EXPIRY);
-      if (call.operator === null && !isWrong('body') && body.role !== 'read' && body.role !== 'record')
-        add('role', 'must be read or record: only the operator can create a key with full access');
+      if (call.operator === null && !isWrong('body') && !OWN_ROLES.some((role) => role === body.role))
+        add('role', `must be ${either(OWN_ROLES)}: only the operator can create a key with full access`);
       break;
     case 'create_console_link':
       if (body.can_create_keys === true && !isWrong('can_create_keys'))

@@ -30,6 +30,7 @@ const oneOf = (texts: readonly string[], text: string) => rule((value) => texts.
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (names: string[]) => new Intl.ListFormat('en').format(names);
+export const either = (names: string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
 
 /** An object with these members and no others. */
 const object =
@@ -179,7 +180,7 @@ export const newKey = object(
   {
     name: optional(line),
     business_id: optional(number),
-    role: optional(oneOf(KEY_ROLES, `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(KEY_ROLES)}`)),
+    role: optional(oneOf(KEY_ROLES, `must be ${either(KEY_ROLES)}`)),
     expires_on: optional(rule(isDay, EXPIRY)),
   },
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',

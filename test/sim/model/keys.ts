@@ -3,6 +3,7 @@ import { type Call, invalidField, success, unknownEntry } from './call.ts';
 import { actorOf, masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { idOf } from './input.ts';
+import { ROLES } from './may.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { type Key, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
@@ -14,7 +15,7 @@ const MAX_STORED_SESSIONS = 50;
 
 const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, ...key }: Key) => ({
   ...key,
-  read_only: key.role === 'read',
+  read_only: ROLES[key.role].readOnly,
 });
 export const keysOf = (state: State, user_id: number): Key[] =>
   state.keys.filter((key) => key.user_id === user_id && key.ends_at === null).toSorted((a, b) => a.id - b.id);
@@ -76,7 +77,7 @@ export function createKey(call: Call, user_id: number, { name, role = 'full', bu
     name: key.name,
     expires_on: key.expires_on,
     business_id: key.business_id,
-    read_only: role === 'read',
+    read_only: ROLES[role].readOnly,
     role,
     id: key.id,
   };
@@ -191,7 +192,7 @@ export function startSession(call: Call) {
     expires_at: session.ends_at,
     user_id: session.user_id,
     can_create_keys: session.can_create_keys === 1,
-    read_only: session.role === 'read',
+    read_only: ROLES[session.role].readOnly,
     return_url: code?.return_url ?? null,
   });
 }

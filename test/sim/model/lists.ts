@@ -3,6 +3,7 @@ import { monthOf, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
 import { type Answer, type Call, invalidField, sitesOf, success } from './call.ts';
 import { csv, prefersCsv } from './csv.ts';
+import { ROLES } from './may.ts';
 import { isCovered } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
 import { dayOf, daysBetween, plusDays } from './time.ts';
@@ -32,7 +33,7 @@ function pageOf(call: Call, perPage: number, isListed: (business: Business) => b
 }
 
 export function listBusinesses(call: Call) {
-  const { state, now, origin, own, caller } = call;
+  const { state, now, origin, own, key } = call;
   const today = dayOf(now);
   const { examined, next } = pageOf(call, 20);
   const isReadable = ({ id }: Business) => {
@@ -49,7 +50,7 @@ export function listBusinesses(call: Call) {
     refused_origins: stillRefused(state, business.id, today).length,
     refused_by_limit: refusedByLimit(call, business),
   }));
-  return success({ businesses, next, read_only: caller === 'read' || caller === 'read_session' });
+  return success({ businesses, next, read_only: key !== null && ROLES[key.role].readOnly });
 }
 
 function answerOf(

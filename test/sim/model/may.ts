@@ -1,9 +1,27 @@
 // Who may do what: the oracle of permissions, written by hand after docs/api.md ("Basics").
 // The simulator's model, the matrix and the expectations in test/routes.ts follow from it. It shares no code with the service.
 
-/** The roles of API keys. */
-export const KEY_ROLES = ['full', 'read', 'record'] as const;
-export type KeyRole = (typeof KEY_ROLES)[number];
+type OfRole = {
+  /** Who the callers are that have a session of such a key. Null if it starts none. */
+  session: 'session' | 'read_session' | null;
+  /** Whether it sees whole tokens, and not only their ends. */
+  seesToken: boolean;
+  readOnly: boolean;
+  /** Whether a user's own key or session creates such keys. */
+  ownersMayCreate: boolean;
+  /** Completes "This API key can only …". Null for full access. */
+  only: string | null;
+};
+/** The roles of API keys, and what follows from each. */
+export const ROLES = {
+  full: { session: 'session', seesToken: true, readOnly: false, ownersMayCreate: false, only: null },
+  read: { session: 'read_session', seesToken: false, readOnly: true, ownersMayCreate: true, only: 'read' },
+  record: { session: null, seesToken: false, readOnly: false, ownersMayCreate: true, only: 'record' },
+} as const satisfies Record<string, OfRole>;
+export type KeyRole = keyof typeof ROLES;
+export const KEY_ROLES = Object.keys(ROLES) as KeyRole[];
+/** The roles of the keys that users create. */
+export const OWN_ROLES = KEY_ROLES.filter((role) => ROLES[role].ownersMayCreate);
 /** The callers with an operator key, by its role. */
 export const OPERATORS = { full: 'operator', record: 'recorder' } as const;
 /**
@@ -126,6 +144,9 @@ export function refusalOf(caller: Caller, operation: Operation): [code: string, 
   const isSession = ['session', 'read_session', 'key_session'].includes(caller);
   if (isSession && !may('session', operation))
     return ['session_not_allowed', `A session key cannot ${does}. Use an API key.`];
-  if (caller === 'read' || caller === 'read_session') return ['read_only_key', 'This API key can only read.'];
-  return ['record_only_key', `This ${isOperator ? 'operator' : 'API'} key can only record.`];
+  const role = KEY_ROLES.find(
+    (one) => one === caller || ROLES[one].session === caller || (isOperator && one === 'record'),
+  );
+  if (role === undefined) throw new Error(`${caller} has no role`);
+  return [`${role}_only_key`, `This ${isOperator ? 'operator' : 'API'} key can only ${ROLES[role].only}.`];
 }

@@ -32,7 +32,16 @@ import { errorsOf } from './errors.ts';
 import { idOf } from './input.ts';
 import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
 import { listBusinesses, readAllUsage } from './lists.ts';
-import { type Caller, isOfKeys, isRepeatable, mayWhileInactive, type Operation, READS, refusalOf } from './may.ts';
+import {
+  type Caller,
+  isOfKeys,
+  isRepeatable,
+  mayWhileInactive,
+  type Operation,
+  READS,
+  ROLES,
+  refusalOf,
+} from './may.ts';
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
@@ -295,8 +304,9 @@ export class Model {
     const key = state.keys.find(({ secret }) => reveal(state, secret) === text);
     if (key !== undefined) {
       const isSession = key.ends_at !== null;
-      const ofSession = key.role === 'read' ? 'read_session' : key.can_create_keys === 1 ? 'key_session' : 'session';
-      if (isSession) return { ...none, caller: ofSession, key };
+      const ofSession = key.can_create_keys === 1 ? 'key_session' : ROLES[key.role].session;
+      if (isSession && ofSession === null) throw new Error(`a key with the role ${key.role} has a session`);
+      if (isSession && ofSession !== null) return { ...none, caller: ofSession, key };
       return { ...none, caller: key.role, key };
     }
     const isToken = (business: Business) =>
