@@ -1,6 +1,7 @@
 // Calls the service through Hono's client, typed by the routes. Sends an API key only once, to start a session.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
+import type { OwnRole } from '../../core/policy.ts';
 import type { Range } from '../../core/time.ts';
 import type { ErrorBody } from '../../openapi/schemas.ts';
 import type { Session } from '../../sessions/description.ts';
@@ -11,7 +12,7 @@ import { dismissedOf, notDismissed } from './dismissed.ts';
 import type { StoredSession } from './sign-in/storage.ts';
 
 /** All businesses if `business_id` is missing. */
-export type KeyToCreate = { name: string; role: 'read' | 'record'; business_id?: number; expires_on: string };
+export type KeyToCreate = { name: string; role: OwnRole; business_id?: number; expires_on: string };
 type FieldErrors = Record<string, string[]>;
 
 /** The service's maximum page size. */

@@ -1,6 +1,7 @@
 // Messages about failures and the end of a session.
 import type { Failure } from './api.ts';
 import { plural, zonedTime } from './formats.ts';
+import { refusedRoleWords } from './roles.ts';
 import { credentialOf, type StoredSession } from './sign-in/storage.ts';
 
 const LAST_DOMAIN =
@@ -44,12 +45,12 @@ export function refusedKeyWords(failure: Failure): string {
   if (failure.status === 401) {
     return 'This key does not work. It may be mistyped, expired or revoked. Ask the service operator for a new one.';
   }
-  return REFUSED_KEYS[failure.code ?? ''] ?? failureWords(failure);
+  const code = failure.code ?? '';
+  return refusedRoleWords(code) ?? REFUSED_KEYS[code] ?? failureWords(failure);
 }
 
 /** Keyed by `Error-Code`. */
 const REFUSED_KEYS: Record<string, string> = {
-  record_only_key: 'This key can only record uses, so it does not work here. Ask the service operator for another one.',
   operator_key_in_page:
     'This is an operator key, which works only on servers. Sign in with an API key: it starts with bua_sk_.',
   token_not_allowed: 'This is a business token, which is public. Sign in with an API key: it starts with bua_sk_.',

@@ -1,5 +1,6 @@
 // The view Access: the user's API keys, for a session that can manage them.
 import { useRef, useState } from 'preact/hooks';
+import type { OwnRole } from '../../../core/policy.ts';
 import { dayOf } from '../../../core/time.ts';
 import type { Key, NewKey } from '../../../keys/description.ts';
 import { now } from '../clock.ts';
@@ -9,9 +10,10 @@ import { useListing } from '../list/use-listing.ts';
 import { Back, Button, FailureNotice, Loading, Notice, Section, Title } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { Refresh, useRefresh } from '../refresh.tsx';
+import { OWN_KINDS } from '../roles.ts';
 import type { Memory, Session } from '../session.ts';
 import { credentialOf } from '../sign-in/storage.ts';
-import { Creation, KINDS } from './creation.tsx';
+import { Creation } from './creation.tsx';
 import { KeyTable } from './key-table.tsx';
 import { askWords, isWorking, makerWords } from './key-words.ts';
 import { NewKeyCard } from './new-key.tsx';
@@ -34,7 +36,7 @@ export function AccessView(props: Props) {
   );
 }
 
-type Dialog = { role: keyof typeof KINDS } | { revoking: Key };
+type Dialog = { role: OwnRole } | { revoking: Key };
 
 function Keys({ session: { api, stored }, memory }: Props) {
   const { revision, refresh } = useRefresh();
@@ -85,9 +87,9 @@ function Keys({ session: { api, stored }, memory }: Props) {
         Give an agency, an accountant or a program its own API key, and revoke it when the work is done.
       </p>
       <p class="ways">
-        {(['read', 'record'] as const).map((role) => (
+        {(Object.keys(OWN_KINDS) as OwnRole[]).map((role) => (
           <Button key={role} class="quiet" onClick={() => start({ role })}>
-            Create {KINDS[role]} key…
+            Create {OWN_KINDS[role].kind} key…
           </Button>
         ))}
       </p>

@@ -1,6 +1,7 @@
 // The dialog that creates a key, and the presets of its last day.
 import { useRef, useState } from 'preact/hooks';
 import { MAX_LINE_LENGTH } from '../../../core/fields.ts';
+import type { OwnRole } from '../../../core/policy.ts';
 import { addDays, addMonths } from '../../../core/time.ts';
 import { SESSION_KEY_DAYS } from '../../../keys/rules.ts';
 import { Failure, type KeyToCreate } from '../api.ts';
@@ -9,10 +10,9 @@ import { number } from '../formats.ts';
 import type { Listing } from '../list/listing.ts';
 import { ordered } from '../list/order.ts';
 import { Button, VERBATIM } from '../parts.tsx';
+import { OWN_KINDS } from '../roles.ts';
 import { refusedCreation } from './refused-creation.ts';
 
-/** The kinds of keys that owners create, by role. */
-export const KINDS = { read: 'read-only', record: 'record-only' } as const;
 const PRESETS = [
   { months: 1, label: '1 month' },
   { months: 3, label: '3 months' },
@@ -28,7 +28,7 @@ function monthsAfter(day: string, months: number): string {
 }
 
 type Props = {
-  role: keyof typeof KINDS;
+  role: OwnRole;
   today: string;
   listing: Listing;
   create: (key: KeyToCreate) => Promise<void>;
@@ -55,9 +55,9 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
   }
   return (
     <Confirm
-      title={`Create a ${KINDS[role]} key`}
+      title={`Create a ${OWN_KINDS[role].kind} key`}
       kind="ordinary"
-      action={`Create ${KINDS[role]} key`}
+      action={`Create ${OWN_KINDS[role].kind} key`}
       doing="Creating…"
       advice="If the list shows a new key, revoke it, because the key itself cannot be shown again."
       work={work}

@@ -1,8 +1,10 @@
 // Which keys work, and the words that describe a key.
+import type { OwnRole } from '../../../core/policy.ts';
 import type { Key } from '../../../keys/description.ts';
 import { isReturnUrl } from '../../../sessions/rules.ts';
 import { whoWords } from '../changes/change-words.ts';
 import { dayWords } from '../formats.ts';
+import { OWN_KINDS } from '../roles.ts';
 
 export const isWorking = ({ revoked_at, expires_on }: Key, today: string): boolean =>
   revoked_at === null && (expires_on === null || expires_on >= today);
@@ -27,11 +29,8 @@ export function makerWords(key: Key, keys: readonly Key[], tail: string): Return
 /** Says what a new key can do. `business`: the name of its only business, or null. */
 export function abilityWords({ role, expires_on }: Key, business: string | null): string {
   const where = business === null ? 'all your businesses' : `“${business}”`;
-  const ability =
-    role === 'record'
-      ? `Programs with this key can record uses of ${where} and read the usage, and nothing else.`
-      : `Anyone with this key can read the usage, limits, domains and changes of ${where}, at ${location.origin}/owner or from a program, but cannot change anything.`;
-  return `${ability} It works until the end of ${dayWords(expires_on ?? '')} (UTC).`;
+  const { ability } = OWN_KINDS[role as OwnRole]; // the console creates no other keys
+  return `${ability(where)} It works until the end of ${dayWords(expires_on ?? '')} (UTC).`;
 }
 
 /** Used in a session that cannot manage keys. */

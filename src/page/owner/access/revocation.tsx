@@ -3,6 +3,7 @@ import type { Key } from '../../../keys/description.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
 import { whole } from '../parts.tsx';
+import { wordsOf } from '../roles.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { hasCreated } from './key-words.ts';
 
@@ -33,7 +34,7 @@ export function Revocation({ revoking, working, revoke, ...closing }: Props) {
           {created.map(({ name }) => name).join(', ')}.
         </p>
       )}
-      {revoking.role !== 'record' && (
+      {!wordsOf(revoking.role)?.only && (
         <p>Console sessions that {created.length > 0 ? 'these keys' : 'it'} started end too.</p>
       )}
       <p class="note">A revoked key never works again.</p>

@@ -2,6 +2,7 @@
 import type { Change } from '../../../changes/description.ts';
 import { isDay } from '../../../core/time.ts';
 import { dayWords, instantWords, number } from '../formats.ts';
+import { wordsOf } from '../roles.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';
 
@@ -34,13 +35,8 @@ const NULLS: Record<string, string> = {
   expires_on: 'never',
   former_works_until: 'stopped immediately',
 };
-const ROLES: Record<string, string> = {
-  full: 'full access',
-  read: 'read only',
-  record: 'record uses and read usage only',
-};
 /** Describes a key's role. */
-export const roleWords = (role: string): string => sentenceCase(own(ROLES, role) ?? role);
+export const roleWords = (role: string): string => sentenceCase(wordsOf(role)?.access ?? role);
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 /** Checks own properties only, because a field from a newer version can have any name, such as `constructor`. */
@@ -83,7 +79,7 @@ function textWords(field: string, value: string): string {
   if (INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return instantWords(value);
   if (isDay(value)) return dayWords(value);
   if (value === '') return 'empty';
-  return field === 'role' ? (own(ROLES, value) ?? value) : value;
+  return field === 'role' ? (wordsOf(value)?.access ?? value) : value;
 }
 
 const fieldWords = (name: string): string => own(FIELDS, name) ?? sentenceCase(name);
