@@ -187,7 +187,7 @@ describe('in a session whose link can create keys', () => {
     await enter(/^Create record-only/);
     await dialog().waitFor();
     await type('Till');
-    await enter(/^Create record-only/);
+    await press('Enter');
     await eventually(focused).toBe('The new key “Till”');
     await page.getByText('Programs with this key can record uses of all your businesses').waitFor();
     const key = await newKey();

@@ -13,6 +13,8 @@ type Props = RenderableProps<{
   /** The button's label, and its label while `work` runs. */
   action: string;
   doing: string;
+  /** The id of a form in the dialog, in which Enter presses the confirm button. */
+  form?: string;
   work: () => Promise<void>;
   /** Called when `work` fails, because the change may have been made anyway. */
   onFailure?: () => void;
@@ -31,6 +33,7 @@ export function Confirm({
   kind = 'danger',
   action,
   doing,
+  form,
   work,
   onFailure,
   advice,
@@ -77,7 +80,7 @@ export function Confirm({
         <Button class="quiet" busy={busy !== null} onClick={() => dialog.current?.close()}>
           Cancel
         </Button>
-        <Button class={kind} busy={busy !== null} onClick={() => void confirm()}>
+        <Button class={kind} busy={busy !== null} submits form={form} onClick={() => void confirm()}>
           {busy ?? action}
         </Button>
       </div>

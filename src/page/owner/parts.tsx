@@ -77,11 +77,21 @@ type ButtonProps = RenderableProps<{
   busy?: boolean;
   label?: string;
   submits?: boolean;
+  /** The id of the form that it submits, if that does not contain it. */
+  form?: string | undefined;
   onClick?: () => void;
 }>;
 
 /** Ignores the second click of a double click and the repeats of a held Enter key, and stays focusable while it is busy. */
-export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
+export function Button({
+  class: name = '',
+  busy = false,
+  label,
+  submits = false,
+  form,
+  onClick,
+  children,
+}: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
     else onClick?.();
@@ -92,6 +102,7 @@ export function Button({ class: name = '', busy = false, label, submits = false,
   return (
     <button
       type={submits ? 'submit' : 'button'}
+      form={form}
       class={name}
       aria-label={label}
       aria-disabled={busy ? 'true' : undefined}

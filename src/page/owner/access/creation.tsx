@@ -41,7 +41,7 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
   const [name, setName] = useState('');
   const [business, setBusiness] = useState('');
   const [expires_on, setExpiry] = useState(monthsAfter(today, PRESETS[0].months));
-  const fields = useRef<HTMLDivElement>(null);
+  const fields = useRef<HTMLFormElement>(null);
 
   async function work(): Promise<void> {
     const invalid = fields.current?.querySelector<HTMLInputElement>(':invalid');
@@ -59,11 +59,12 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
       kind="ordinary"
       action={`Create ${OWN_KINDS[role].kind} key`}
       doing="Creating…"
+      form="key-fields"
       advice="If the list shows a new key, revoke it, because the key itself cannot be shown again."
       work={work}
       {...closing}
     >
-      <div class="fields" ref={fields}>
+      <form id="key-fields" class="fields" noValidate ref={fields} onSubmit={(event) => event.preventDefault()}>
         <label for="key-name">Name</label>
         <input
           {...VERBATIM}
@@ -108,7 +109,7 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
             </Button>
           ))}
         </div>
-      </div>
+      </form>
     </Confirm>
   );
 }
