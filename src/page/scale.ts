@@ -35,15 +35,17 @@ export function comparedWith(range: Range, compare: Compare): Range {
 }
 
 /**
- * Sums up a report. The total covers full days, because a partial day would look like a drop, or all days if none is over. `soFar` is the
- * rest. `compared` contains the days of `before` that the total is compared with: as many as are full, or all of them once every day of
+ * Sums up a report. The total covers full days, because a partial day would look like a drop, or all days if none is over. It ends on `to`,
+ * and `soFar` is the rest. `compared` contains the days of `before` that the total is compared with: as many as are full, or all of them once every day of
  * `used` is over, because calendar months differ in length.
  */
 export function summaryOf(used: readonly Day[], before: readonly Day[], today: string) {
   const full = used.filter(({ date }) => date < today);
   const compared = full.length < used.length ? before.slice(0, full.length) : before;
-  const total = sum(full.length > 0 ? full : used);
-  return { fullDays: full.length, total, soFar: sum(used) - total, compared, earlier: sum(compared) };
+  const summed = full.length > 0 ? full : used;
+  const total = sum(summed);
+  const to = summed.at(-1)?.date;
+  return { fullDays: full.length, to, total, soFar: sum(used) - total, compared, earlier: sum(compared) };
 }
 
 type Formats = Record<'percent' | 'number', (value: number) => string>;

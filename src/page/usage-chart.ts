@@ -282,16 +282,21 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
     const summary = summaryOf(loaded?.used ?? [], loaded?.before?.used ?? [], this.#today);
     if (loaded) this.#drawHead(loaded, summary, words);
-    const { clientWidth: width, clientHeight: height } = this.#plot;
+    const width = this.#plot.clientWidth;
     if (loaded && width > 0) {
       const rightToLeft = this.#card.dir === 'rtl';
       const days = { used: loaded.used, before: summary.compared, today: this.#today };
       const by = UNITS.find((unit) => unit === this.by) ?? 'day';
       const limit = this.#data?.limit;
-      const drawn = plot({ ...days, by, limit, width, height, rightToLeft, textWidth: this.#textWidth }, words);
+      const given = { ...days, by, limit, width, rightToLeft, textWidth: this.#textWidth };
+      const draw = () => plot({ ...given, height: this.#plot.clientHeight }, words);
+      let drawn = draw();
+      if (drawn.unit !== 'day') {
+        this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
+        drawn = draw(); // the head may have wrapped onto another line
+      }
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
-      if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
       if (this.#tableUnit !== drawn.unit)
         this.#table.replaceChildren(createTable(drawn, this.#plot.ariaLabel as string, words, this.#today));
       this.#tableUnit = drawn.unit;
@@ -302,17 +307,16 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   /** The total, the percentage and the compared total cover the same days, so that they agree. */
   #drawHead(
     { from, to }: Loaded,
-    { total, soFar, compared, earlier }: ReturnType<typeof summaryOf>,
+    { to: last = to, total, soFar, compared, earlier }: ReturnType<typeof summaryOf>,
     words: Words,
   ): void {
     const { word, number, range } = words;
     const exact = number(total);
     const fits = this.#textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
     this.#total.append(fits ? exact : words.compact(total), ' ', span('unit', words.unit(total)));
-    this.#range.append(span('days', range(from, to)));
-    const [first, last] = [compared[0]?.date, compared.at(-1)?.date];
-    const expected =
-      first && last ? { from: first, to: last } : this.compare && comparedWith({ from, to }, this.compare);
+    this.#range.append(span('days', range(from, last)));
+    const [first, end] = [compared[0]?.date, compared.at(-1)?.date];
+    const expected = first && end ? { from: first, to: end } : this.compare && comparedWith({ from, to }, this.compare);
     const counts = first ? `: ${number(earlier)} (${words.days(compared.length)})` : '';
     if (expected)
       this.#range.append(' ', span('before', `${word('before')} ${range(expected.from, expected.to)}${counts}`));

@@ -108,7 +108,7 @@ describe('replacing the token', () => {
     const listed = (use: string) =>
       end === undefined ? [] : [`${tail(business.token)} works until ${end} (${left}). ${use}`];
     expect(await working()).toEqual(
-      listed('Not used since it was replaced. If that was more than a day ago, it is safe to stop.'),
+      listed('Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.'),
     );
     expect(await statusWith(business, business.token)).toBe(status);
     await button('Refresh').click();

@@ -64,10 +64,10 @@ test('the total and what it is compared with cover only full days, not today or 
     const { compared, ...sums } = summaryOf(used, before, today);
     return { ...sums, days: compared.length };
   };
-  expect(on('2026-03-03')).toEqual({ fullDays: 2, total: 60, soFar: 5, earlier: 40, days: 2 });
-  expect(on('2026-03-02')).toEqual({ fullDays: 1, total: 30, soFar: 35, earlier: 20, days: 1 });
-  expect(on('2030-01-01')).toEqual({ fullDays: 4, total: 65, soFar: 0, earlier: 1040, days: 4 });
-  expect(on('2026-03-01')).toEqual({ fullDays: 0, total: 65, soFar: 0, earlier: 0, days: 0 });
+  expect(on('2026-03-03')).toEqual({ fullDays: 2, to: '2026-03-02', total: 60, soFar: 5, earlier: 40, days: 2 });
+  expect(on('2026-03-02')).toEqual({ fullDays: 1, to: '2026-03-01', total: 30, soFar: 35, earlier: 20, days: 1 });
+  expect(on('2030-01-01')).toEqual({ fullDays: 4, to: '2026-03-04', total: 65, soFar: 0, earlier: 1040, days: 4 });
+  expect(on('2026-03-01')).toEqual({ fullDays: 0, to: '2026-03-04', total: 65, soFar: 0, earlier: 0, days: 0 });
 });
 
 test('once every day is over, all of the compared days count, because calendar months differ in length', () => {

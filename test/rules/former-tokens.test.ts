@@ -56,7 +56,7 @@ test('the list of old tokens refreshes each minute and exactly at the next expir
 });
 
 test.each([
-  [null, 'Not used since it was replaced. If that was more than a day ago, it is safe to stop.'],
+  [null, 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.'],
   ['2026-11-22', 'Used today.'],
   ['2026-11-21', 'Last used on Nov 21, 2026.'],
 ])('an old token that was last used on %s says so', (day, words) => {

@@ -34,7 +34,7 @@ export function remainingWords(ms: number): string {
 /** Says whether pages still use a token. `now` is in milliseconds since 1970. */
 export function lastUseWords({ last_used_on }: FormerToken, now: number): string {
   if (last_used_on === null)
-    return 'Not used since it was replaced. If that was more than a day ago, it is safe to stop.';
+    return 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.';
   return last_used_on === dayOf(new Date(now)) ? 'Used today.' : `Last used on ${dayWords(last_used_on)}.`;
 }
 
