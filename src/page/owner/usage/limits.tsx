@@ -26,8 +26,8 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
   const periods = periodsOf(limits);
   const running = periods.filter(({ ends }) => now < ends);
   const month = running.find(({ is }) => is === 'month');
+  const reached = sites && reachedWords(limits, running, sites);
   const notes = [
-    sites && reachedWords(limits, running, sites),
     refused > 0 &&
       `At least ${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month.`,
     month && pace !== null && paceWords(pace, month),
@@ -46,6 +46,7 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
           now={now}
         />
       ))}
+      {reached && <p class="notice warning">{reached}</p>}
       {notes.map((note) => note && <p key={note}>{note}</p>)}
     </section>
   );
