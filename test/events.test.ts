@@ -301,13 +301,12 @@ describe('the list of alerts', () => {
     expect(await listed('2026-03-15T12:00:00Z')).toEqual(ids.toSorted());
     expect(await listed('2026-03-15T13:00:01.0+01:00')).toEqual(ids.slice(0, 3).toSorted());
     expect(await listed('2026-03-15T12:00:01.001Z')).toEqual([]);
-    for (const since of ['2026-03-15', '9999-12-31T23:59:59-01:00']) {
-      const { status, body } = await call('GET', `${of(business)}?since=${since}`, { as: business.key });
-      expect({ status, body }).toMatchObject({
-        status: 422,
-        body: { errors: { since: [expect.stringContaining('since must be an RFC 3339 timestamp')] } },
-      });
-    }
+    expect(await listed('9999-12-31T23:59:59-01:00')).toEqual([]);
+    const { status, body } = await call('GET', `${of(business)}?since=2026-03-15`, { as: business.key });
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { errors: { since: [expect.stringContaining('since must be an RFC 3339 timestamp')] } },
+    });
   });
 
   test('continues past a gap in the database numbers', async () => {

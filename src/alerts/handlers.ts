@@ -19,13 +19,15 @@ function pageOfAlerts({ limit, since, cursor }: AlertsQuery, first: number) {
   const { number, after } = (cursor === undefined ? null : parseCursor(cursor)) ?? { number: first, after: null };
   const page = {
     limit: Number(limit ?? DEFAULT_PER_PAGE) + 1,
-    since: since === undefined ? '' : formatTimestamp(new Date(parseInstant(since) ?? 0)),
+    // An offset can lead to the year 10000, which would sort before all others.
+    since: since === undefined ? '' : formatTimestamp(new Date(Math.min(parseInstant(since) ?? 0, LAST_INSTANT))),
     before_at: after?.at ?? AFTER_EVERY_TIME,
     before_id: after?.id ?? '',
   };
   return { number, page };
 }
 const AFTER_EVERY_TIME = '~';
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Returns a page from database `number`. After that database's last alert, the list continues in the next database of `numbers`. */
 function shownAlerts(

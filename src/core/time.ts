@@ -44,8 +44,7 @@ export function parseInstant(text: string): number | null {
   const [, day = '', time = '', sign, hours, minutes] = found ?? [];
   if (!isInCalendar(day)) return null;
   const offset = sign === undefined ? 0 : Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-  const instant = Date.parse(`${day}T${time.slice(0, 'hh:mm:ss.mmm'.length)}Z`) - (sign === '-' ? -offset : offset);
-  return /^\d{4}-/.test(new Date(instant).toISOString()) ? instant : null; // an offset can lead to the year 10000
+  return Date.parse(`${day}T${time.slice(0, 'hh:mm:ss.mmm'.length)}Z`) - (sign === '-' ? -offset : offset);
 }
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
