@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { businesses } from '../src/db/schema.ts';
 import { refused } from './answers.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
-import { isOfKeys, KEY_ROLES, type KeyRole, may, refusalOf } from './sim/model/may.ts';
+import { isOfKeys, KEY_ROLES, type KeyRole, may, ROLES, refusalOf } from './sim/model/may.ts';
 import {
   addFormerToken,
   addSite,
@@ -122,7 +122,7 @@ describe.each(SCOPES.filter(({ role }) => may(role, 'list_businesses')))(
       for (const query of ['', '?limit=50', fromItself]) {
         const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
         expect(body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [mine] : [mine, sibling]).map(shown));
-        expect(body.data.read_only).toBe(scope.role === 'read');
+        expect(body.data.read_only).toBe(ROLES[scope.role].readOnly);
       }
       const rest = await call('GET', `/api/v1/business?after=${mine.id}`, { as: key });
       expect(rest.body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [] : [sibling]).map(shown));
@@ -148,7 +148,7 @@ test('a key of each role is created and listed as requested, and only a full key
   const path = `/api/v1/user/${business.user_id}/keys`;
   for (const role of KEY_ROLES) {
     const created = await call('POST', path, { as: OPERATOR.full, body: { role } });
-    expect(created.body.data).toMatchObject({ role, read_only: role === 'read' });
+    expect(created.body.data).toMatchObject({ role, read_only: ROLES[role].readOnly });
     const refusals = await Promise.all(
       OF_A_BUSINESS.map((route) => ask(route, business, false, { as: created.body.data.api_key })),
     );

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { apiKeys } from '../src/db/schema.ts';
 import { answerOf, invalid, refused, UNAUTHENTICATED } from './answers.ts';
 import { ROUTES } from './routes.ts';
+import { either } from './sim/model/input.ts';
 import { may, OWN_ROLES, ROLES, refusalOf } from './sim/model/may.ts';
 import {
   type Business,
@@ -92,7 +93,7 @@ describe('a key that a user creates', () => {
     for (const as of [business.key, await linkSession(business, WIDE)]) {
       const answer = await call('POST', keysOf(business), { as, body: { role, expires_on: TODAY } });
       expect(answerOf(answer)).toEqual(
-        invalid('role', 'role must be read or record: only the operator can create a key with full access'),
+        invalid('role', `role must be ${either(OWN_ROLES)}: only the operator can create a key with full access`),
       );
     }
     expect(await ids()).toEqual(before);
