@@ -163,5 +163,5 @@ test('what the limit refused', async () => {
   await eventually(async () => (await counted()).refused_by_limit).toBe(1);
   page = await openTab(world, business, 'usage');
   const limits = () => page.locator('.limits').innerText();
-  await eventually(limits).toContain('At least 1 use was refused by a limit this billing month.');
+  await eventually(limits).toContain('1 use was refused by a limit this billing month, counting each retry.');
 });

@@ -12,7 +12,7 @@ type Props = {
   limits: NonNullable<LimitsData>;
   /** The registered sites. Null until they have been read, and if the business is not active, because then no uses are recorded. */
   sites: readonly string[] | null;
-  /** The minimum number of uses that a limit refused this billing month. */
+  /** The number of uses that a limit refused this billing month. Counts each retry, and some may be missing. */
   refused: number;
   alerts: Alerts['alerts'];
   pace: Pace | null;
@@ -29,7 +29,7 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
   const reached = sites && reachedWords(limits, running, sites);
   const notes = [
     refused > 0 &&
-      `At least ${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month.`,
+      `${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
     month && pace !== null && paceWords(pace, month),
     isPaceUnknown && 'The forecast for this month could not be loaded. Press “Refresh” to try again.',
     limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,

@@ -36,7 +36,7 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   listed: ListedBusiness | null;
   limits: LimitsData;
   isActive: boolean;
-  /** The minimum number of uses that a limit refused this billing month. */
+  /** As for `Limits`. */
   refused: number;
   /** The registered sites. Null until they have been read. */
   sites: string[] | null;
