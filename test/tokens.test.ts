@@ -66,7 +66,7 @@ test('a former token shows the day of its last permitted call, which is written 
   }
   expect(marks).toEqual([1, 0, 1]);
   expect(await lastUse()).toEqual(['2026-03-16']);
-  expect((await details(business.token)).status).toBe(403); // whoever finds a token in a page does not see it
+  expect((await details(business.token)).status).toBe(403); // anyone can copy a token from a page, so it may not read this
 });
 
 describe('a rotation gets 422 and does not change the token for', () => {

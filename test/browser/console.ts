@@ -5,6 +5,7 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
+import type { StoredSession } from '../../src/page/owner/sign-in/storage.ts';
 import { eventually, visitsOfFile } from './chromium.ts';
 import type {} from './owners.ts'; // for the types of the provided values
 
@@ -150,15 +151,6 @@ type Details = { token: string; access_list: { id: number; site: string }[] };
 
 export const storedSession = async (page: Page): Promise<StoredSession | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
-type StoredSession = {
-  key: string;
-  endsAt: number;
-  readOnly: boolean;
-  userId: number;
-  canCreateKeys: boolean;
-  tail: string | null;
-  returnUrl: string | null;
-};
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);

@@ -56,7 +56,7 @@ const layers = LAYERS.map(([files, values, types]) => {
   return { name: names[0] ?? '', names, values: namesIn(values), types: namesIn(types) };
 });
 
-/** Returns the layer of a file in src: the one that names it, its kind of file, or its folder. */
+/** Returns the layer of a file in src: the layer that lists the file, or else its kind of file, or its folder. */
 function layerOf(file: string): string {
   const named = layers.find(({ names }) => names.includes(file));
   const kind = file.replace(/^[^/]+(?=\/)/, '*');
