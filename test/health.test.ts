@@ -15,6 +15,7 @@ const DOWN = { status: 503, text: '{"message":"Service Unavailable"}' };
 const instead = (all: () => Promise<unknown>) =>
   ({ prepare: () => ({ bind: () => ({ all }), all }) }) as unknown as D1Database;
 const failing = (message: string) => instead(() => Promise.reject(new Error(message)));
+const empty = () => Promise.resolve({ results: [], meta: { rows_read: 1 } });
 
 /** Creates an isolate of the service with an adjustable clock. `asked` counts each database's queries. */
 function isolate(bindings: Partial<Bindings> = databases()) {
@@ -64,41 +65,24 @@ test('the health check returns 200 to every caller while every database responds
   }
 });
 
-test('the health check responds to HEAD as to GET, and to other methods with 405', async () => {
-  const head = await call('HEAD', PATH);
-  expect(bodyOf(head)).toEqual({ status: 200, text: '' });
-  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-    const answer = await call(method, PATH);
-    expect(bodyOf(answer)).toEqual({ status: 405, text: '{"message":"Method Not Allowed"}' });
-    expect(answer.headers.get('Allow')).toBe('GET, HEAD');
-    expect(answer.cost.round_trips).toBe(0);
+test.each(homes)('the health check returns 503 if $binding fails or lacks a table', async ({ binding, d1 }) => {
+  const rename = (from: string, to: string) => d1.prepare(`alter table ${from} rename to ${to}`).run();
+  const lost = 'D1_ERROR: Network connection lost.';
+  for (const [cause, database] of [
+    [lost, failing(lost)],
+    ['no such table: businesses', d1],
+  ] as const) {
+    if (database === d1) await rename('businesses', 'elsewhere');
+    const { ask, errors } = isolate({ ...databases(), [binding]: database });
+    const answer = await ask();
+    expect(bodyOf(answer)).toEqual(DOWN);
+    expect(answer.headers.get('Retry-After')).toBe('10');
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(errors).toEqual([expect.objectContaining({ status: 503, error: expect.stringContaining(cause) })]);
+    expect(errors[0]?.error).toContain(`${binding} failed`);
   }
-});
-
-describe('the health check returns 503 if a database', () => {
-  const withoutTables = async ({ d1, binding }: (typeof homes)[number]) => {
-    await d1.prepare('alter table businesses rename to elsewhere').run();
-    return { [binding]: d1 };
-  };
-  test.each(homes.map((home) => [home.binding, home] as const))('fails or lacks a table: %s', async (name, home) => {
-    const broken: [string, () => Promise<Partial<Bindings>>][] = [
-      ['D1_ERROR: Network connection lost.', async () => ({ [name]: failing('D1_ERROR: Network connection lost.') })],
-      ['D1_ERROR: D1 DB is overloaded.', async () => ({ [name]: failing('D1_ERROR: D1 DB is overloaded.') })],
-      ['no such table: businesses', () => withoutTables(home)],
-    ];
-    for (const [cause, bindings] of broken) {
-      const { ask, errors } = isolate({ ...databases(), ...(await bindings()) });
-      const answer = await ask();
-      expect(bodyOf(answer)).toEqual(DOWN);
-      expect(answer.headers.get('Retry-After')).toBe('10');
-      expect(answer.headers.get('Cache-Control')).toBe('no-store');
-      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-      expect(errors).toEqual([expect.objectContaining({ status: 503, error: expect.stringContaining(cause) })]);
-      expect(errors[0]?.error).toContain(`${name} failed`);
-    }
-    await home.d1.prepare('alter table elsewhere rename to businesses').run();
-    expect(bodyOf(await isolate().ask())).toEqual(OK);
-  });
+  await rename('elsewhere', 'businesses');
+  expect(bodyOf(await isolate().ask())).toEqual(OK);
 });
 
 test('the health check returns 503 if database ids were swapped', async () => {
@@ -143,77 +127,59 @@ test('the health check returns 503 if a database has not responded within 4 seco
 });
 
 describe('the cached result of the health check', () => {
-  test('is shared by 1,000 sequential requests within 5 seconds and renewed after 5 seconds', {
-    tags: 'slow',
-  }, async () => {
-    const { clock, asked, ask, each } = isolate();
-    for (let index = 0; index < 1000; index++) {
-      clock.now = NOW.getTime() + index * 4.999;
-      expect(bodyOf(await ask())).toEqual(OK);
-    }
-    expect(asked).toEqual(each(1));
-    clock.now = NOW.getTime() + 5000;
-    await ask();
-    expect(asked).toEqual(each(2));
-  });
-
-  test('is shared by 1,000 concurrent requests, both an isolate’s first and later ones', { tags: 'slow' }, async () => {
+  test('is shared by concurrent requests, both an isolate’s first and later ones, for 5 seconds', async () => {
     const { clock, asked, ask, each } = isolate();
     for (const times of [1, 2]) {
-      const answers = await Promise.all(Array.from({ length: 1000 }, () => ask()));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const answers = await Promise.all(Array.from({ length: 100 }, () => ask()));
+      clock.now += 4999;
+      for (const answer of [...answers, await ask()]) expect(bodyOf(answer)).toEqual(OK);
       expect(asked).toEqual(each(times));
-      clock.now += 5000;
+      clock.now += 1;
     }
   });
 
   test('is also shared while a database is down, and shows its recovery after 5 seconds', async () => {
     let isDown = true;
-    const [home] = homes;
-    const all = () =>
-      isDown ? Promise.reject(new Error('down')) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
+    const all = () => (isDown ? Promise.reject(new Error('down')) : empty());
     const { clock, asked, ask, errors } = isolate({ ...databases(), DB: instead(all) });
     for (let index = 0; index < 10; index++) expect(bodyOf(await ask())).toEqual(DOWN);
     isDown = false;
     clock.now += 4999;
     expect(bodyOf(await ask())).toEqual(DOWN);
-    expect(asked[home?.binding ?? '']).toBe(1);
+    expect(asked.DB).toBe(1);
     expect(errors).toHaveLength(11);
     clock.now += 1;
     expect(bodyOf(await ask())).toEqual(OK);
-    isDown = true;
-    clock.now += 4999;
-    expect(bodyOf(await ask())).toEqual(OK);
-    clock.now += 1;
-    expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
-  test('is returned to other callers while a newer query hangs', async () => {
+  /** An isolate with a result that is `age` old, and a database that hangs from then on, until `fail` is called. */
+  async function stalling(age: number) {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
-    const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
-    const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
+    const { clock, asked, ask } = isolate({
+      ...databases(),
+      DB: instead(() => (stalls ? stalled.promise : empty())),
+    });
     await ask();
     stalls = true;
-    clock.now += 5000;
+    clock.now += age;
+    return { asked, ask, fail: () => stalled.reject(new Error('down')) };
+  }
+
+  test('is returned to other callers while a newer query hangs', async () => {
+    const { asked, ask, fail } = await stalling(5000);
     const waiting = ask();
     expect(bodyOf(await ask())).toEqual(OK);
     expect(asked.DB).toBe(2);
-    stalled.reject(new Error('down'));
+    fail();
     expect(bodyOf(await waiting)).toEqual(DOWN);
     expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
   test('is never older than 10 seconds, even while a newer query hangs', async () => {
-    const stalled = Promise.withResolvers<unknown>();
-    let stalls = false;
-    const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
-    const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
-    await ask();
-    stalls = true;
-    clock.now += 10_000;
+    const { asked, ask, fail } = await stalling(10_000);
     const waiting = [ask(), ask()];
-    stalled.reject(new Error('down'));
+    fail();
     expect((await Promise.all(waiting)).map(bodyOf)).toEqual([DOWN, DOWN]);
     expect(asked.DB).toBe(2);
   });
@@ -239,8 +205,7 @@ describe('the cached result of the health check', () => {
   });
 
   test('is renewed 5 seconds after an isolate’s first query if that query hangs', async () => {
-    const all = () =>
-      asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
+    const all = () => (asked.DB === 1 ? new Promise<never>(() => {}) : empty());
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
     void ask();
     const waiting = ask();
@@ -253,11 +218,11 @@ describe('the cached result of the health check', () => {
 });
 
 test('the health check counts towards the rate limit per address and queries no database if that limit is exceeded', async () => {
-  const counts = new Map<string, number>();
+  const counts: Record<string, number> = {};
   const ADDRESS_LIMIT = {
     async limit({ key }: { key: string }) {
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-      return { success: (counts.get(key) ?? 0) <= 2 };
+      counts[key] = (counts[key] ?? 0) + 1;
+      return { success: counts[key] <= 1 };
     },
   };
   const cost = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
@@ -268,8 +233,7 @@ test('the health check counts towards the rate limit per address and queries no 
     return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
   };
   expect((await ask('192.0.2.1')).status).toBe(200);
-  expect((await ask('192.0.2.1')).status).toBe(200);
   expect(await ask('192.0.2.1')).toEqual({ status: 429, text: '{"message":"Too Many Attempts."}', retry: '10' });
-  expect(cost.round_trips).toBe(2 * homes.length);
+  expect(cost.round_trips).toBe(homes.length);
   expect((await ask('192.0.2.2')).status).toBe(200);
 });

@@ -2,32 +2,19 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { ERROR_CODES, type ErrorCode } from '../src/http/errors.ts';
 import { createKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import {
-  BASE,
-  call,
-  databaseClock,
-  dumpAll,
-  eachOf,
-  env,
-  failingWith,
-  NOW,
-  newApp,
-  newBusiness,
-  newKey,
-  newSession,
-  OPERATOR,
-  TODAY,
-} from './support.ts';
+import { BASE, call, databaseClock, dumpAll, eachOf, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
-const textAnswerOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
+/** The status, the Error-Code and the body of a response that any page may read. */
+const refusalOf = ({ status, text, headers }: { status: number; text: string; headers: Headers }) => {
+  expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+  return { status, code: headers.get('Error-Code'), text };
+};
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_0${'x'.repeat(33)}`;
-const NOT_FOUND = { status: 404, text: '{"message":"Not Found"}' };
-const METHOD_NOT_ALLOWED = { status: 405, text: '{"message":"Method Not Allowed"}' };
-const BAD_REQUEST = { status: 400, text: '{"message":"Bad Request"}' };
+const NOT_FOUND = { status: 404, code: 'not_found', text: '{"message":"Not Found"}' };
+const BAD_REQUEST = { status: 400, code: 'broken_body', text: '{"message":"Bad Request"}' };
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('OPTIONS', () => {
@@ -55,90 +42,56 @@ describe('an unknown path', () => {
   test.each([
     ...['/', '/api', '/api/v1', '/api/v1/business/1/2', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...['/api/v1/business/usage/1//', '/api/v1/business/1/access//', '/api/v2/business/usage/1', '/business/usage/1'],
-    ...['/API/v1/business/usage/1', '/api/v1/business/usage/access/1', '/api/v1/business/usage/1/2'],
-    ...['/api/v1//business/usage/1', '/api/v1/business//access'],
+    ...['/API/v1/business/usage/1', '/api/v1//business/usage/1', '/api/v1/business//access'],
+    // `usage` is never a business id.
+    ...['/api/v1/business/usage/access/5', '/api/v1/business/usage/1/access', '/api/v1/business/usage/1/2'],
   ])('returns 404 to every caller: %s', async (path) => {
-    for (const as of [undefined, SECRET]) {
-      const answer = await call('GET', path, as === undefined ? {} : { as });
-      expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
-      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-      expect(answer.cost).toEqual(FREE);
-    }
+    for (const method of ['GET', 'POST', 'DELETE'])
+      for (const as of [undefined, SECRET]) {
+        const answer = await call(method, path, { as });
+        expect(refusalOf(answer)).toEqual(NOT_FOUND);
+        expect(answer.cost).toEqual(FREE);
+      }
   });
 });
 
-test('`usage` is never a business id', async () => {
-  for (const method of ['GET', 'POST', 'DELETE']) {
-    for (const below of ['', '/', '/access/5', '/1/access']) {
-      const path = `/api/v1/business/usage${below}`;
-      const answer = await call(method, path, { as: SECRET });
-      expect({ path, status: answer.status, text: answer.text }).toEqual({
+test('a trailing slash is ignored for GET, HEAD and POST, but not for DELETE and PATCH, where an empty id would mean the whole list', async () => {
+  const { id, key, usage, access } = await newBusiness({ sites: ['https://shop.example'] });
+  const paths = [usage, access, `/api/v1/business/${id}`, '/api/v1/business', '/api/v1/openapi.json'];
+  for (const [method, path] of [...paths.map((path) => ['GET', path]), ['HEAD', usage], ['POST', usage]] as const)
+    expect((await call(`${method}`, `${path}/`, { as: key })).status).toBe(200);
+  const before = await dumpAll();
+  for (const [method, path] of [
+    ['DELETE', access],
+    ['DELETE', `${access}/refused`],
+    ['DELETE', `/api/v1/business/${id}/token/former`],
+    ['PATCH', access],
+  ] as const)
+    expect(refusalOf(await call(method, `${path}/`, { as: key }))).toEqual(NOT_FOUND);
+  expect(await dumpAll()).toBe(before);
+});
+
+test('a known path returns 405 with an Allow header for every unsupported method', async () => {
+  const { routes } = newApp().app.api;
+  const paths = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.endsWith('/*'));
+  expect(paths.length).toBeGreaterThan(20);
+  for (const path of paths) {
+    const own = routes.filter((route) => route.path === path && route.method !== 'ALL').map(({ method }) => method);
+    const allow = METHODS.filter((method) => own.includes(method === 'HEAD' ? 'GET' : method)).join(', ');
+    for (const method of ['PROPFIND', ...METHODS.filter((method) => !allow.split(', ').includes(method))]) {
+      const answer = await call(method, path.replaceAll(/:\w+/g, '1'));
+      const text = method === 'HEAD' ? '' : '{"message":"Method Not Allowed"}';
+      expect({ path, method, ...refusalOf(answer) }).toEqual({
         path,
-        ...NOT_FOUND,
+        method,
+        status: 405,
+        code: 'method_not_allowed',
+        text,
       });
+      expect(answer.headers.get('Allow')).toBe(allow);
+      expect(answer.cost).toEqual(FREE);
     }
   }
-});
-
-describe('a trailing slash', () => {
-  test('is ignored for GET, HEAD and POST', async () => {
-    const { id, key, usage, access } = await newBusiness();
-    const paths = [usage, access, `/api/v1/business/${id}`, '/api/v1/business', '/api/v1/openapi.json'];
-    const asked = { GET: paths, HEAD: [usage], POST: [usage] };
-    for (const [method, paths] of Object.entries(asked)) {
-      for (const path of paths) expect((await call(method, `${path}/`, { as: key })).status).toBe(200);
-    }
-  });
-
-  test('gets 404 for DELETE and PATCH, because an empty id would mean the whole list', async () => {
-    const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
-    const before = await dumpAll();
-    for (const [method, path] of [
-      ['DELETE', access],
-      ['DELETE', `${access}/refused`],
-      ['DELETE', `/api/v1/business/${id}/token/former`],
-      ['PATCH', access],
-    ] as const) {
-      const answer = await call(method, `${path}/`, { as: key });
-      expect(textAnswerOf(answer)).toEqual(NOT_FOUND);
-    }
-    expect(await dumpAll()).toBe(before);
-  });
-});
-
-describe('a known path with an unsupported method', () => {
-  test('returns 405 for every route', async () => {
-    const { routes } = newApp().app.api;
-    const paths = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.endsWith('/*'));
-    expect(paths.length).toBeGreaterThan(20);
-    for (const path of paths) {
-      const { status, headers } = await call('PROPFIND', path.replaceAll(/:\w+/g, '1'));
-      const methods = routes
-        .filter((route) => route.path === path && route.method !== 'ALL')
-        .map(({ method }) => method);
-      const allow = headers
-        .get('Allow')
-        ?.split(', ')
-        .filter((name) => name !== 'HEAD')
-        .sort();
-      expect({ path, status, allow }).toEqual({ path, status: 405, allow: [...new Set(methods)].sort() });
-    }
-  });
-
-  test.each([
-    ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
-    // `usage` is never an id, so these are usage operations on a business with the id `access`.
-    ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
-    ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
-  ])('returns 405 with an Allow header: %s %s', async (method, path, allow) => {
-    for (const as of [undefined, SECRET]) {
-      const answer = await call(method, path, as === undefined ? {} : { as });
-      expect(textAnswerOf(answer)).toEqual(METHOD_NOT_ALLOWED);
-      expect(answer.headers.get('Allow')).toBe(allow);
-      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-      expect(answer.cost).toEqual(FREE);
-    }
-  });
 });
 
 describe('a delayed body', () => {
@@ -183,8 +136,7 @@ describe('a delayed body', () => {
       await body.write(new TextEncoder().encode('{"si'));
       await body.abort(new Error('Network connection lost.'));
       const { status, headers } = await answer;
-      expect({ status, text: await (await answer).text() }).toEqual(BAD_REQUEST);
-      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(refusalOf({ status, headers, text: await (await answer).text() })).toEqual(BAD_REQUEST);
       expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
       expect(lines[0]).not.toHaveProperty('error');
     }
@@ -202,7 +154,6 @@ describe('a request that its headers or its address suffice to refuse', () => {
     ['with a key in another header', 401, { 'X-API-Key': SECRET }, {}],
     ['with an unknown operator key', 401, { Authorization: `Bearer bua_op_${'x'.repeat(43)}` }, {}],
     ['over the address limit, with an API key', 429, { ...KEY, ...ADDRESS }, OVER_LIMIT],
-    ['over the address limit, without a credential', 429, ADDRESS, OVER_LIMIT],
     ['in operator-only mode', 503, KEY, { OPERATOR_ONLY: '1' }],
   ])('%s, gets %i before its body is read', async (_, status, headers, bindings) => {
     for (const route of ROUTES.filter(({ method }) => method !== 'GET')) {
@@ -215,6 +166,7 @@ describe('a request that its headers or its address suffice to refuse', () => {
       const { app, lines, errors } = newApp();
       const answer = await app.fetch(new Request(BASE + route.path({ id: 1 }), init), bindings);
       expect([route.name, answer.status, reads]).toEqual([route.name, status, 0]);
+      if (status === 429) expect(answer.headers.get('Error-Code')).toBe('rate_limited');
       expect([...lines, ...errors]).toMatchObject([{ status, operation: null, d1: FREE }]);
     }
   });
@@ -226,32 +178,22 @@ test('a body that is not UTF-8 gets 400 without a query, because input is never 
   const { app, lines } = newApp();
   const headers = { Authorization: `Bearer ${key}` };
   const answer = await app.fetch(new Request(BASE + access, { method: 'POST', body, headers }), {});
-  expect({ status: answer.status, text: await answer.text() }).toEqual(BAD_REQUEST);
+  const { status, headers: answered } = answer;
+  expect(refusalOf({ status, headers: answered, text: await answer.text() })).toEqual(BAD_REQUEST);
   expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
 });
 
 describe('a body with Content-Encoding', () => {
-  const gzip = async (text: string) =>
-    new Uint8Array(
-      await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer(),
-    );
-
   test.each(['gzip', 'GZIP', 'br', 'identity, gzip', 'gzip,', 'utf-8', 'identityx'])(
     'gets 415 without a query if it is %j, whether the credential works or not',
     async (coding) => {
       const { access, key } = await newBusiness();
-      const body = await gzip('{"sites":["https://shop.example"]}');
       for (const as of [key, SECRET]) {
-        const { app, lines } = newApp();
-        const headers = { Authorization: `Bearer ${as}`, 'Content-Encoding': coding };
-        const answer = await app.fetch(new Request(BASE + access, { method: 'POST', body, headers }), {});
-        expect({ status: answer.status, body: await answer.json() }).toEqual({
-          status: 415,
-          body: { message: 'The body must not be compressed: send it without Content-Encoding.' },
-        });
+        const answer = await call('POST', access, { as, headers: { 'Content-Encoding': coding }, body: '{}' });
+        const text = '{"message":"The body must not be compressed: send it without Content-Encoding."}';
+        expect(refusalOf(answer)).toEqual({ status: 415, code: 'compressed_body', text });
         expect(answer.headers.get('Accept-Encoding')).toBe('identity');
-        expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-        expect(lines).toMatchObject([{ status: 415, refusal: 'compressed_body', d1: FREE }]);
+        expect(answer.lines).toMatchObject([{ status: 415, refusal: 'compressed_body', d1: FREE }]);
       }
     },
   );
@@ -264,8 +206,7 @@ describe('a body with Content-Encoding', () => {
 
   test('counts a use if it is empty, because nothing is compressed', async () => {
     const { usage, token } = await newBusiness();
-    const { status } = await call('POST', usage, { as: token, headers: { 'Content-Encoding': 'gzip' } });
-    expect(status).toBe(200);
+    expect((await call('POST', usage, { as: token, headers: { 'Content-Encoding': 'gzip' } })).status).toBe(200);
   });
 });
 
@@ -280,34 +221,23 @@ describe('the limit of 1 MiB on bodies', () => {
       },
     });
   /** Sends a body with the key of an unbound database. */
-  function send(body: BodyInit, sent: Record<string, string>) {
-    const headers = { ...sent, Authorization: `Bearer ${SECRET}` };
+  function send(body: BodyInit) {
+    const headers = { Authorization: `Bearer ${SECRET}` };
     const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit;
     return newApp().app.fetch(new Request(`${BASE}/api/v1/business/1/access`, init), {});
   }
 
-  test.each([
-    ['with a Content-Length', () => 'x'.repeat(MiB + 1)],
-    ['in chunks', () => stream(MiB + 1)],
-  ])('results in 413 without a query for a larger body %s', async (_, body) => {
-    const answer = await send(body(), { 'Content-Type': 'application/json' });
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-  });
-
-  test('allows exactly 1 MiB', async () => {
-    const told = { 'Content-Length': `${MiB}` };
-    for (const [body, headers] of [
-      ['x'.repeat(MiB), {}],
-      ['x'.repeat(MiB), told],
-      [stream(MiB), {}],
+  test('results in 413 without a query for a larger body, with a Content-Length or in chunks, but not for one of 1 MiB', async () => {
+    for (const [body, status, code] of [
+      ['x'.repeat(MiB + 1), 413, 'too_large'],
+      [stream(MiB + 1), 413, 'too_large'],
+      ['x'.repeat(MiB), 401, 'unauthenticated'],
+      [stream(MiB), 401, 'unauthenticated'],
     ] as const) {
-      const answer = await send(body, headers);
-      expect({ status: answer.status, body: await answer.json() }).toEqual({
-        status: 401,
-        body: { message: 'Unauthenticated.' },
-      });
+      const answer = await send(body);
+      const text = { 413: '{"message":"Payload Too Large"}', 401: '{"message":"Unauthenticated."}' }[status];
+      const { headers } = answer;
+      expect(refusalOf({ headers, status: answer.status, text: await answer.text() })).toEqual({ status, code, text });
     }
   });
 
@@ -315,74 +245,5 @@ describe('the limit of 1 MiB on bodies', () => {
     const body = 'x'.repeat(MiB + 1);
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
-  });
-});
-
-describe('the Error-Code header', () => {
-  const EVIL = 'https://evil.example';
-  const shop = () => newBusiness({ sites: ['https://shop.example'] });
-  type Shop = Awaited<ReturnType<typeof shop>>;
-  const onFailing = ({ usage, key }: Shop, message: string) =>
-    call('GET', usage, { as: key, bindings: failingWith(message) });
-  const CALLS: Record<ErrorCode, (shop: Shop) => Promise<{ headers: Headers }>> = {
-    operator_key_in_page: ({ usage }) => call('GET', usage, { as: OPERATOR.full, origin: EVIL }),
-    unknown_business: ({ usage, key }) => call('GET', `${usage}9`, { as: key }),
-    operator_only: ({ key }) => call('GET', '/api/v1/usage', { as: key }),
-    operator_not_allowed: () => call('POST', '/api/v1/session', { as: OPERATOR.full }),
-    session_only: ({ key }) => call('DELETE', '/api/v1/session', { as: key }),
-    token_not_allowed: ({ access, token }) => call('GET', access, { as: token }),
-    session_not_allowed: async (shop) => call('POST', '/api/v1/session', { as: (await newSession(shop)).key }),
-    read_only_key: async (shop) => call('POST', shop.usage, { as: (await newKey(shop, { role: 'read' })).key }),
-    unknown_user: ({ key, user_id }) => call('GET', `/api/v1/user/${user_id}9/keys`, { as: key }),
-    async narrow_key(shop) {
-      const { key } = await newKey(shop, { business_id: shop.id });
-      return call('GET', `/api/v1/user/${shop.user_id}/keys`, { as: key });
-    },
-    record_only_key: async (shop) => call('GET', shop.access, { as: (await newKey(shop, { role: 'record' })).key }),
-    async inactive_business() {
-      const { usage, key } = await newBusiness({ status: 'suspended' });
-      return call('POST', usage, { as: key });
-    },
-    origin_missing: ({ usage, token }) => call('GET', usage, { as: token }),
-    origin_not_authorized: ({ usage, token }) => call('GET', usage, { as: token, origin: EVIL }),
-    unauthenticated: ({ usage }) => call('GET', usage),
-    invalid_input: ({ usage, key }) => call('GET', `${usage}?from=x`, { as: key }),
-    async last_domain({ access, key }) {
-      const { body } = await call('GET', access, { as: key });
-      return call('DELETE', `${access}/${body.data.access_list[0].id}`, { as: key });
-    },
-    async limit_reached({ id, usage, key, home }) {
-      await home.d1.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
-      return call('POST', usage, { as: key });
-    },
-    unknown_entry: ({ access, key }) => call('DELETE', `${access}/999`, { as: key }),
-    not_found: () => call('GET', '/api/v1/nothing'),
-    method_not_allowed: ({ access }) => call('PUT', access),
-    broken_body({ access, key }) {
-      const body = new ReadableStream({ start: (controller) => controller.error(new Error('Connection lost.')) });
-      const headers = { Authorization: `Bearer ${key}` };
-      return newApp().app.fetch(
-        new Request(BASE + access, { method: 'POST', headers, body, duplex: 'half' } as RequestInit),
-        {},
-      );
-    },
-    compressed_body: ({ access, key }) =>
-      call('POST', access, { as: key, body: '{}', headers: { 'Content-Encoding': 'gzip' } }),
-    too_large: ({ access, key }) => call('POST', access, { as: key, body: 'x'.repeat(2 ** 20 + 1) }),
-    rate_limited({ usage }) {
-      const ADDRESS_LIMIT = { limit: async () => ({ success: false }) };
-      return call('GET', usage, { headers: { 'CF-Connecting-IP': '192.0.2.1' }, bindings: { ADDRESS_LIMIT } });
-    },
-    unavailable: (shop) => onFailing(shop, 'D1_ERROR: database is locked: SQLITE_BUSY'),
-    server_error: (shop) => onFailing(shop, 'D1_ERROR: no such table: api_keys: SQLITE_ERROR'),
-  };
-
-  test.each(ERROR_CODES)('is sent with the error %s', async (code) => {
-    expect((await CALLS[code](await shop())).headers.get('Error-Code')).toBe(code);
-  });
-
-  test('is not sent with a successful response', async () => {
-    const { usage, key } = await newBusiness();
-    expect((await call('GET', usage, { as: key })).headers.get('Error-Code')).toBeNull();
   });
 });
