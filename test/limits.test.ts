@@ -3,14 +3,12 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { recordLimitRefusal } from '../src/db/limit-refusals.ts';
 import { limitRefusals } from '../src/db/schema.ts';
-import { answerOf, granted } from './answers.ts';
 import {
   type Business,
   type CallOptions,
   call,
   countsByDay,
   inBatches,
-  NOW,
   newBusiness,
   newLimitedBusiness,
   setCount,
@@ -22,42 +20,25 @@ type Limits = { daily_limit?: number | null; monthly_limit?: number | null };
 const use = (business: Business, options: CallOptions = {}) =>
   call('POST', business.usage, { as: business.key, ...options });
 
-describe('concurrent uses', () => {
-  const MIDNIGHT = [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')] as const;
-  test.each([
-    ['day', { daily_limit: 700 }, [NOW, NOW]],
-    ['month, across midnight,', { monthly_limit: 700 }, MIDNIGHT],
-  ] as const)(
-    'with a limit of 700 per %s are counted exactly 700 times out of 1,000',
-    { tags: 'slow' },
-    async (_, limits, days) => {
-      const business = await newLimitedBusiness(limits);
-      await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so that the uses do not have to
-      const sent = Array.from({ length: 1000 }, (_, index) => ({
-        at: days[index % 4 < 2 ? 0 : 1],
-        headers: index % 2 === 0 ? undefined : { 'Idempotency-Key': `order-${index}` },
-      }));
-      const answers = await inBatches(sent, (options) => use(business, options));
-      const counted = answers.filter(({ status }) => status === 200).map(({ body }) => body.data);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(300);
-      // `remaining` counts down without gaps or duplicates.
-      expect(counted.map(({ remaining }) => remaining).toSorted((a, b) => a - b)).toEqual([...Array(700).keys()]);
-      const counts = await countsByDay(business);
-      for (const [day, count] of Object.entries(counts))
-        expect(counted.filter(({ date }) => date === day)).toHaveLength(count);
-      expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
-    },
-  );
-
-  test('with the same id, sent a hundred times, consume the last remaining use once', { tags: 'slow' }, async () => {
-    const business = await newLimitedBusiness({ daily_limit: 1 });
-    const headers = { 'Idempotency-Key': 'order-1' };
-    const answers = await Promise.all(Array.from({ length: 100 }, () => use(business, { headers })));
-    const counted = { date: TODAY, count: 1, remaining: 0 };
-    expect(answers.filter(({ body }) => body.data.duplicate === undefined).map(answerOf)).toEqual([granted(counted)]);
-    for (const answer of answers) expect(answer.body.data).toMatchObject(counted);
-    expect(await countsByDay(business)).toEqual({ [TODAY]: 1 });
-  });
+test('of 1,000 concurrent uses around midnight, exactly 700 are counted with a limit of 700 a month', {
+  tags: 'slow',
+}, async () => {
+  const business = await newLimitedBusiness({ monthly_limit: 700 });
+  const days = [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')] as const;
+  await call('GET', business.usage, { as: business.key, at: days[1] }); // marks the key as used, so that the uses do not have to
+  const sent = Array.from({ length: 1000 }, (_, index) => ({
+    at: days[index % 4 < 2 ? 0 : 1],
+    headers: index % 2 === 0 ? undefined : { 'Idempotency-Key': `order-${index}` },
+  }));
+  const answers = await inBatches(sent, (options) => use(business, options));
+  const counted = answers.filter(({ status }) => status === 200).map(({ body }) => body.data);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(300);
+  // `remaining` counts down without gaps or duplicates.
+  expect(counted.map(({ remaining }) => remaining).toSorted((a, b) => a - b)).toEqual([...Array(700).keys()]);
+  const counts = await countsByDay(business);
+  for (const [day, count] of Object.entries(counts))
+    expect(counted.filter(({ date }) => date === day)).toHaveLength(count);
+  expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
 });
 
 describe('a use takes one round trip', () => {
@@ -129,27 +110,19 @@ test('uses that a limit refused are not counted for a business that is gone', as
 });
 
 test.each<[string[], string, boolean]>([
-  [[], 'https://a.example', false],
-  [
-    ['http://localhost:*', 'https://127.0.0.1', 'http://127.0.0.1:*', 'http://[::1]:3000'],
-    'http://localhost:3000',
-    false,
-  ],
+  [['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:3000'], 'http://localhost:3000', false],
   [['http://*.localhost:*', 'https://a.localhost', 'http://a.localhost:80'], 'http://a.localhost:3000', false],
-  [['capacitor://localhost', 'app://shop', 'chrome-extension://abc'], 'capacitor://localhost', false],
-  [['capacitor://localhost', 'https://a.example'], 'capacitor://localhost', true],
+  [['capacitor://localhost', 'app://shop', `chrome-extension://${'a'.repeat(32)}`], 'capacitor://localhost', false],
   [['http://localhost:*', 'http://*.localhost.example'], 'http://localhost:3000', true],
   [['https://127.5gram.com'], 'https://127.5gram.com', true],
   [['https://[2001:db8::1]'], 'https://[2001:db8::1]', true],
-  [['http://10.0.0.7:8080'], 'http://10.0.0.7:8080', true],
 ])(
   'with page_overage, while %j are registered, a use of %s beyond the limit counts: %s',
   async (sites, origin, isCounted) => {
     const limits = { daily_limit: 1, monthly_limit: 9, overage: 2, page_overage: 1 };
     const business = await newLimitedBusiness(limits, { sites });
     const visit = async () => (await use(business, { as: business.token, origin })).status;
-    expect(await visit()).toBe(200);
-    expect(await visit()).toBe(isCounted ? 200 : 429);
+    expect([await visit(), await visit()]).toEqual([200, isCounted ? 200 : 429]);
   },
 );
 
