@@ -1,12 +1,9 @@
 // The OpenAPI description: how it is served, and its examples. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { parseInstant } from '../src/core/time.ts';
-import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
 import type { Operation } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
-import { DURATION } from '../src/tokens/rules.ts';
 import { quantityBody, usesBody } from '../src/usage/operations.ts';
 import { validationErrors } from './contract.ts';
 import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
@@ -14,32 +11,19 @@ import { call, homes, newBusiness, newCode, OPERATOR, setCount } from './support
 const PATH = '/api/v1/openapi.json';
 
 test('the OpenAPI description is public and cacheable, and costs no database round trip', async () => {
-  for (const origin of [undefined, 'https://anywhere.example']) {
-    const answer = await call('GET', PATH, origin === undefined ? {} : { origin });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('Content-Type')).toBe('application/json');
-    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600');
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect(answer.cost.round_trips).toBe(0);
-    expect(answer.body).toEqual(JSON.parse(JSON.stringify(openapi())));
-  }
-});
-
-test('a client that has cached the current OpenAPI description gets 304', async () => {
-  const { headers } = await call('GET', PATH);
-  const again = await call('GET', PATH, { headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
-  expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
-  expect(again.headers.get('ETag')).toBe(headers.get('ETag'));
+  const answer = await call('GET', PATH, { origin: 'https://anywhere.example' });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('Content-Type')).toBe('application/json');
+  expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600');
+  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.cost.round_trips).toBe(0);
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(openapi())));
+  const ETag = answer.headers.get('ETag');
+  const again = await call('GET', PATH, { headers: { 'If-None-Match': `${ETag}` } });
+  expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', ETag]);
   expect(again.headers.get('Access-Control-Allow-Origin')).toBe('*');
-});
-
-test('a HEAD request for the OpenAPI description gets no body, and other methods get 405', async () => {
   const head = await call('HEAD', PATH);
-  expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
-  const post = await call('POST', PATH);
-  expect(post.status).toBe(405);
-  expect(post.headers.get('Allow')).toBe('GET, HEAD');
-  expect(post.headers.get('Cache-Control')).toBe('no-store');
+  expect([head.status, head.text]).toEqual([200, '']);
 });
 
 type Body = {
@@ -114,24 +98,6 @@ test('the example of an alert message matches its schema', () => {
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => validationErrors(name, schema, value))).toEqual([]);
 });
 
-test('the OpenAPI description of each 404 names the ids that can cause it', () => {
-  const descriptions = operations.flatMap(({ name, operation: { responses } }) => {
-    const { description } = (responses[404] ?? {}) as { description?: string };
-    return description === undefined ? [] : [[name, description]];
-  });
-  const isNoId = 'An id in the path is not valid: `user_id` is not an id';
-  const isOthers = '`user_id` is not an id, or not the user of the API key.';
-  expect(Object.fromEntries(descriptions)).toEqual({
-    removeAccess: 'An id in the path is not valid: the business has no entry `access_id`.',
-    listKeys: `An id in the path is not valid: ${isOthers}`,
-    eraseUser: `${isNoId}.`,
-    createKey: `An id in the path is not valid: ${isOthers}`,
-    revokeKey: `An id in the path is not valid: the user has no API key \`key_id\`, or ${isOthers}`,
-    createConsoleLink: `${isNoId}, or the user has neither a business nor an API key that works.`,
-    readUserChanges: `${isNoId}.`,
-  });
-});
-
 interface Schema {
   type?: string;
   additionalProperties?: boolean;
@@ -154,15 +120,29 @@ const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def
 const resolved = ({ $ref, ...stated }: Stated): Stated =>
   $ref === undefined ? stated : (components?.schemas?.[$ref.replace(/.*\//, '')] as Stated);
 
+/** Asserts that a list has from 1 to `most` entries. Entries have errors of their own. */
+function expectBounds(name: string, enforced: z.core.$ZodType, most: number) {
+  const isLength = (length: number) => {
+    const { error } = z.safeParse(enforced as z.ZodMiniType, Array(length));
+    return error?.issues.every(({ path }) => path.length > 0) ?? true;
+  };
+  expect({ name, allowed: [0, 1, most, most + 1].map(isLength) }).toEqual({
+    name,
+    allowed: [false, true, true, false],
+  });
+}
 /** Returns the fields in a schema, at any depth. */
 function fieldsIn({ name, enforced, stated }: Field): Field[] {
   const def = defOf(enforced);
   if (def.type === 'optional') return fieldsIn({ name, enforced: def.innerType, stated });
   if (def.type === 'nullable') return fieldsIn({ name, enforced: def.innerType, stated: stated.anyOf?.[0] ?? {} });
-  if (def.type === 'pipe') return fieldsIn({ name, enforced: def.out, stated });
-  const { properties = {}, items = {} } = resolved(stated);
+  const { properties = {}, items = {}, minItems, maxItems } = resolved(stated);
+  if (def.type === 'pipe') {
+    if (maxItems !== undefined) expectBounds(name, enforced, maxItems);
+    return fieldsIn({ name, enforced: def.out, stated });
+  }
   if (def.type === 'array') {
-    expect({ name, ...resolved(stated) }).toMatchObject({ minItems: 1, maxItems: expect.any(Number) });
+    expect({ name, minItems, maxItems }).toEqual({ name, minItems: 1, maxItems: expect.any(Number) });
     return fieldsIn({ name: `${name}[]`, enforced: def.element, stated: items });
   }
   if (def.type !== 'object') return [{ name, enforced, stated: resolved(stated) }];
@@ -199,94 +179,21 @@ function allFields(): Field[] {
 
 /** Only values about which a schema can decide: the rules of hosts, for example, are too many for a pattern. */
 const VALUES = [
-  ...[
-    '',
-    ' ',
-    'x',
-    'Acme',
-    ' Acme\n',
-    'a\nb',
-    'a\u202eb',
-    'a\u2028b',
-    '\u0000',
-    'true',
-    'full',
-    'read',
-    'active',
-    'add_sites',
-    '0',
-    '01',
-    '7',
-  ],
+  ...['', ' ', 'x', 'Acme', ' Acme\n', 'a\nb', 'a\u202eb', 'a\u2028b', '\u0000', 'true', 'full', 'read', 'active'],
+  ...['add_sites', '0', '01', '7', '-1', 'a17', 'a017', 'order 1', 'order-1', 'counts', 'sums'],
+  ...['counts.1', 'counts.1.2026-03-15', '1h', '720h', '30d', '31d'],
   ...[24, 33, 34, 35, 255, 256, 2048, 2049].map((length) => 'x'.repeat(length)),
   ...['bua_pk_', 'BUA_pk_', 'xua_pk_'].map((prefix) => prefix + 'x'.repeat(34)),
-  ...[
-    'https://a.example',
-    'HTTP://localhost:3000/b?c#d',
-    'https://*.a.example',
-    'capacitor://localhost',
-    'ftp://a.example',
-    'a.example',
-    'https://',
-    'https://a@b.example',
-    'https://a.example/ b',
-    'https://a.example/\n',
-    ' https://a.example',
-  ],
+  ...['https://a.example', 'HTTP://localhost:3000/b?c#d', 'https://*.a.example', 'capacitor://localhost'],
+  ...['ftp://a.example', 'a.example', 'https://', 'https://a@b.example', 'https://a.example/ b'],
+  ...['https://a.example/\n', ' https://a.example'],
   ...[1980, 1981, 2028, 2029, 2030, 2031].map((length) => `https://a.example/${'x'.repeat(length)}`),
-  ...[
-    '2026-03-15',
-    '1970-01-01',
-    '1969-12-31',
-    '9999-12-31',
-    '10000-01-01',
-    '2026-02-30',
-    '2026-13-01',
-    '2026-3-1',
-    '2026-03-15T12:00:00Z',
-    '2026-03-15T12:00:00+01:00',
-    '2026-03-15T12:00:00',
-  ],
-  `2026-03-15T12:00:00.${'0'.repeat(43)}Z`,
-  `2026-03-15T12:00:00.${'0'.repeat(44)}Z`,
-  ...[
-    '1h',
-    '720h',
-    '30d',
-    '31d',
-    'order 1',
-    'order-1',
-    'counts',
-    'counts.1',
-    'counts.1.2026-03-15',
-    'sums',
-    'a17',
-    'a017',
-    '-1',
-  ],
-  ...[
-    -1,
-    0,
-    1,
-    1.5,
-    28,
-    29,
-    61,
-    62,
-    100,
-    101,
-    1000,
-    1001,
-    1440,
-    1441,
-    1e9,
-    1e9 + 1,
-    1e12,
-    1e12 + 1,
-    2 ** 53 - 1,
-    2 ** 53,
-  ],
-  ...[null, true, {}, []],
+  ...['2026-03-15', '1970-01-01', '1969-12-31', '9999-12-31', '10000-01-01', '2026-02-30', '2026-13-01', '2026-3-1'],
+  ...['2026-03-15T12:00:00Z', '2026-03-15T12:00:00+01:00', '2026-03-15T12:00:00', '2026-03-15t12:00:00z'],
+  ...['2026-03-15T24:00:00Z', '2026-03-15T12:60:00Z', '2026-03-15T12:00:60Z', '2026-03-15T12:00:00.Z'],
+  ...[43, 44].map((digits) => `2026-03-15T12:00:00.${'0'.repeat(digits)}Z`),
+  ...[-1, 0, 1, 1.5, 28, 29, 61, 62, 100, 101, 1000, 1001, 1440, 1441, 1e9, 1e9 + 1, 1e12, 1e12 + 1],
+  ...[2 ** 53 - 1, 2 ** 53, null, true, {}, []],
 ];
 test('the OpenAPI description states the bounds of each field in a request that the service enforces', () => {
   const fields = allFields();
@@ -305,10 +212,6 @@ test('the OpenAPI description states the bounds of each field in a request that 
   expect(differences).toEqual([]);
 });
 
-test('the schema of the Error-Code header lists exactly the service’s error codes', () => {
-  expect(components?.headers?.ErrorCode).toMatchObject({ schema: { type: 'string', enum: ERROR_CODES } });
-});
-
 test('the schema of every object in a request forbids unknown members, as the service does', () => {
   const bodies = JSON.stringify(operations.map(({ operation }) => operation.requestBody));
   const ofRequests = Object.entries(published).filter(([name]) => bodies.includes(`schemas/${name}"`));
@@ -317,25 +220,4 @@ test('the schema of every object in a request forbids unknown members, as the se
   );
   expect(ofRequests).not.toEqual([]);
   expect(open.map(([name]) => name)).toEqual([]);
-});
-
-const passes = (schema: unknown, text: string) => validationErrors('text', schema as never, text).length === 0;
-
-test.each([
-  ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],
-  ...['1d', '7d', '9d', '10d', '29d', '30d', '31d', '40d', '99d', '100d', '0h', '0d', '01h', '001d', '1', 'h', ''],
-  ...['24H', '24m', '24 h', ' 24h', '24h ', '24h\n', '-1h', '+1h', '1.5h', '1e1h', '24h7d', '٣h', 'one day'],
-])('the schema and the service agree on whether keep_old can be %j', (text) => {
-  expect(passes(published.Rotation?.properties?.keep_old, text)).toBe(DURATION.test(text));
-});
-
-test.each([
-  ...['2026-03-15T12:00:00Z', '2026-03-15T12:00:00.1Z', '2026-03-15T12:00:00.123456789Z', '2026-03-15T23:59:59Z'],
-  ...['2026-03-15T24:00:00Z', '2026-03-15T12:60:00Z', '2026-03-15T12:00:60Z', '2026-03-15T12:00:00.Z'],
-  ...['2026-03-15T12:00:00', '2026-03-15T12:00:00+00:00', '2026-03-15T12:00:00z', '2026-03-15t12:00:00Z'],
-  ...['2026-03-15T12:00Z', '2026-03-15 12:00:00Z', '2026-03-15', '2026-3-15T12:00:00Z', '20260315T120000Z'],
-  ...[' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n', '2026-02-30T12:00:00Z', '2026-13-01T12:00:00Z', '1773576000'],
-  ...[''],
-])('the schema and the service agree on whether a timestamp can be %j', (text) => {
-  expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(parseInstant(text) !== null);
 });
