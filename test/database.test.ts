@@ -4,9 +4,11 @@ import { businesses, dailyUsage, events } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import {
   BASE,
+  type Business,
   call,
   env,
   failingWith,
+  type Home,
   homes,
   newApp,
   newBusiness,
@@ -25,24 +27,26 @@ const read = async () => {
   return { states: body.data.databases as Record<string, unknown>[], cost };
 };
 const stateOf = async ({ number }: { number: number }) => (await read()).states[number];
-const named = ({ number, binding }: (typeof homes)[number]) => ({ number, letter: ALPHABET[number], binding });
+const named = ({ number, binding }: Home) => ({ number, letter: ALPHABET[number], binding });
 const [home] = homes;
 
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(events), db.delete(dailyUsage)]);
 });
 
-test('the list of databases contains each database with its size, yesterday’s uses and its backlog', async () => {
+test('the list of databases contains each database with its size, yesterday’s uses, capped at the largest exact integer, and its backlog', async () => {
   const all = await Promise.all([...homes, ...homes].map(() => newBusiness()));
-  for (const { id } of all) {
-    await setCount(id, YESTERDAY, 5);
+  const most = (number: number) => (number === 0 ? Number.MAX_SAFE_INTEGER : 5);
+  for (const { id, home } of all) {
+    await setCount(id, YESTERDAY, most(home.number));
     await setCount(id, TODAY, 70);
     await setCount(id, '2026-03-13', 900);
   }
   const { states } = await read();
   expect(states).toEqual(
     homes.map((home) => {
-      return { ...named(home), bytes: expect.any(Number), uses_yesterday: 10, backlog: { alerts: 0 } };
+      const uses_yesterday = Math.min(2 * most(home.number), Number.MAX_SAFE_INTEGER);
+      return { ...named(home), bytes: expect.any(Number), uses_yesterday, backlog: { alerts: 0 } };
     }),
   );
   for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
@@ -61,52 +65,42 @@ test('the backlog counts alerts that are not sent or given up', async () => {
   expect(await backlog()).toEqual({ alerts: 2 });
 });
 
-test('yesterday’s uses are capped at the largest exact integer', async () => {
-  const [one, other] = await Promise.all([...homes, ...homes].map(() => newBusiness())).then((all) =>
-    all.filter(({ home }) => home.number === 0),
-  );
-  for (const business of [one, other]) await setCount(business?.id ?? 0, YESTERDAY, Number.MAX_SAFE_INTEGER);
-  expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
-});
-
 test('the list of databases reads a bounded number of rows, because each count stops at 10,000', {
   tags: 'slow',
   timeout: 120_000,
 }, async () => {
   const { d1 } = home;
-  const { id, db } = await Promise.all(homes.map(() => newBusiness())).then(
-    (all) => all.find(({ home }) => home.number === 0) as (typeof all)[number],
-  );
-  const rowsOf = async (statement: string, ...values: unknown[]) =>
-    d1
-      .prepare(statement)
-      .bind(...values)
-      .run();
-  const listed = (from: number, to: number) =>
+  const { id, db } = (await Promise.all(homes.map(() => newBusiness()))).find((made) => made.home === home) as Business;
+  const range = (from: number, to: number) =>
     `with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})`;
-  await rowsOf(
-    `${listed(1, 9000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
-    id,
-  );
-  const make = (from: number, to: number) =>
-    rowsOf(`${listed(from, to)}
-      insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
-      select 3000000 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('stored-%030d', i), 'active', '', '' from n`);
-  const stored = await db.$count(businesses);
-  await make(1, 9000 - stored);
-  await rowsOf(`insert into daily_usage (business_id, day, count) select id, '${YESTERDAY}', 2 from businesses`);
-  await rowsOf(`insert into daily_usage (business_id, day, count) select id, '2026-01-01', 2 from businesses`);
+  const store = async (from: number, to: number, firstBusiness = from) => {
+    await d1
+      .prepare(
+        `${range(from, to)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
+      )
+      .bind(id)
+      .run();
+    await d1
+      .prepare(
+        `${range(firstBusiness, to)}
+        insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+        select 3000000 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('stored-%030d', i), 'active', '', '' from n`,
+      )
+      .run();
+  };
+  await store(1, 9000, 1 + (await db.$count(businesses)));
+  for (const day of [YESTERDAY, '2026-01-01'])
+    await d1
+      .prepare('insert into daily_usage (business_id, day, count) select id, ?, 2 from businesses')
+      .bind(day)
+      .run();
   const others = 20 * homes.length + 20; // rows in the other databases, which contain other tests' businesses
   const some = await read();
   expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { alerts: 9000 } });
   expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
   expect(some.cost.rows_read).toBeLessThanOrEqual(4 * 9000 + others);
 
-  await rowsOf(
-    `${listed(9001, 30_000)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
-    id,
-  );
-  await make(9001, 30_000);
+  await store(9001, 30_000);
   const more = await read();
   expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { alerts: null } });
   expect(more.cost.rows_read).toBeLessThanOrEqual(4 * 10_001 + others);
@@ -124,12 +118,12 @@ describe('while a database is unavailable', () => {
     ['D1_ERROR: no such table: businesses: SQLITE_ERROR', 'failed'],
   ];
   const askWith = (bindings: object) => call('GET', PATH, { as: OPERATOR.full, bindings });
-  const working = (home: (typeof homes)[number]) => ({
+  const working = (home: Home) => ({
     ...named(home),
     ...{ bytes: expect.any(Number), uses_yesterday: expect.any(Number), backlog: expect.any(Object) },
   });
 
-  test.each(homes.flatMap((home) => causes.map(([cause, error]) => ({ home, cause, error }))))(
+  test.each(causes.map(([cause, error], index) => ({ home: homes[index] as Home, cause, error })))(
     'the list of databases reports it and includes the others, and only the log contains the cause: $home.binding, $cause',
     async ({ home, cause, error }) => {
       const answer = await askWith(failingWith(cause, 'before', home));
@@ -145,22 +139,11 @@ describe('while a database is unavailable', () => {
     },
   );
 
-  test('the list of databases reports every unavailable database', async () => {
-    const answer = await askWith(failingWith('D1_ERROR: D1 DB is overloaded.'));
-    const expected = homes.map((home) => ({ ...named(home), error: 'does not respond' }));
-    expect(answerOf(answer)).toEqual(granted({ databases: expected }));
-  });
-
   test('the list of databases reports a hanging database after 4 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      let isAnswered = false;
-      const answer = askWith({ DB: withBatch(env.DB, () => new Promise(() => {})) }).finally(() => {
-        isAnswered = true;
-      });
-      await vi.advanceTimersByTimeAsync(3999);
-      expect(isAnswered).toBe(false);
-      await vi.advanceTimersByTimeAsync(1);
+      const answer = askWith({ DB: withBatch(env.DB, () => new Promise(() => {})) });
+      await vi.advanceTimersByTimeAsync(4000);
       expect((await answer).body.data.databases).toEqual(
         homes.map((home) => (home.number === 0 ? { ...named(home), error: 'does not respond' } : working(home))),
       );

@@ -12,7 +12,7 @@ import { databaseOfId } from '../src/core/database.ts';
 import { formatSecret } from '../src/core/operator.ts';
 import type { Role } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
-import { type BoundDatabases, noCost } from '../src/db/batch.ts';
+import { noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
 import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
@@ -86,13 +86,6 @@ export async function resetDatabases() {
   const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
   await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
   await reset();
-}
-
-/** Claims a token and, for a new user, a home. Returns the home's database number. Throws if the token is not free. */
-export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
-  const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
-  if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');
-  return home;
 }
 
 /** The Worker's database bindings, with each database passed through `wrap`. */
@@ -277,7 +270,8 @@ export async function newBusiness(
   const user_id = fields.user_id ?? ++user;
   const home = homeOfUser(user_id);
   const { d1, db, number } = home;
-  if (fields.token !== undefined) await claimToken(boundTo(homes, NOW), user_id, fields.token, number);
+  if (fields.token !== undefined)
+    await claimHome(boundTo(homes, NOW), user_id, { wanted: number, token: fields.token });
   const stamp = formatTimestamp(NOW);
   const row = {
     user_id,
