@@ -308,7 +308,7 @@ export type Scope = { business_id?: number; role?: Role; expires_on?: string };
 /** Creates a key for a business's owner. Returns the key, its id and its name in changes. */
 export async function newKey(
   { user_id, home }: { user_id: number; home: Home },
-  scope: Scope & { ends_at?: string; session_of?: number; can_create_keys?: 1 } = {},
+  scope: Scope & { ends_at?: string; can_create_keys?: 1 } = {},
 ) {
   const key = newCredential('bua_sk_', home.number);
   const last_four = key.slice(-4);
