@@ -2,16 +2,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
-import { answerOf, granted } from './answers.ts';
-import {
-  GENUINE_ORIGINS,
-  HOSTILE_ORIGINS,
-  isAscii,
-  LISTS,
-  type List,
-  NO_ORIGIN,
-  refusalOf,
-} from './hostile/origins.ts';
+import { granted } from './answers.ts';
+import { GENUINE_ORIGINS, HOSTILE_ORIGINS, isAscii, LISTS, type List, refusalOf } from './hostile/origins.ts';
+import { Random } from './sim/random.ts';
 import { call, newBusiness, setCount } from './support.ts';
 
 /** Whether the service admits an origin, computed without a database. */
@@ -105,18 +98,6 @@ const REGISTERED = [
   ...['https://*.b.example.com', 'https://a.b.example.com:8443', 'https://127.0.0.1:3000', 'https://intranet'],
 ];
 
-/** Seeded random choices (mulberry32). */
-function chooser(seed: number) {
-  let state = seed;
-  const below = (bound: number) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
-  };
-  return { below, of: <T>(choices: readonly T[]) => choices[below(choices.length)] as T };
-}
-
 const CHARACTERS = [
   ...'abexz019-_.:/@#?%\\*[] \t\n,;"\'!$&()+=^`{|}~A',
   ...['\u0000', '\u007f', '\u00a0', '\u00ad', '\u00e9', '\u0430', '\u0455', '\u200b', '\u3002', '\uff0e', '\uff41'],
@@ -128,124 +109,53 @@ const BEHIND = [
 const BEFORE = ['https://evil.com@', 'https://evil.com/', 'null, ', ' ', 'x', 'https://', 'view-source:'];
 const HOST_AT = /:\/\/(\[?)/;
 
-type Choices = ReturnType<typeof chooser>;
-const MUTATIONS: ((origin: string, choices: Choices) => string)[] = [
-  (origin, { below, of }) => splice(origin, below(origin.length + 1), 0, of(CHARACTERS)),
-  (origin, { below, of }) => splice(origin, below(origin.length + 1), 1, of(CHARACTERS)),
-  (origin, { below }) => splice(origin, below(origin.length + 1), 1, ''),
-  (origin, { below }) => splice(origin, below(origin.length + 1), below(6), ''),
-  (origin, { below }) => {
-    const at = below(origin.length + 1);
-    return splice(origin, at, 0, origin.slice(at, at + 1 + below(12)));
-  },
-  (origin, { below }) => {
-    const at = below(origin.length + 1);
-    const character = origin.charAt(at);
-    return splice(
-      origin,
-      at,
-      1,
-      character === character.toUpperCase() ? character.toLowerCase() : character.toUpperCase(),
-    );
-  },
-  (origin, { below }) => {
-    const at = below(origin.length + 1);
-    return splice(origin, at, 1, `%${origin.charCodeAt(at).toString(16)}`);
-  },
-  (origin, { of }) => origin + of(BEHIND),
-  (origin, { of }) => of(BEFORE) + origin,
-  (origin, { of }) => origin.replace(HOST_AT, `$&${of(LABELS)}.`),
-  (origin, { of }) => origin.replace(HOST_AT, `$&${of(LABELS)}`),
-  (origin, { of }) => origin.replace('.', of(CHARACTERS)),
-  (origin, { of }) => origin.replace(/^[a-z]+/, of(['http', 'https', 'HTTPS', 'ws', 'ftp', 'file', 'blob:https'])),
-  (origin, { below }) => origin.replace(/(:\d*)?$/, `:${below(66_000)}`),
-  (origin, { of }) => origin.replace(/(:\d*)?$/, of(BEHIND)),
-  (origin, { of }) => origin.replace(/[^.]*(:\d*)?$/, of(REGISTERED).replace(/^.*\/\//, '')),
-];
-
+const upsideDown = (text: string) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase());
 const splice = (text: string, at: number, removed: number, put: string) =>
   text.slice(0, at) + put + text.slice(at + removed);
+const MUTATIONS: ((origin: string, random: Random, at: number) => string)[] = [
+  (origin, random, at) => splice(origin, at, random.int(2), random.pick(CHARACTERS)),
+  (origin, random, at) => splice(origin, at, random.int(6), ''),
+  (origin, random, at) => splice(origin, at, 0, origin.slice(at, at + 1 + random.int(12))),
+  (origin, _, at) => splice(origin, at, 1, upsideDown(origin.charAt(at))),
+  (origin, _, at) => splice(origin, at, 1, `%${origin.charCodeAt(at).toString(16)}`),
+  (origin, random) => origin + random.pick(BEHIND),
+  (origin, random) => random.pick(BEFORE) + origin,
+  (origin, random) => origin.replace(HOST_AT, `$&${random.pick(LABELS)}${random.pick(['.', ''])}`),
+  (origin, random) => origin.replace('.', random.pick(CHARACTERS)),
+  (origin, random) =>
+    origin.replace(/^[a-z]+/, random.pick(['http', 'https', 'HTTPS', 'ws', 'ftp', 'file', 'blob:https'])),
+  (origin, random) => origin.replace(/(:\d*)?$/, `:${random.int(66_000)}`),
+  (origin, random) => origin.replace(/(:\d*)?$/, random.pick(BEHIND)),
+  (origin, random) => origin.replace(/[^.]*(:\d*)?$/, random.pick(REGISTERED).replace(/^.*\/\//, '')),
+];
 
 /** Returns an origin that one of `sites` covers, with up to three mutations. */
-function mutated(sites: readonly string[], choices: Choices): string {
-  const { below, of } = choices;
-  let origin = of(sites);
-  if (below(20) > 0) {
-    const labels = Array.from({ length: 1 + below(3) }, () => of(LABELS)).join('.');
-    origin = origin.replace('*.', `${labels}.`).replace(':*', of(['', `:${below(66_000)}`]));
+function mutated(sites: readonly string[], random: Random): string {
+  let origin = random.pick(sites);
+  if (random.int(20) > 0) {
+    const labels = Array.from({ length: 1 + random.int(3) }, () => random.pick(LABELS)).join('.');
+    origin = origin.replace('*.', `${labels}.`).replace(':*', random.pick(['', `:${random.int(66_000)}`]));
   }
-  for (let left = below(4); left > 0; left--) origin = of(MUTATIONS)(origin, choices);
+  for (let left = random.int(4); left > 0; left--)
+    origin = random.pick(MUTATIONS)(origin, random, random.int(origin.length + 1));
   return origin;
 }
 
 test('the service and the oracle agree on 100,000 mutations of registered sites', {
   tags: 'slow',
 }, () => {
-  const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
+  const random = new Random(fc.sample(fc.integer(), 1)[0] ?? 0);
   const passed = { literal: 0, wildcard: 0, none: 0 };
   const wrong: { origin: string; sites: string[] }[] = [];
   for (let run = 0; run < 100_000; run++) {
-    const sites = Array.from({ length: 1 + choices.below(4) }, () => choices.of(REGISTERED));
-    const origin = mutated(sites, choices);
+    const sites = Array.from({ length: 1 + random.int(4) }, () => random.pick(REGISTERED));
+    const origin = mutated(sites, random);
     if (!isJudgedAlike(sites, origin)) wrong.push({ origin, sites });
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
   // Each outcome is frequent, because the mutated origins stay close to the boundary between admitted and refused.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
-});
-
-test('the service and the oracle agree on any list and any origin', { tags: 'slow' }, () => {
-  const labels = fc.array(fc.constantFrom('a', 'b', 'shop', 'example', 'com', 'x_1'), { minLength: 1, maxLength: 7 });
-  const port = fc.constantFrom('', ':*', ':80', ':443', ':3000', ':8443', ':65535');
-  const scheme = fc.constantFrom('http://', 'https://');
-  const star = fc.constantFrom('', '*.');
-  const host = fc.oneof(
-    labels.map((all) => all.join('.')),
-    fc.constantFrom('localhost', '127.0.0.1', '[::1]'),
-  );
-  const written = fc.tuple(scheme, star, host, port).map((parts) => parts.join(''));
-  const site = fc.oneof(written, fc.constantFrom(...REGISTERED)).map((text) => canonicalSite(text).site ?? '');
-  const sites = fc.array(site, { minLength: 1, maxLength: 6 }).map((all) => all.filter((text) => text !== ''));
-  const origin = (from: readonly string[]) =>
-    fc.oneof(
-      fc.integer().map((seed) => mutated(from.length === 0 ? REGISTERED : from, chooser(seed))),
-      fc.tuple(scheme, host, port).map((parts) => parts.join('')),
-      fc.webUrl(),
-      fc.string({ unit: 'binary' }),
-    );
-  const example = sites.chain((list) => fc.tuple(fc.constant(list), origin(list)));
-  fc.assert(
-    fc.property(example, ([list, from]) => isJudgedAlike(list, from)),
-    { numRuns: 10_000 },
-  );
-});
-
-test('the service admits and refuses requests from the same origins as the oracle', { tags: 'slow' }, async () => {
-  const businesses = await Promise.all(
-    lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
-  );
-  const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
-  const statuses = new Set<number>();
-  for (let run = 0; run < 300; run++) {
-    const { sites, usage, token } = choices.of(businesses);
-    const origin = mutated(sites, choices).trim();
-    if (!isAscii(origin)) continue;
-    const answer = await call('GET', usage, { as: token, origin });
-    statuses.add(answer.status);
-    if (answer.status === 200) expect(oracle(sites, origin), origin).toBe(true);
-    else {
-      expect(answerOf(answer)).toEqual({ status: 403, body: refusalOf(origin) });
-      if (!/[/.]xn--/.test(origin)) expect(oracle(sites, origin), origin).toBe(false);
-    }
-  }
-  expect(statuses).toEqual(new Set([200, 403]));
-});
-
-test('a request with a token but no origin is refused with a message that explains where tokens work', async () => {
-  const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
-  const answer = await call('GET', usage, { as: token });
-  expect(answerOf(answer)).toEqual({ status: 403, body: NO_ORIGIN });
 });
 
 describe('the cost of checking an origin', () => {
@@ -267,9 +177,8 @@ describe('the cost of checking an origin', () => {
   }
 
   type Business = Awaited<ReturnType<typeof crowded>>;
-  let [one, few, many]: Business[] = [];
+  let [few, many]: Business[] = [];
   beforeAll(async () => {
-    one = await crowded(['https://example.com']);
     few = await crowded(FEW);
     many = await crowded(MANY);
     await crowded([]); // a query that reads too far, past the days of another business, would reach the days of this one
@@ -306,11 +215,5 @@ describe('the cost of checking an origin', () => {
     expect(read.rows).toBeLessThanOrEqual(8 + 2 * wildcards);
     expect(await rowsRead(many, origin)).toEqual(read);
     expect(sitesCovering(origin)).toHaveLength(1 + wildcards);
-  });
-
-  test('is the same with one site and with 500', async () => {
-    for (const origin of ['https://example.com', 'https://example.org']) {
-      expect(await rowsRead(one, origin)).toEqual(await rowsRead(many, origin));
-    }
   });
 });

@@ -120,33 +120,13 @@ export const HOSTILE_ORIGINS = rowsOf({
     ...['view-source:https://shop.example', 'chrome-extension://shop.example', 'localhost:3000'],
   ],
   'an imitation of a registered app': [
-    ...[
-      'capacitor://',
-      'capacitor:localhost',
-      'capacitor://localhost/',
-      'capacitor://localhost:80',
-      'CAPACITOR://localhost',
-    ],
-    ...[
-      'capacitor://LOCALHOST',
-      'capacitor://localhost.',
-      'capacitor://app.localhost',
-      'capacitor://localhost.evil.com',
-    ],
-    ...[
-      'capacitor://127.0.0.1',
-      'capacitors://localhost',
-      'capacitor+x://localhost',
-      'app://localhost',
-      'app://shop.example:443',
-    ],
-    ...[
-      'app://www.shop.example',
-      'app://SHOP.example',
-      'app://shop.example/',
-      'apps://shop.example',
-      'xapp://shop.example',
-    ],
+    ...['capacitor://', 'capacitor:localhost', 'capacitor://localhost/', 'capacitor://localhost:80'],
+    ...['CAPACITOR://localhost', 'capacitor://LOCALHOST', 'capacitor://localhost.', 'capacitor://app.localhost'],
+    ...['capacitor://localhost.evil.com'],
+    ...['capacitor://127.0.0.1', 'capacitors://localhost', 'capacitor+x://localhost', 'app://localhost'],
+    ...['app://shop.example:443'],
+    ...['app://www.shop.example', 'app://SHOP.example', 'app://shop.example/', 'apps://shop.example'],
+    ...['xapp://shop.example'],
     ...['chrome-extension://abcdefghijklmnopabcdefghijklmno', 'chrome-extension://abcdefghijklmnopabcdefghijklmnopa'],
     ...['chrome-extension://ABCDEFGHIJKLMNOPABCDEFGHIJKLMNOP', 'moz-extension://abcdefghijklmnopabcdefghijklmnop'],
     ...['capacitor://localhost, capacitor://localhost', 'capacitor://*', 'app://*.example', 'chrome-extension://*'],
@@ -314,8 +294,6 @@ export const SAME_ORIGIN = {
     'This business token works only from pages of its registered sites, and browsers send no Origin with a same-origin GET. If a proxy forwards the request, have the proxy set Origin.',
 };
 
-/** The status of a request that the HTTP server rejects before it reaches the service. */
-export const BAD_REQUEST = 400;
 /** Placeholder for the service's own origin, which the service derives. */
 export const OWN = 'own';
 /** Placeholder for an origin that is not valid UTF-8. */
@@ -327,7 +305,7 @@ const UNREADABLE = '\ufffd';
  */
 export const RAW_HEADERS: Record<
   string,
-  readonly (readonly [lines: readonly string[], status: 200 | 403 | typeof BAD_REQUEST, saw?: string])[]
+  readonly (readonly [lines: readonly string[], status: 200 | 403, saw?: string])[]
 > = {
   'more than one Origin header': [
     [['Origin: https://shop.example', 'Origin: https://evil.com'], 403, 'https://shop.example, https://evil.com'],
@@ -382,19 +360,6 @@ export const RAW_HEADERS: Record<
     [['Origin: \t https://shop.example \t '], 200],
     [['ORIGIN: https://shop.example'], 200],
     [['oRiGiN: https://shop.example'], 200],
-  ],
-  'a notation that HTTP does not allow': [
-    [['Origin : https://shop.example'], BAD_REQUEST],
-    [['Origin\t: https://shop.example'], BAD_REQUEST],
-    [['Origin https://shop.example'], BAD_REQUEST],
-    [['Ori\0gin: https://shop.example'], BAD_REQUEST],
-    [['Origin: https://shop.example\0'], BAD_REQUEST],
-    [['Origin: https://shop.example\0.evil.com'], BAD_REQUEST],
-    [['Origin: https://shop.example\r.evil.com'], BAD_REQUEST],
-    [['Origin: https://evil.com\r Origin: https://shop.example'], BAD_REQUEST],
-    [['Origin: https://evil.com', ' .shop.example'], BAD_REQUEST], // a folded line
-    [['Origin:', '\thttps://shop.example'], BAD_REQUEST],
-    [[': https://shop.example'], BAD_REQUEST],
   ],
   'bytes that are not UTF-8': [
     [['Origin: https://sh\xf6p.example'], 403, UNREADABLE],
