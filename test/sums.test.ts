@@ -3,9 +3,9 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
-import { addDays, daysIn } from '../src/core/time.ts';
+import { addDays } from '../src/core/time.ts';
 import { businesses, dailyUsage } from '../src/db/schema.ts';
-import { invalid } from './answers.ts';
+import { answerOf, invalid } from './answers.ts';
 import { type Business, call, homes, newBusiness, OPERATOR } from './support.ts';
 
 const as = OPERATOR.full;
@@ -41,15 +41,8 @@ describe('a report on all businesses', () => {
   }, 60_000);
   const hasCounts = (index: number) => (_: Business, position: number) => position % COUNTS.length === index;
 
-  const read = async (from: string, to: string, Accept = 'application/json') => {
-    const { status, body, text } = await call('GET', `/api/v1/usage?from=${from}&to=${to}`, {
-      as,
-      headers: { Accept },
-    });
-    return { status, text, body };
-  };
-  const ruleFor = ({ id }: Business, from: string, to: string) =>
-    `must be later: from ${from} to ${to}, business ${id} has more than 9007199254740991 uses`;
+  const read = (from: string, to: string, Accept = 'application/json') =>
+    call('GET', `/api/v1/usage?from=${from}&to=${to}`, { as, headers: { Accept } });
 
   test.each([
     ['1990-01-01', '1990-01-09', 0, '8999999999999991'],
@@ -69,18 +62,13 @@ describe('a report on all businesses', () => {
   });
 
   test.each([
-    ['1991-01-01', '1991-01-11', 1],
     ['1991-01-01', '1991-01-10', 1],
-    ['1993-01-01', '1993-01-02', 3],
     ['1993-01-01', '1998-01-04', 3],
   ])('is refused as a whole from %s to %s, because a sum exceeds 2^53 - 1', async (from, to, index) => {
     const [first] = made.filter(hasCounts(index)) as [Business];
-    const message = `from ${ruleFor(first, from, to)}`;
-    for (const accept of ['application/json', 'text/csv']) {
-      const { status, body } = await read(from, to, accept);
-      expect({ status, body }).toEqual(invalid('from', message));
-    }
-    expect(daysIn({ from, to })).toBeGreaterThan(1); // so the caller can request a shorter range
+    const rule = `must be later: from ${from} to ${to}, business ${first.id} has more than 9007199254740991 uses`;
+    for (const accept of ['application/json', 'text/csv'])
+      expect(answerOf(await read(from, to, accept))).toEqual(invalid('from', `from ${rule}`));
   });
 });
 
