@@ -1,18 +1,16 @@
-// Several databases: how the database is chosen for a request and for a new owner, and what happens if one fails.
+// Several databases: how the database is chosen for a request and for a new owner, and what happens if one fails or is not bound. The
+// simulator (test/sim) checks which databases owners have, and who may import which token.
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test, vi } from 'vitest';
 import { createBusiness as createIn } from '../src/business/creation.ts';
-import { deleteBusiness } from '../src/business/deletion.ts';
 import { claimHomeIn } from '../src/business/update.ts';
 import { ALPHABET, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId, NotBound } from '../src/core/database.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
-import { claimHome } from '../src/db/homes.ts';
-import { parseJson } from '../src/db/json.ts';
 import { metered } from '../src/db/meter.ts';
 import { createKey as createKeyFor } from '../src/keys/statements.ts';
 import { UNAUTHENTICATED } from './answers.ts';
-import { asking, boundTo, createBusiness, createKey, homeOf, rotateToken } from './ask.ts';
+import { boundTo, createKey, homeOf } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
 import {
   ask,
@@ -22,8 +20,6 @@ import {
   dumpAll,
   eachOf,
   env,
-  type Home,
-  homeOfId,
   homes,
   NOW,
   newApp,
@@ -102,33 +98,19 @@ const without = (number: number) =>
     NOW,
   );
 /** Creates a business as the route does. */
-const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
-  parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
-const remove = ({ home, id }: { home: Home; id: number }) =>
-  deleteBusiness(asking(home, 'delete_business', NOW, id), FIELDS.name);
+const create = (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
+  createIn(databases, { ...FIELDS, ...fields });
 
-describe('ids', () => {
-  test('are in the database’s range even if SQL has set the last id below it', async () => {
-    for (const home of homes) {
-      const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
-      await sequence.bind(home.number).run();
-      const { id } = await createKey(home, { user_id: newUser(), name: 'k' }, NOW);
-      expect(databaseOfId(id)).toBe(home.number);
-    }
-  });
+test('ids are in the database’s range even if SQL has set the last id below it', async () => {
+  for (const home of homes) {
+    const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
+    await sequence.bind(home.number).run();
+    const { id } = await createKey(home, { user_id: newUser(), name: 'k' }, NOW);
+    expect(databaseOfId(id)).toBe(home.number);
+  }
 });
 
 describe('the home of a new owner', () => {
-  test('is the database with the fewest owners, or the lowest-numbered of several', async () => {
-    await env.DB.prepare('delete from homes').run();
-    const given: number[] = [];
-    for (let owner = 0; owner < 7; owner++) given.push(await homeOf(all(), newUser()));
-    expect(given).toEqual(Array.from({ length: 7 }, (_, owner) => owner % homes.length));
-    const last = homes.length - 1;
-    await env.DB.prepare('delete from homes where database = ?').bind(last).run();
-    expect(await homeOf(all(), newUser())).toBe(last);
-  });
-
   test('is a bound database, even if an unbound one has fewer owners', async () => {
     await env.DB.prepare(`insert into homes values (?, 5, 0, '2026-01-01T00:00:00.000000Z')`).bind(newUser()).run();
     const bound = homes.map(({ number }) => number);
@@ -187,85 +169,29 @@ describe('while a database fails', () => {
   });
 });
 
-describe('an imported token', () => {
-  const importing = (user_id: number, token: string, databases = all(), database?: number) =>
-    create(databases, { user_id, token, ...(database !== undefined && { database }) });
-  const IN_USE = 'token must not be a current or former token of any business';
-  const homeRow = (user_id: number) =>
-    env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
-
-  test('of a business cannot be imported into any database, even while the business’s own database fails', async () => {
-    for (const { number } of homes) {
-      const token = `${IMPORTED}imported-into-${number}`;
-      const owner = newUser();
-      await importing(owner, token, all(), number);
-      const others = number === 0 ? all() : without(number);
-      for (const home of homes) {
-        const settled = newUser();
-        await homeOf(all(), settled, home.number);
-        for (const user_id of [settled, newUser()])
-          await expect(importing(user_id, token, others, home.number)).rejects.toThrow(IN_USE);
-      }
-      await expect(importing(owner, token)).rejects.toThrow(IN_USE);
+test('a token cannot be imported into any database while a business uses it, even while the business’s own database fails', async () => {
+  for (const { number } of homes) {
+    const token = `${IMPORTED}imported-into-${number}`;
+    await create(all(), { user_id: newUser(), token, database: number });
+    const others = number === 0 ? all() : without(number);
+    for (const home of homes) {
+      const settled = newUser();
+      await homeOf(all(), settled, home.number);
+      for (const user_id of [settled, newUser()])
+        await expect(create(others, { user_id, token, database: home.number })).rejects.toThrow(
+          'token must not be a current or former token of any business',
+        );
     }
-  });
-
-  test('can be imported by only one of many concurrent owners', async () => {
-    const token = `${IMPORTED}wanted-by-many`;
-    const users = Array.from({ length: 12 }, newUser);
-    const settled = await Promise.allSettled(
-      users.map((user_id, index) => importing(user_id, token, all(), index % homes.length)),
-    );
-    const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
-    expect(refused).toEqual(Array.from({ length: 11 }, () => IN_USE));
-    const owners = await Promise.all(users.map(homeRow));
-    expect(owners.filter((row) => row !== null)).toHaveLength(1);
-  });
-
-  test('is not claimed for an owner who cannot get the requested database', async () => {
-    const [user_id, token] = [newUser(), `${IMPORTED}wrong-home`];
-    const last = homes.length - 1;
-    await env.DB.prepare(`insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z')`).bind(user_id, last).run();
-    for (const wanted of [61, ...homes.slice(0, last).map(({ number }) => number)])
-      await expect(importing(user_id, token, all(), wanted)).rejects.toThrow(/database must be /);
-    expect(await importing(newUser(), token)).toMatchObject({ token });
-  });
+  }
 });
 
-describe('a token cannot be imported twice, even by its owner,', () => {
-  const importing = (user_id: number, token: string) => create(all(), { user_id, token });
-  type Imported = { id: number; home: Home };
-  test.each([
-    ['while the business uses it', async () => {}],
-    ['after it was replaced without a grace period', ({ home, id }: Imported) => rotateToken(home, id, NOW)],
-    [
-      'after it was replaced and the business was deleted',
-      async (imported: Imported) => {
-        await rotateToken(imported.home, imported.id, NOW);
-        await remove(imported);
-      },
-    ],
-    ['after the business was deleted', remove],
-  ])('%s', async (name, happen) => {
-    const user_id = newUser();
-    const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
-    const { id } = await importing(user_id, token);
-    await happen({ id, home: homeOfId(id) });
-    await expect(importing(user_id, token)).rejects.toThrow(
-      'token must not be a current or former token of any business',
-    );
-  });
-
-  test('with a second claim, even if the first business has replaced the token', async () => {
-    const user_id = newUser();
-    const token = `${IMPORTED}raced`;
-    const [home] = homes;
-    for (let claim = 0; claim < 2; claim++) await claimHome(all(), user_id, { wanted: 0, token });
-    const { id } = await createBusiness(home, { ...FIELDS, user_id, token }, NOW);
-    await rotateToken(home, id, NOW, 3_600_000);
-    const again = createBusiness(home, { ...FIELDS, user_id, token }, NOW);
-    await expect(again).rejects.toThrow('token must not be a current or former token of any business');
-  });
+test('a token is not claimed for an owner who cannot get the requested database', async () => {
+  const [user_id, token] = [newUser(), `${IMPORTED}wrong-home`];
+  const last = homes.length - 1;
+  await env.DB.prepare(`insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z')`).bind(user_id, last).run();
+  for (const database of [61, ...homes.slice(0, last).map(({ number }) => number)])
+    await expect(create(all(), { user_id, token, database })).rejects.toThrow(/database must be /);
+  await create(all(), { user_id: newUser(), token });
 });
 
 describe('with owners in an unbound database', () => {
@@ -278,7 +204,6 @@ describe('with owners in an unbound database', () => {
     const creations = (user_id: number) => [
       () => claimHomeIn(all(), user_id, home.number),
       () => createKeyFor(all(), { user_id, name: 'k' }),
-      () => create(all(), { user_id }),
       () => create(all(), { user_id, token }),
     ];
     for (const make of creations(elsewhere)) {
