@@ -101,6 +101,20 @@ type Defined<Ds> = { readonly [Id in keyof Ds]: Operation & { readonly definitio
 type Member = keyof OwnRule | 'route' | 'query' | 'check' | 'body' | 'code' | 'rules' | 'ruleOf';
 type NoOthers<D> = { readonly [Name in Exclude<keyof D, Member>]: never };
 
+/** The words of an operator's command (src/cli). */
+export type CommandWords = {
+  /** Its own words, and its arguments with capital letters. */
+  usage: string;
+  /** The help text: one sentence. */
+  does: string;
+  /** Maps an argument or option to its field if their names differ. */
+  as?: Record<string, string>;
+  /** The command that shows whether a change was made if its response was lost. Default: `business show` if the path contains `{ID}`. */
+  shownBy?: string;
+};
+/** The commands for a resource's operations. They are no part of the Worker, because nothing in it imports them. */
+export type CommandsOf<Operations> = { readonly [Id in keyof Operations]?: CommandWords };
+
 /** Defines operations by id. Throws if a path has an unknown parameter. */
 export function define<const Ds extends Definitions>(
   definitions: Ds & { readonly [Id in keyof Ds]: { check?: Check<GivenTo<Ds[Id]>> } & NoOthers<Ds[Id]> },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { changes } from '../src/db/schema.ts';
 import { ROUTES } from './routes.ts';
-import { OWN_ROLES } from './sim/model/may.ts';
+import { OWN_ROLES } from './sim/model/callers.ts';
 import {
   addFormerToken,
   addSite,

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { refused } from './answers.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { type Caller, isOfKeys, KEY_ROLES, may, refusalOf } from './sim/model/may.ts';
+import { type Caller, KEY_ROLES } from './sim/model/callers.ts';
+import { isOfKeys, may, refusalOf } from './sim/model/may.ts';
 import {
   ask,
   type Business,

@@ -3,7 +3,8 @@
 // the simulator's.
 import { expect, test } from 'vitest';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { type Caller, isOfKeys, KEY_ROLES, mayWhileInactive, refusalOf } from './sim/model/may.ts';
+import { type Caller, KEY_ROLES } from './sim/model/callers.ts';
+import { isOfKeys, mayWhileInactive, refusalOf } from './sim/model/may.ts';
 import { BASE, call, dumpAll, inBatches, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
 /** The businesses in request paths. All except `open` have registered a site and a wildcard. */

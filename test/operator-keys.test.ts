@@ -6,7 +6,8 @@ import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { boundTo, homeOf } from './ask.ts';
 import { NEW_BUSINESS, ROUTES } from './routes.ts';
-import { isOfKeys, OPERATORS, refusalOf } from './sim/model/may.ts';
+import { OPERATORS } from './sim/model/callers.ts';
+import { isOfKeys, refusalOf } from './sim/model/may.ts';
 import { ask, BASE, call, homes, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS, tagsOf } from './support.ts';
 
 const OF_ROLES = ROUTES.flatMap((route) => OPERATOR_ROLES.map((role) => ({ ...route, role })));

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
-import { may, OPERATORS } from './sim/model/may.ts';
+import { OPERATORS } from './sim/model/callers.ts';
+import { may } from './sim/model/may.ts';
 import {
   BASE,
   databases,

@@ -83,18 +83,21 @@ function unknownOn(path: string): Route['unknownBusiness'] | null {
 /** Unguarded routes, which need no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
-/** Reads without input. */
-const readsWith = (hasBusiness: boolean): Row[] =>
-  READS.filter(([, path]) => path.includes(':business_id') === hasBusiness).map(([operation, path]) => ({
-    name: operation.replaceAll('_', ' '),
-    operation,
-    on: `GET ${path}`,
-  }));
+/** Adds a row for each read without input that has none. */
+function withReads(rows: Row[], hasBusiness: boolean): Row[] {
+  const others = READS.filter(([operation]) => !rows.some((row) => row.operation === operation));
+  return [
+    ...rows,
+    ...others
+      .filter(([, path]) => path.includes(':business_id') === hasBusiness)
+      .map(([operation, path]): Row => ({ name: operation.replaceAll('_', ' '), operation, on: `GET ${path}` })),
+  ];
+}
 
 const RECORDING = 'POST /business/usage/:business_id';
 
 /** The routes with a business in their path. */
-export const OF_A_BUSINESS = (
+export const OF_A_BUSINESS = withReads(
   [
     {
       name: 'read usage',
@@ -144,7 +147,6 @@ export const OF_A_BUSINESS = (
       bad: { body: { uses: [{ id: 'order-1' }] } },
       action: null, // the use was never recorded
     },
-    { name: 'read a business', operation: 'read_business', on: 'GET /business/:business_id' },
     {
       name: 'add sites',
       operation: 'change_access',
@@ -222,91 +224,93 @@ export const OF_A_BUSINESS = (
       on: 'GET /business/:business_id/alerts',
       bad: { query: '?limit=101' },
     },
-    ...readsWith(true),
-  ] satisfies Row[]
+  ],
+  true,
 ).map(routeOf) as Route[];
 
-const OF_NO_BUSINESS = [
-  { name: 'list businesses', operation: 'list_businesses', on: 'GET /business', bad: { query: '?limit=51' } },
-  {
-    name: 'create a business',
-    operation: 'create_business',
-    on: 'POST /business',
-    body: NEW_BUSINESS,
-    round_trips: 2,
-    bad: { body: { ...NEW_BUSINESS, name: '' } },
-    action: 'create_business',
-  },
-  { name: 'list keys', operation: 'list_keys', on: 'GET /user/:user_id/keys', bad: { query: '?limit=5' } },
-  {
-    name: 'create a key',
-    operation: 'create_key',
-    on: 'POST /user/:user_id/keys',
-    body: { role: 'record', expires_on: '2026-03-15' },
-    bad: { body: { role: 'owner' } },
-    action: 'create_key',
-  },
-  {
-    name: 'create a console link',
-    operation: 'create_console_link',
-    on: 'POST /user/:user_id/console-link',
-    body: { role: 'read', minutes: 15 },
-    bad: { body: { minutes: 0 } },
-  },
-  {
-    name: 'revoke a key',
-    operation: 'revoke_key',
-    on: 'DELETE /user/:user_id/keys/:key_id',
-    granted: 404, // the key is unknown, but the call is otherwise granted
-    bad: { query: '?limit=5' },
-    action: 'revoke_key',
-  },
-  {
-    name: 'read the changes of a user',
-    operation: 'read_user_changes',
-    on: 'GET /user/:user_id/changes',
-    bad: { query: '?limit=101' },
-  },
-  {
-    name: 'erase a user',
-    operation: 'erase_user',
-    on: 'DELETE /user/:user_id',
-    path: () => `/api/v1/user/${USER + 1}`, // an unknown user, so all three databases are queried
-    round_trips: 5,
-    bad: { body: {} },
-  },
-  {
-    name: 'read the usage of all businesses',
-    operation: 'read_all_usage',
-    on: 'GET /usage',
-    bad: { query: '?from=tomorrow' },
-  },
-  {
-    name: 'read the alerts of all businesses',
-    operation: 'read_all_alerts',
-    on: 'GET /alerts',
-    bad: { query: '?cursor=-1' },
-  },
-  {
-    name: 'read databases',
-    operation: 'read_databases',
-    on: 'GET /database',
-    round_trips: 'each',
-    bad: { query: '?limit=5' },
-  },
-  {
-    name: 'start a session',
-    operation: 'start_session',
-    on: 'POST /session',
-    bad: { body: { code: 'x'.repeat(34) } }, // a code is sent without a credential: test/sessions.test.ts
-  },
-  {
-    name: 'end a session',
-    operation: 'end_session',
-    on: 'DELETE /session',
-  },
-  ...readsWith(false),
-] satisfies Row[];
+const OF_NO_BUSINESS = withReads(
+  [
+    { name: 'list businesses', operation: 'list_businesses', on: 'GET /business', bad: { query: '?limit=51' } },
+    {
+      name: 'create a business',
+      operation: 'create_business',
+      on: 'POST /business',
+      body: NEW_BUSINESS,
+      round_trips: 2,
+      bad: { body: { ...NEW_BUSINESS, name: '' } },
+      action: 'create_business',
+    },
+    { name: 'list keys', operation: 'list_keys', on: 'GET /user/:user_id/keys', bad: { query: '?limit=5' } },
+    {
+      name: 'create a key',
+      operation: 'create_key',
+      on: 'POST /user/:user_id/keys',
+      body: { role: 'record', expires_on: '2026-03-15' },
+      bad: { body: { role: 'owner' } },
+      action: 'create_key',
+    },
+    {
+      name: 'create a console link',
+      operation: 'create_console_link',
+      on: 'POST /user/:user_id/console-link',
+      body: { role: 'read', minutes: 15 },
+      bad: { body: { minutes: 0 } },
+    },
+    {
+      name: 'revoke a key',
+      operation: 'revoke_key',
+      on: 'DELETE /user/:user_id/keys/:key_id',
+      granted: 404, // the key is unknown, but the call is otherwise granted
+      bad: { query: '?limit=5' },
+      action: 'revoke_key',
+    },
+    {
+      name: 'read the changes of a user',
+      operation: 'read_user_changes',
+      on: 'GET /user/:user_id/changes',
+      bad: { query: '?limit=101' },
+    },
+    {
+      name: 'erase a user',
+      operation: 'erase_user',
+      on: 'DELETE /user/:user_id',
+      path: () => `/api/v1/user/${USER + 1}`, // an unknown user, so all three databases are queried
+      round_trips: 5,
+      bad: { body: {} },
+    },
+    {
+      name: 'read the usage of all businesses',
+      operation: 'read_all_usage',
+      on: 'GET /usage',
+      bad: { query: '?from=tomorrow' },
+    },
+    {
+      name: 'read the alerts of all businesses',
+      operation: 'read_all_alerts',
+      on: 'GET /alerts',
+      bad: { query: '?cursor=-1' },
+    },
+    {
+      name: 'read databases',
+      operation: 'read_databases',
+      on: 'GET /database',
+      round_trips: 'each',
+      bad: { query: '?limit=5' },
+    },
+    {
+      name: 'start a session',
+      operation: 'start_session',
+      on: 'POST /session',
+      bad: { body: { code: 'x'.repeat(34) } }, // a code is sent without a credential: test/sessions.test.ts
+    },
+    {
+      name: 'end a session',
+      operation: 'end_session',
+      on: 'DELETE /session',
+    },
+  ],
+  false,
+);
 
 export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];
 

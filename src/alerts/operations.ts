@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
-import { define } from '../operation.ts';
+import { type CommandsOf, define } from '../operation.ts';
 import { CURSOR, parseCursor } from './cursor.ts';
 import { CURSOR_RULE, cursorErrors } from './rules.ts';
 
@@ -37,3 +37,8 @@ export const operations = define({
     check: cursorErrors,
   },
 });
+
+export const commands: CommandsOf<typeof operations> = {
+  readAlerts: { usage: 'alerts list ID', does: 'Lists when a business reached a threshold of a limit, newest first.' },
+  readAllAlerts: { usage: 'alerts list', does: 'Lists the alerts of all businesses, newest first in each database.' },
+};

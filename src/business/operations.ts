@@ -21,7 +21,7 @@ import {
   strict,
   wholeNumber,
 } from '../input.ts';
-import { define } from '../operation.ts';
+import { type CommandsOf, define } from '../operation.ts';
 import {
   ALERT_AT_RULE,
   BILLING_DAY_RULE,
@@ -176,3 +176,19 @@ export const operations = define({
     query: deletionQuery,
   },
 });
+
+export const commands: CommandsOf<typeof operations> = {
+  listBusinesses: { usage: 'business list', does: 'Lists all businesses, or those of one user.' },
+  createBusiness: {
+    usage: 'business create',
+    does: 'Creates a business with a new token, or with a token and an id from another system.',
+    shownBy: 'business list --user {user_id}',
+  },
+  readBusiness: { usage: 'business show ID', does: 'Shows a business, its domains, its limits and its former tokens.' },
+  updateBusiness: { usage: 'business update ID', does: 'Changes the given fields.' },
+  deleteBusiness: {
+    usage: 'business delete ID',
+    does: 'Permanently deletes a business and everything that belongs to it. --confirm repeats its name.',
+    as: { '--confirm': 'name' },
+  },
+};

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { CHANGERS } from '../core/policy.ts';
 import { strict } from '../input.ts';
-import { define } from '../operation.ts';
+import { type CommandsOf, define } from '../operation.ts';
 import { DURATION, DURATION_RULE } from './rules.ts';
 
 const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
@@ -31,3 +31,14 @@ export const operations = define({
     does: 'stop former tokens',
   },
 });
+
+export const commands: CommandsOf<typeof operations> = {
+  rotateToken: {
+    usage: 'business rotate-token ID',
+    does: 'Replaces the token. Without --keep-old, all old tokens stop working immediately. With it, the latest one keeps working for that long.',
+  },
+  stopFormerTokens: {
+    usage: 'business stop-former-tokens ID',
+    does: 'Stops former tokens that still work. The current token keeps working.',
+  },
+};

@@ -42,7 +42,7 @@ describe('help', () => {
   });
 
   test('for a command with two usages prints both', () => {
-    expect(helpOf('changes', 'list', '--help')).toMatch(/^ {2}changes list ID .*^ {2}changes list --user 7$/ms);
+    expect(helpOf('changes', 'list', '--help')).toMatch(/^ {2}changes list --user 7$.*^ {2}changes list ID /ms);
   });
 });
 
@@ -73,7 +73,7 @@ describe('an invalid call is refused with one line per problem', () => {
     ['a missing argument', ['business', 'status', '1'], 'Usage: business status ID STATUS'],
     ['an empty list', ['access', 'add', '1'], 'Usage: access add ID SITE…'],
     ['an extra argument', ['business', 'show', '1', '2'], 'Usage: business show ID'],
-    ['too many arguments for either usage', ['alerts', 'list', '1', '2'], 'Usage: alerts list ID [--since 2026-01-31T12:00:00Z], or alerts list [--since 2026-01-31T12:00:00Z]'],
+    ['too many arguments for either usage', ['alerts', 'list', '1', '2'], 'Usage: alerts list [--since 2026-01-31T12:00:00Z], or alerts list ID [--since 2026-01-31T12:00:00Z]'],
     ['an update without changes', ['business', 'update', '1'], expect.stringMatching(/^Usage: business update ID \[--user 7\] .* \[--alert-at 80\]$/)],
     ...['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '1\n', '٣', '9007199254740992', '1/token', '..'].map(
       (id): [string, string[], string] => [`the id ${JSON.stringify(id)}`, ['business', 'show', '--', id], ID],

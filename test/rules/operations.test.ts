@@ -9,17 +9,9 @@ import { openapi } from '../../src/openapi/document.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import type { Operation } from '../../src/operation.ts';
 import { OPERATIONS } from '../../src/operations.ts';
-import { RULE_NAMES } from '../ask.ts';
 import { PUBLIC, ROUTES } from '../routes.ts';
-import {
-  type Caller,
-  isRepeatable,
-  KEY_ROLES,
-  may,
-  mayWhileInactive,
-  READS,
-  OPERATIONS as SIMULATED,
-} from '../sim/model/may.ts';
+import { type Caller, KEY_ROLES } from '../sim/model/callers.ts';
+import { isRepeatable, may, mayWhileInactive, READS, RULES } from '../sim/model/may.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 const [api, errors, operating] = [read('docs/api.md'), read('src/http/errors.ts'), read('docs/operating.md')];
@@ -48,7 +40,10 @@ test('nothing is missing for any operation', async () => {
     (route) => !all.some(({ method, path }) => route === `${method} /api/v1${path}`),
   );
   expect(unguarded.toSorted()).toEqual(PUBLIC.toSorted());
-  const [paths, kinds] = [read('test/sim/model/model.ts'), read('test/sim/steps.ts')];
+  const answered = Object.entries(RULES).flatMap(([name, { on }]) =>
+    Object.keys(on).map((route) => `${name} ${route}`),
+  );
+  const kinds = read('test/sim/steps.ts');
   const sent = read('test/cli/sent.ts').replaceAll("', '", ' ');
   /** In a step of the simulator, `{business}` stands for the id of a business. */
   const asStep = (path: string) => path.replaceAll(/:access_id/g, '{entry}').replaceAll(/:(\w+)_id/g, '{$1}');
@@ -66,17 +61,15 @@ test('nothing is missing for any operation', async () => {
         served.has(`${method} /api/v1${path}`) ? [] : `src/app.ts: the handlers of ${id}`,
         rules
           .filter(({ name }) => !rows.some((row) => row.operation === name))
-          .map(
-            ({ name }) =>
-              `test/routes.ts: a row on '${method} ${path}' with the operation ${name}, or its path in test/sim/model/may.ts`,
-          ),
+          .map(({ name }) => `test/routes.ts: a row on '${method} ${path}' with the operation ${name}`),
+        rules
+          .filter(({ name }) => !answered.includes(`${name} ${method} ${path}`))
+          .map(({ name }) => `test/sim/model/: ${name}, who may call it, and what it answers on '${method} ${path}'`),
         rules.some(isPlainRead) ||
         new RegExp(`[\`']${method} ${asStep(path).replace(/[{}]/g, '\\$&')}[\`'$?]`).test(kinds)
           ? []
           : `test/sim/steps.ts: a kind on '${method} ${asStep(path)}'`,
-        hasCommand || !rules.some(allowsOperators)
-          ? []
-          : `src/cli/commands.ts, and the table in docs/operating.md, "Administration": a command for ${id}`,
+        hasCommand || !rules.some(allowsOperators) ? [] : `the operations.ts of its resource: a command for ${id}`,
       ].flat();
     }),
     ...Object.entries(COMMANDS)
@@ -84,12 +77,6 @@ test('nothing is missing for any operation', async () => {
       .map(([usage]) => usage.split(' ').slice(0, 2).join(' '))
       .filter((words) => !new RegExp(`'${words}[ ']`).test(sent) && !WITHOUT_REQUEST.includes(words))
       .map((words) => `test/cli/sent.ts: what ${words} sends`),
-    ...RULE_NAMES.flatMap((name) => [
-      ...((SIMULATED as string[]).includes(name) ? [] : [`test/sim/model/may.ts: ${name}`]),
-      ...(name.startsWith('record_') || isPlainRead({ name }) || new RegExp(`[?:] '${name}'`).test(paths)
-        ? []
-        : [`test/sim/model/model.ts: a path of ${name}, and its answer`]),
-    ]),
   ];
   expect(missing).toEqual([]);
 });
@@ -117,7 +104,7 @@ test.each(ROLES)('the oracle and the documents know the role %s', (role) => {
   const [, stored = ''] =
     /create table api_keys .*?\brole +text +not null check \(role in \((.*?)\)\)/is.exec(schema) ?? [];
   const known = {
-    'test/sim/model/may.ts: its row in ROLES, and the operations that it may call': KEY_ROLES.includes(role),
+    'test/sim/model/callers.ts: its row in ROLES, and the operations that it may call': KEY_ROLES.includes(role),
     'migrations/: the CHECK of api_keys.role': stored.includes(`'${role}'`),
     'docs/api.md, "Narrow keys"': narrow.includes(`\n- A \`${role}\` key may `),
     'docs/api.md, "API keys": the row `role`': ofKeys.includes(`\`${role}\``),
@@ -191,6 +178,18 @@ test('docs/api.md, "Basics", lists every operation with the callers that it acce
       return `| [\`${requestOf(operation)}\`](#${anchor}) | ${callersOf(operation.rules[0], operation)} |\n`;
     });
   await expect([head, current, ...added, rest].join('')).toMatchFileSnapshot('../../docs/api.md');
+});
+
+test('docs/operating.md, "Administration", lists every command (npm run generate)', async () => {
+  const rows = (word: string) => new RegExp(`^\\| \`${word}\` \\| (.*) \\|.*\\|$`, 'gm');
+  const table = Object.keys(COMMANDS).reduce((text, usage) => {
+    const [word = '', ...rest] = usage.split(' ');
+    const listed = [...text.matchAll(rows(word))];
+    if (listed.some(([, all = '']) => new RegExp(`\`${rest.join(' ')}[ \`]`).test(all))) return text;
+    const [last = `| \`${word}\` | |`, all = ''] = listed.at(-1) ?? [];
+    return text.replace(last, last.replace(all, `${all}, \`${rest.join(' ')}\``));
+  }, operating);
+  await expect(table).toMatchFileSnapshot('../../docs/operating.md');
 });
 
 test('the page at / sets every variable that its commands use', () => {

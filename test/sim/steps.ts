@@ -3,7 +3,8 @@
 import type { FaultKind } from './faults.ts';
 import { workingTokens } from './model/business.ts';
 import type { Plain } from './model/call.ts';
-import { KEY_ROLES, may, OWN_ROLES, READS } from './model/may.ts';
+import { KEY_ROLES, OWN_ROLES } from './model/callers.ts';
+import { may, READS } from './model/may.ts';
 import type { Model } from './model/model.ts';
 import { reveal } from './model/secrets.ts';
 import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
@@ -302,6 +303,13 @@ const accept = (random: Random) =>
     : {};
 
 const KINDS: Record<string, Kind> = {
+  ...Object.fromEntries(
+    READS.map(([operation, path]): [string, Kind] => {
+      const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
+      const who = may('full', operation) ? OWNERS : OPERATORS;
+      return [operation, { weight: 15, isOneBatch: true, who, make: () => ({ on }) }];
+    }),
+  ),
   record_use: {
     isOneBatch: true,
     weight: 160,
@@ -378,7 +386,6 @@ const KINDS: Record<string, Kind> = {
       };
     },
   },
-  read_business: { isOneBatch: true, weight: 40, who: OWNERS, make: () => ({ on: 'GET /business/{business}' }) },
   add_sites: {
     isOneBatch: true,
     weight: 35,
@@ -624,17 +631,10 @@ const KINDS: Record<string, Kind> = {
     }),
   },
   all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
-  databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
+  read_databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
-  ...Object.fromEntries(
-    READS.map(([operation, path]): [string, Kind] => {
-      const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
-      const who = may('full', operation) ? OWNERS : OPERATORS;
-      // The service stores refused origins after its responses, so their order beside other calls is not known.
-      const isOneBatch = operation !== 'read_refused_origins';
-      return [operation, { weight: 15, ...(isOneBatch && { isOneBatch }), who, make: () => ({ on }) }];
-    }),
-  ),
+  /** The service stores refused origins after its responses, so their order beside other calls is not known. */
+  read_refused_origins: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access/refused' }) },
 };
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight]));
 const TOGETHER = Object.fromEntries(

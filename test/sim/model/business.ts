@@ -2,20 +2,23 @@
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
 import {
   ANY,
+  type Answer,
   businessOf,
   type Call,
   entriesOf,
   invalid,
   invalidField,
+  sentIn,
   sitesOf,
   success,
   unknownEntry,
 } from './call.ts';
+import { CHANGERS, READERS, ROLES } from './callers.ts';
 import { masked, record } from './changes.ts';
 import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
-import { DEFAULTS, hoursIn, idIn, idOf, LIMITS } from './input.ts';
-import { ROLES } from './may.ts';
+import { DEFAULTS, DELETION, hoursIn, idIn, idOf, LIMITS, newBusiness, newSites, rotation, update } from './input.ts';
+import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
 import { nameSource } from './sources.ts';
@@ -78,19 +81,19 @@ const usedTokens = (state: State, business_id: number, now: number) =>
   // Marked after responses, so requests at the same time may not see each other's.
   shownTokens(state, business_id, now).map((token) => ({ ...token, last_used_on: ANY }));
 
-const details = (call: Call) => {
+const details = (call: Call): Answer => {
   const business = businessOf(call);
   const former_tokens = usedTokens(call.state, business.id, call.now);
   // Counted after responses, so requests at the same time may not see each other's. The list of businesses is exact.
   return success({ ...withSites(call), limits: limitsOf(call, business), refused_by_limit: ANY, former_tokens });
 };
 
-export const readBusiness = details;
-export const readAccess = (call: Call) => success(withSites(call));
+const readAccess = (call: Call): Answer => success(withSites(call));
 
 const MAX_SITES = 500;
-export function addSites(call: Call, given: string[]) {
+function addSites(call: Call): Answer {
   const { state, now, origin, own } = call;
+  const { sites: given } = sentIn<{ sites: string[] }>(call);
   const business = businessOf(call);
   const sites = [...new Set(given.map((text) => storedFor(text) as string))];
   const stored = sitesOf(state, business.id);
@@ -121,8 +124,9 @@ function addEntries({ state, now }: Call, { id: business_id }: Business, sites: 
 }
 
 /** Removes one entry, or all of them. */
-export function removeSites(call: Call, entry?: string) {
+function removeSites(call: Call): Answer {
   const { state, now } = call;
+  const entry = call.parameters.access_id;
   const business = businessOf(call);
   const own = entriesOf(state, business.id);
   const removed = entry === undefined ? own : own.filter(({ id }) => id === idOf(entry));
@@ -153,7 +157,7 @@ export function stillRefused(state: State, id: number, today: string) {
     ({ origin, let_in }) => sites.length > 0 && let_in === 0 && !isCovered(sites, origin),
   );
 }
-export function readRefused(call: Call) {
+function readRefused(call: Call): Answer {
   const { state, now } = call;
   const { id } = businessOf(call);
   const isOpen = sitesOf(state, id).length === 0;
@@ -166,14 +170,15 @@ export function readRefused(call: Call) {
     let_in: shown(seenSince(state, id, dayOf(now)).filter(({ let_in }) => isOpen && let_in === 1)),
   });
 }
-export function forgetRefused({ state, business }: Call) {
+function forgetRefused({ state, business }: Call): Answer {
   delete state.refused[business?.id ?? 0];
   return success({ refused: [], let_in: [] });
 }
 
 const MAX_FORMER = 5;
-export function rotateToken(call: Call, keep_old: string | undefined) {
+function rotateToken(call: Call): Answer {
   const { state, now } = call;
+  const { keep_old } = sentIn<{ keep_old?: string }>(call);
   const business = businessOf(call);
   const old = business.token;
   const until = keep_old === undefined ? null : stamp(now + Number(hoursIn(keep_old)) * 3_600_000);
@@ -198,7 +203,7 @@ export function rotateToken(call: Call, keep_old: string | undefined) {
   return success(withSites(call));
 }
 
-export function stopFormerTokens(call: Call) {
+function stopFormerTokens(call: Call): Answer {
   const { state, now } = call;
   const business = businessOf(call);
   const tokens = shownTokens(state, business.id, now);
@@ -225,10 +230,10 @@ const trimmed = (fields: Json): Fields =>
     Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value]),
   );
 
-export function updateBusiness(call: Call, sent: Json) {
+function updateBusiness(call: Call): Answer {
   const { state, now } = call;
   const business = businessOf(call);
-  const fields = trimmed(sent);
+  const fields = trimmed(sentIn(call));
   const { user_id, overage = business.overage, page_overage = business.page_overage } = fields;
   if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
   if (user_id !== undefined) {
@@ -273,7 +278,7 @@ function dropCodes(state: State, business_id: number): void {
   state.codes = state.codes.filter((code) => !dropped.includes(code));
 }
 
-export function deleteBusiness(call: Call) {
+function deleteBusiness(call: Call): Answer {
   const { state, query } = call;
   const business = businessOf(call);
   const { id, user_id, name, main_domain } = business;
@@ -299,8 +304,9 @@ export function deleteBusiness(call: Call) {
 }
 
 const UNUSED_TOKEN = 'must not be a current or former token of any business';
-export function createBusiness(call: Call, sent: Json) {
+function createBusiness(call: Call): Answer {
   const { state, now, headers } = call;
+  const sent = sentIn<Json>(call);
   const header = headers['Idempotency-Key'];
   const parsed = header === undefined ? null : idIn(header);
   const given = (sent.sites ?? []) as string[];
@@ -366,3 +372,55 @@ export function createBusiness(call: Call, sent: Json) {
   record(call, 'create_business', { after }, 'business', business.id);
   return success(withSites(call, business));
 }
+
+export const business = rulesOf({
+  read_business: {
+    ...{ who: READERS, does: 'read businesses', inactive: true, retry: 'always' },
+    on: { 'GET /business/:business_id': details },
+  },
+  create_business: {
+    ...{ who: 'operator', does: 'create businesses', inactive: true, retry: 'with_key' },
+    body: [newBusiness],
+    on: { 'POST /business': createBusiness },
+  },
+  update_business: {
+    ...{ who: 'operator', does: 'change businesses', inactive: true, retry: 'always' },
+    body: [update],
+    on: { 'PATCH /business/:business_id': updateBusiness },
+  },
+  delete_business: {
+    ...{ who: 'operator', does: 'delete businesses', inactive: true, retry: 'always' },
+    query: DELETION,
+    on: { 'DELETE /business/:business_id': deleteBusiness },
+  },
+  read_access: {
+    ...{ who: READERS, does: 'read access domains', inactive: true, retry: 'always' },
+    on: { 'GET /business/:business_id/access': readAccess },
+  },
+  change_access: {
+    ...{ who: CHANGERS, does: 'change access domains', inactive: true, retry: 'always' },
+    body: [newSites],
+    on: {
+      'POST /business/:business_id/access': addSites,
+      'DELETE /business/:business_id/access': removeSites,
+      'DELETE /business/:business_id/access/:access_id': removeSites,
+    },
+  },
+  read_refused_origins: {
+    ...{ who: READERS, does: 'read refused origins', inactive: true, retry: 'always' },
+    on: { 'GET /business/:business_id/access/refused': readRefused },
+  },
+  change_refused_origins: {
+    ...{ who: CHANGERS, does: 'change refused origins', inactive: true, retry: 'always' },
+    on: { 'DELETE /business/:business_id/access/refused': forgetRefused },
+  },
+  rotate_token: {
+    ...{ who: CHANGERS, does: 'rotate tokens', inactive: true, retry: 'never' },
+    body: [rotation, true],
+    on: { 'POST /business/:business_id/token': rotateToken },
+  },
+  stop_former_tokens: {
+    ...{ who: CHANGERS, does: 'stop former tokens', inactive: true, retry: 'always' },
+    on: { 'DELETE /business/:business_id/token/former': stopFormerTokens },
+  },
+});

@@ -1,6 +1,6 @@
 // A request as the model understands it, and what the service must answer.
-import type { Errors } from './input.ts';
-import type { Caller, Operation } from './may.ts';
+import type { Caller } from './callers.ts';
+import { type Errors, idOf } from './input.ts';
 import type { Business, Code, Entry, Key, State } from './state.ts';
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
@@ -21,7 +21,8 @@ export type Expected = {
 
 export type Call = {
   state: State;
-  operation: Operation;
+  /** Its name in the log. */
+  operation: string;
   caller: Caller;
   /** The key or session that calls. */
   key: Key | null;
@@ -65,6 +66,14 @@ export function businessOf({ business }: Call): Business {
   if (business === null) throw new Error('the call names no business');
   return business;
 }
+/** The user in the path. */
+export function userOf({ parameters }: Call): number {
+  const user_id = idOf(parameters.user_id ?? '');
+  if (user_id === null) throw unknownEntry('User id');
+  return user_id;
+}
+/** The members of a body whose input is right. */
+export const sentIn = <Sent>({ json }: Call): Sent => (json ?? {}) as Sent;
 export const entriesOf = (state: State, business_id: number): Entry[] =>
   state.entries.filter((entry) => entry.business_id === business_id);
 export const sitesOf = (state: State, business_id: number): string[] =>

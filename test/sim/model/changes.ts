@@ -1,5 +1,8 @@
 // Who changed what (docs/api.md, "Changes").
-import { businessOf, type Call, success } from './call.ts';
+import { type Answer, businessOf, type Call, success, userOf } from './call.ts';
+import { READERS } from './callers.ts';
+import { CHANGES, USER_CHANGES } from './input.ts';
+import { rulesOf } from './rule.ts';
 import { lastFour, reveal } from './secrets.ts';
 import type { Change, Json, State } from './state.ts';
 import { stamp } from './time.ts';
@@ -62,7 +65,7 @@ const EXAMINED = 1000;
 /** How a search text is written in a domain. */
 const DOMAINS: Record<string, string> = { bücher: 'xn--bcher-kva', BÜCHER: 'xn--bcher-kva' };
 
-function pageOf(call: Call, all: Change[], owner_id: number | null): ReturnType<typeof success> {
+function pageOf(call: Call, all: Change[], owner_id: number | null): Answer {
   const { state, query } = call;
   const limit = Number(query.get('limit') ?? 20);
   const newest = Math.max(0, ...all.map(({ id }) => id));
@@ -106,12 +109,26 @@ function pageOf(call: Call, all: Change[], owner_id: number | null): ReturnType<
   return success({ changes, next });
 }
 
-export const readChanges = (call: Call) => {
+const readChanges = (call: Call): Answer => {
   const { id, user_id } = businessOf(call);
   const own = call.state.changes.filter(({ subject, subject_id }) => subject === 'business' && subject_id === id);
   return pageOf(call, own, user_id);
 };
-export const readUserChanges = (call: Call, user_id: number) => {
+const readUserChanges = (call: Call): Answer => {
+  const user_id = userOf(call);
   const own = call.state.changes.filter(({ subject, subject_id }) => subject === 'user' && subject_id === user_id);
   return pageOf(call, own, user_id);
 };
+
+export const changes = rulesOf({
+  read_changes: {
+    ...{ who: READERS, does: 'read changes', inactive: true, retry: 'always' },
+    query: CHANGES,
+    on: { 'GET /business/:business_id/changes': readChanges },
+  },
+  read_user_changes: {
+    ...{ who: 'operator', does: 'read the changes of users', inactive: true, retry: 'always' },
+    query: USER_CHANGES,
+    on: { 'GET /user/:user_id/changes': readUserChanges },
+  },
+});

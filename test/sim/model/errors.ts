@@ -2,74 +2,47 @@
 // than one value or on the time. Each of the last kind concerns only values that are right so far.
 import { overageError } from './business.ts';
 import type { Call } from './call.ts';
+import { OWN_ROLES } from './callers.ts';
 import {
   checkQuery,
-  consoleLink,
   type Errors,
   EXPIRY,
   either,
-  history,
   idIn,
   instantOf,
   isObject,
-  lowering,
   NO_PARAMETERS,
-  newBusiness,
-  newKey,
-  newSites,
-  oneQuantity,
-  oneUse,
-  PARAMETERS,
-  rotation,
   sharedSite,
-  update,
-  uses,
 } from './input.ts';
-import { type Operation, OWN_ROLES, rejectsKey } from './may.ts';
+import type { Rule } from './rule.ts';
 import { dayOf, midnight, plusDays } from './time.ts';
-
-type Check = (value: unknown, path: string) => Errors;
-/** The body of each operation that takes one, and whether it may be empty. */
-const BODIES: Partial<Record<Operation, [check: Check, mayBeEmpty: boolean]>> = {
-  record_use: [(value, path) => (Array.isArray(value) && value.length === 0 ? {} : oneUse(value, path)), true],
-  record_quantity: [oneQuantity, false],
-  record_uses: [uses, false],
-  lower_uses: [lowering, false],
-  change_access: [newSites, false],
-  rotate_token: [rotation, true],
-  update_business: [update, false],
-  import_history: [history, false],
-  create_business: [newBusiness, false],
-  create_key: [newKey, true],
-  create_console_link: [consoleLink, true],
-};
 
 export type Sent = { json: unknown } | { problem: string };
 /** Returns all errors of a request. `isEmpty` is about the body. */
-export function errorsOf(call: Call, sent: Sent, isEmpty: boolean, method: string): Errors {
-  const { operation, query, operator } = call;
+export function errorsOf(call: Call, rule: Rule, sent: Sent, isEmpty: boolean, method: string): Errors {
+  const { query, operator } = call;
   const isRead = method === 'GET' || method === 'HEAD';
   const errors: Errors = {
-    ...keyErrors(call),
-    ...checkQuery(query, PARAMETERS[operation] ?? NO_PARAMETERS, { isOperator: operator !== null, isRead }),
-    ...(isRead || call.code !== null ? {} : bodyErrors(operation, sent, isEmpty, method)),
+    ...keyErrors(call, rule),
+    ...checkQuery(query, rule.query ?? NO_PARAMETERS, { isOperator: operator !== null, isRead }),
+    ...(isRead || call.code !== null ? {} : bodyErrors(rule, sent, isEmpty, method)),
   };
   return { ...errors, ...laterErrors(call, errors) };
 }
 
-function keyErrors({ operation, headers }: Call): Errors {
+function keyErrors({ operation, headers }: Call, { retry }: Rule): Errors {
   const header = headers['Idempotency-Key'];
-  const error = (rule: string) => ({ 'Idempotency-Key': [`Idempotency-Key ${rule}`] });
+  const error = (text: string) => ({ 'Idempotency-Key': [`Idempotency-Key ${text}`] });
   if (header === undefined) return {};
   if (operation === 'record_uses') return error('must not be sent with a list of uses: each use has its own id');
-  if (rejectsKey(operation)) return error('must not be sent: this operation cannot detect a repeated request');
-  if (!['record_use', 'record_quantity', 'create_business'].includes(operation)) return {};
+  if (retry === 'never') return error('must not be sent: this operation cannot detect a repeated request');
+  if (retry === 'always') return {};
   const found = idIn(header);
   return 'problem' in found ? error(found.problem) : {};
 }
 
-function bodyErrors(operation: Operation, sent: Sent, isEmpty: boolean, method: string): Errors {
-  const [check, mayBeEmpty] = (operation === 'change_access' && method !== 'POST' ? null : BODIES[operation]) ?? [];
+function bodyErrors({ body }: Rule, sent: Sent, isEmpty: boolean, method: string): Errors {
+  const [check, mayBeEmpty] = (method === 'DELETE' ? undefined : body) ?? [];
   if (check === undefined) return isEmpty ? {} : { body: ['body must be empty: this operation takes no body'] };
   if (isEmpty && mayBeEmpty) return {};
   if ('problem' in sent) return { body: [`body ${sent.problem}`] };

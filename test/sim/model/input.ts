@@ -1,10 +1,10 @@
 // What callers may send, and the errors for the rest (docs/api.md). A check returns the errors of a value by field.
-import { KEY_ROLES } from './may.ts';
+import { KEY_ROLES } from './callers.ts';
 import { BAD_SITES, SHARED_SITES, storedFor } from './sites.ts';
 import { isDay } from './time.ts';
 
 export type Errors = Record<string, string[]>;
-type Check = (value: unknown, path: string) => Errors;
+export type Check = (value: unknown, path: string) => Errors;
 
 const wrong = (path: string, value: unknown, rule: string): Errors => {
   const field = path === '' ? 'body' : path;
@@ -331,7 +331,7 @@ export const ACTIONS = [
   'lower_uses',
 ];
 const page = { limit: pageLimit(100), before: cursorId };
-const alerts: Parameters = {
+export const ALERTS: Parameters = {
   of: 'this list',
   rules: {
     limit: pageLimit(100),
@@ -343,43 +343,40 @@ const alerts: Parameters = {
   },
 };
 const ONCE = 'and must appear only once';
-const REPORT: Parameters['rules'] = {
-  from: day,
-  to: day,
-  by: [(text) => text === 'source', `must be source, ${ONCE}`],
-  source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
+export const REPORT: Parameters = {
+  of: 'this report',
+  rules: {
+    from: day,
+    to: day,
+    by: [(text) => text === 'source', `must be source, ${ONCE}`],
+    source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
+  },
+};
+export const TOTALS: Parameters = {
+  of: 'this list',
+  rules: { from: day, to: day, ended: day, user_id: userId, limit: pageLimit(1000), after: cursorId },
+};
+export const BUSINESSES: Parameters = {
+  of: 'this list',
+  rules: { limit: pageLimit(50), after: cursorId, user_id: userId },
+  operatorOnly: ['user_id'],
+};
+export const USER_CHANGES: Parameters = { of: 'this list', rules: page };
+export const CHANGES: Parameters = {
+  of: 'this list',
+  rules: {
+    ...page,
+    action: [(text) => ACTIONS.includes(text), `must be ${ACTIONS.slice(0, -1).join(', ')}, or ${ACTIONS.at(-1)}`],
+    search: [(text) => text.length >= 1 && text.length <= 255, 'must have 1 to 255 characters'],
+    from: day,
+    to: day,
+  },
+};
+export const DELETION: Parameters = {
+  of: 'this operation',
+  rules: { name: [() => true, 'must be the name of the business, and must appear only once'] },
 };
 export const NO_PARAMETERS: Parameters = { of: 'this operation', rules: {} };
-export const PARAMETERS: Partial<Record<string, Parameters>> = {
-  read_usage: { of: 'this report', rules: REPORT },
-  read_sources: { of: 'this report', rules: REPORT },
-  list_businesses: {
-    of: 'this list',
-    rules: { limit: pageLimit(50), after: cursorId, user_id: userId },
-    operatorOnly: ['user_id'],
-  },
-  read_all_usage: {
-    of: 'this list',
-    rules: { from: day, to: day, ended: day, user_id: userId, limit: pageLimit(1000), after: cursorId },
-  },
-  read_changes: {
-    of: 'this list',
-    rules: {
-      ...page,
-      action: [(text) => ACTIONS.includes(text), `must be ${ACTIONS.slice(0, -1).join(', ')}, or ${ACTIONS.at(-1)}`],
-      search: [(text) => text.length >= 1 && text.length <= 255, 'must have 1 to 255 characters'],
-      from: day,
-      to: day,
-    },
-  },
-  read_user_changes: { of: 'this list', rules: page },
-  read_alerts: alerts,
-  read_all_alerts: alerts,
-  delete_business: {
-    of: 'this operation',
-    rules: { name: [() => true, 'must be the name of the business, and must appear only once'] },
-  },
-};
 
 /** Checks the parameters of a request. */
 export function checkQuery(

@@ -1,9 +1,10 @@
 // API keys, console links and sessions (docs/api.md, "API keys", "Console links").
-import { type Call, invalidField, success, unknownEntry } from './call.ts';
+import { type Answer, type Call, invalidField, sentIn, success, unknownEntry, userOf } from './call.ts';
+import { OWNERS, ROLES } from './callers.ts';
 import { actorOf, masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
-import { idOf } from './input.ts';
-import { ROLES } from './may.ts';
+import { consoleLink, idOf, newKey } from './input.ts';
+import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { type Key, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
@@ -20,7 +21,7 @@ const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys,
 export const keysOf = (state: State, user_id: number): Key[] =>
   state.keys.filter((key) => key.user_id === user_id && key.ends_at === null).toSorted((a, b) => a.id - b.id);
 
-export const listKeys = ({ state }: Call, user_id: number) => success({ keys: keysOf(state, user_id).map(shownKey) });
+const listKeys = (call: Call): Answer => success({ keys: keysOf(call.state, userOf(call)).map(shownKey) });
 
 type NewKey = { name?: string; role?: Key['role']; business_id?: number; expires_on?: string };
 const isOf = ({ state }: Call, user_id: number, business_id: number) =>
@@ -44,7 +45,9 @@ function requireRoom({ state, now }: Call, creator: Key, expires_on: string | un
     throw invalidField('keys', 'must not exceed 20 created per day (UTC)');
 }
 
-export function createKey(call: Call, user_id: number, { name, role = 'full', business_id, expires_on }: NewKey) {
+function createKey(call: Call): Answer {
+  const user_id = userOf(call);
+  const { name, role = 'full', business_id, expires_on } = sentIn<NewKey>(call);
   const { state, now } = call;
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   if (call.key === null && business_id === undefined) claimHome(call, user_id);
@@ -91,9 +94,10 @@ function end(session: Key, now: number): void {
   if (session.ends_at !== null && session.ends_at > stamp(now)) session.ends_at = stamp(now);
 }
 
-export function revokeKey(call: Call, user_id: number, key_id: string) {
+function revokeKey(call: Call): Answer {
   const { state, now } = call;
-  const key = keysOf(state, user_id).find(({ id }) => id === idOf(key_id));
+  const user_id = userOf(call);
+  const key = keysOf(state, user_id).find(({ id }) => id === idOf(call.parameters.key_id ?? ''));
   if (key === undefined) throw unknownEntry('Key id');
   const ending = [key, ...keysOf(state, user_id).filter(({ creator_id }) => creator_id === key.id)];
   for (const each of ending) {
@@ -119,7 +123,9 @@ type Link = {
   as?: string;
   can_create_keys?: boolean;
 };
-export function createLink(call: Call, user_id: number, link: Link) {
+function createLink(call: Call): Answer {
+  const user_id = userOf(call);
+  const link = sentIn<Link>(call);
   const { business_id, role = 'full', minutes = 60, return_url = null } = link;
   const can_create_keys = link.can_create_keys ? 1 : null;
   const actor_name = link.as?.trim() ?? null;
@@ -138,7 +144,7 @@ export function createLink(call: Call, user_id: number, link: Link) {
   return success({ url: `${own}/owner#code=${secret}`, expires_at });
 }
 
-export function startSession(call: Call) {
+function startSession(call: Call): Answer {
   const { state, now, key, code } = call;
   const secret = newMarker(state);
   const started = {
@@ -215,7 +221,36 @@ function endExcess(state: State, session: Key, now: number): void {
   }
 }
 
-export function endSession({ key, now }: Call) {
+function endSession({ key, now }: Call): Answer {
   if (key !== null) end(key, now);
   return success({ ended: true });
 }
+
+export const keys = rulesOf({
+  list_keys: {
+    ...{ who: OWNERS, does: 'list API keys', inactive: true, retry: 'always' },
+    on: { 'GET /user/:user_id/keys': listKeys },
+  },
+  create_key: {
+    ...{ who: OWNERS, does: 'create API keys', inactive: true, retry: 'never' },
+    body: [newKey, true],
+    on: { 'POST /user/:user_id/keys': createKey },
+  },
+  revoke_key: {
+    ...{ who: OWNERS, does: 'revoke API keys', inactive: true, retry: 'always' },
+    on: { 'DELETE /user/:user_id/keys/:key_id': revokeKey },
+  },
+  create_console_link: {
+    ...{ who: 'operator', does: 'create console links', inactive: true, retry: 'never' },
+    body: [consoleLink, true],
+    on: { 'POST /user/:user_id/console-link': createLink },
+  },
+  start_session: {
+    ...{ who: 'full read code', does: 'start sessions', inactive: true, retry: 'never' },
+    on: { 'POST /session': startSession },
+  },
+  end_session: {
+    ...{ who: 'session read_session key_session', does: 'end sessions', inactive: true, retry: 'always' },
+    on: { 'DELETE /session': endSession },
+  },
+});

@@ -1,9 +1,11 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
 import { monthOf, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
-import { type Answer, type Call, invalidField, sitesOf, success } from './call.ts';
+import { ANY, Answer, type Call, invalidField, sitesOf, success } from './call.ts';
+import { READERS, ROLES } from './callers.ts';
 import { csv, prefersCsv } from './csv.ts';
-import { ROLES } from './may.ts';
+import { ALERTS, BUSINESSES, TOTALS } from './input.ts';
+import { rulesOf } from './rule.ts';
 import { isCovered } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
 import { dayOf, daysBetween, plusDays } from './time.ts';
@@ -32,7 +34,7 @@ function pageOf(call: Call, perPage: number, isListed: (business: Business) => b
   return { examined, next: isOfAll && following !== undefined ? following * IDS_PER_DATABASE : null };
 }
 
-export function listBusinesses(call: Call) {
+function listBusinesses(call: Call): Answer {
   const { state, now, origin, own, key } = call;
   const today = dayOf(now);
   const { examined, next } = pageOf(call, 20);
@@ -70,7 +72,7 @@ function answerOf(
   return csv(name, columns, rows, { Link: next === null ? null : link });
 }
 
-export function readAllUsage(call: Call) {
+function readAllUsage(call: Call): Answer {
   const { query } = call;
   return query.get('ended') === null ? totals(call) : endedMonths(call, query.get('ended') as string);
 }
@@ -116,3 +118,29 @@ function endedMonths(call: Call, ended: string): Answer {
   ];
   return answerOf(call, rows, next, `ended=${ended}`, columns);
 }
+
+/** When thresholds were reached is stored in `state.events`, and compared with the stored rows. */
+const readAlerts = (): Answer => new Answer(200, null, ANY);
+
+export const lists = rulesOf({
+  list_businesses: {
+    ...{ who: READERS, does: 'list businesses', inactive: true, retry: 'always' },
+    query: BUSINESSES,
+    on: { 'GET /business': listBusinesses },
+  },
+  read_all_usage: {
+    ...{ who: 'operator recorder', does: 'read the usage of all businesses', inactive: true, retry: 'always' },
+    query: TOTALS,
+    on: { 'GET /usage': readAllUsage },
+  },
+  read_alerts: {
+    ...{ who: READERS, does: 'read alerts', inactive: true, retry: 'always' },
+    query: ALERTS,
+    on: { 'GET /business/:business_id/alerts': readAlerts },
+  },
+  read_all_alerts: {
+    ...{ who: 'operator', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
+    query: ALERTS,
+    on: { 'GET /alerts': readAlerts },
+  },
+});

@@ -1,19 +1,6 @@
 // A naive model of the whole service: what it must answer to each request, and what it must know afterwards. It follows docs/ and shares no
 // code with src/.
-import {
-  addSites,
-  createBusiness,
-  deleteBusiness,
-  forgetRefused,
-  readAccess,
-  readBusiness,
-  readRefused,
-  removeSites,
-  rotateToken,
-  stopFormerTokens,
-  updateBusiness,
-  workingTokens,
-} from './business.ts';
+import { workingTokens } from './business.ts';
 import {
   ANY,
   Answer,
@@ -25,67 +12,29 @@ import {
   sitesOf,
   unauthenticated,
   unavailable,
-  unknownEntry,
 } from './call.ts';
-import { readChanges, readUserChanges } from './changes.ts';
+import { type Caller, ROLES } from './callers.ts';
 import { errorsOf } from './errors.ts';
 import { idOf } from './input.ts';
-import { createKey, createLink, endSession, listKeys, revokeKey, startSession } from './keys.ts';
-import { listBusinesses, readAllUsage } from './lists.ts';
-import {
-  type Caller,
-  isOfKeys,
-  isRepeatable,
-  mayWhileInactive,
-  type Operation,
-  READS,
-  ROLES,
-  refusalOf,
-} from './may.ts';
+import { isOfKeys, isRepeatable, mayWhileInactive, OPERATIONS, type Operation, refusalOf, ruleOf } from './may.ts';
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
-import { type Business, type Code, databaseOf, emptyState, type Json, type Key, type State } from './state.ts';
+import { type Business, type Code, databaseOf, emptyState, type Key, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
-import { importHistory, lowerUses, readUsage, recordMany, recordOne } from './usage.ts';
-import { eraseUser, listDatabases } from './users.ts';
 
 const API = '/api/v1';
-/** Paths, with the operation of each method. A specific path stands before the general ones. */
-const LISTED: [path: string, methods: Record<string, Operation | 'record'>][] = [
-  ['/business/usage/:business_id', { GET: 'read_usage', POST: 'record', PATCH: 'lower_uses' }],
-  ['/business', { GET: 'list_businesses', POST: 'create_business' }],
-  ['/business/:business_id', { GET: 'read_business', PATCH: 'update_business', DELETE: 'delete_business' }],
-  ['/business/:business_id/access', { GET: 'read_access', POST: 'change_access', DELETE: 'change_access' }],
-  ['/business/:business_id/access/refused', { GET: 'read_refused_origins', DELETE: 'change_refused_origins' }],
-  ['/business/:business_id/access/:access_id', { DELETE: 'change_access' }],
-  ['/business/:business_id/history', { PUT: 'import_history' }],
-  ['/business/:business_id/token', { POST: 'rotate_token' }],
-  ['/business/:business_id/token/former', { DELETE: 'stop_former_tokens' }],
-  ['/business/:business_id/changes', { GET: 'read_changes' }],
-  ['/business/:business_id/alerts', { GET: 'read_alerts' }],
-  ['/usage', { GET: 'read_all_usage' }],
-  ['/alerts', { GET: 'read_all_alerts' }],
-  ['/database', { GET: 'read_databases' }],
-  ['/user/:user_id', { DELETE: 'erase_user' }],
-  ['/user/:user_id/keys', { GET: 'list_keys', POST: 'create_key' }],
-  ['/user/:user_id/keys/:key_id', { DELETE: 'revoke_key' }],
-  ['/user/:user_id/console-link', { POST: 'create_console_link' }],
-  ['/user/:user_id/changes', { GET: 'read_user_changes' }],
-  ['/session', { POST: 'start_session', DELETE: 'end_session' }],
-];
-const PATHS: typeof LISTED = [
-  ...LISTED,
-  ...READS.filter(([, path]) => !LISTED.some(([listed]) => listed === path)).map(
-    ([operation, path]): (typeof LISTED)[number] => [path, { GET: operation }],
-  ),
-];
-const OF_BUSINESS = PATHS.filter(([path]) => path.includes(':business_id')).flatMap(([, methods]) =>
-  Object.values(methods),
-);
-const namesBusiness = (operation: Operation) =>
-  operation.startsWith('record_') || operation === 'read_sources' || OF_BUSINESS.includes(operation);
-const isOfUsage = (operation: Operation) =>
-  operation.startsWith('record_') || ['read_usage', 'read_sources', 'lower_uses'].includes(operation);
+type Route = { method: string; path: string; operation: Operation };
+const routesOf = (operation: Operation): Route[] =>
+  Object.keys(ruleOf(operation).on).map((route) => {
+    const [method = '', path = ''] = route.split(' ');
+    return { method, path, operation };
+  });
+/** Those of each path. A specific path stands before the general ones. */
+const PATHS = Object.entries(Object.groupBy(OPERATIONS.flatMap(routesOf), ({ path }) => path.replaceAll(':', '~')))
+  .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  .map(([, routes = []]): [path: string, Route[]] => [routes[0]?.path ?? '', routes]);
+const namesBusiness = (operation: Operation) => routesOf(operation).some(({ path }) => path.includes(':business_id'));
+const isOfUsage = (operation: Operation) => routesOf(operation).some(({ path }) => path.startsWith('/business/usage/'));
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 function routeOf(method: string, path: string) {
@@ -100,16 +49,20 @@ function routeOf(method: string, path: string) {
   const isUsage = segments[1] === 'business' && segments[2] === 'usage';
   if (!path.startsWith(`${API}/`) || found === undefined || (isUsage && found[0] !== '/business/usage/:business_id'))
     throw new Answer(404, 'not_found', { message: 'Not Found' });
-  const [pattern, methods] = found;
-  const operation = methods[method === 'HEAD' ? 'GET' : method];
+  const [pattern, routes] = found;
+  const asked = method === 'HEAD' ? 'GET' : method;
+  /** Several if the body or the query decides. */
+  const operations = routes.filter((route) => route.method === asked).map(({ operation }) => operation);
+  const [operation] = operations;
   if (operation === undefined) {
-    const allowed = METHODS.filter((name) => methods[name === 'HEAD' ? 'GET' : name] !== undefined);
+    const isServed = (name: string) => routes.some((route) => route.method === (name === 'HEAD' ? 'GET' : name));
+    const allowed = METHODS.filter(isServed);
     throw new Answer(405, 'method_not_allowed', { message: 'Method Not Allowed' }, { Allow: allowed.join(', ') });
   }
   const parameters = Object.fromEntries(
     pattern.split('/').flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), segments[index] ?? '']] : [])),
   );
-  return { operation, parameters };
+  return { operation, route: `${asked} ${pattern}`, parameters };
 }
 
 const isEmptyBody = (body: string): boolean => /^[\t\n\r ]*$/.test(body);
@@ -166,7 +119,7 @@ export class Model {
   ): Answer {
     const { state } = this;
     const [pathname = '', search = ''] = path.split(/\?(.*)/s);
-    const { operation: named, parameters } = routeOf(method, pathname);
+    const { operation: named, route, parameters } = routeOf(method, pathname);
     const isRead = method === 'GET' || method === 'HEAD';
     const body = isRead ? '' : (sent ?? '');
     this.#requireCredential(headers, named);
@@ -182,7 +135,7 @@ export class Model {
     const isEmpty = isEmptyBody(body);
     const json = isEmpty ? { json: undefined } : parsed(body);
     const query = new URLSearchParams(search);
-    const operation = named === 'record' ? recordingOf(json) : named === 'read_usage' ? reportOf(query) : named;
+    const operation = operationOf(named, json, query);
     const business_id = idOf(parameters.business_id ?? '') ?? 0;
     const origin = originOf(headers);
     const who = this.#callerOf(headers, { body, json, query, business_id, now });
@@ -240,9 +193,11 @@ export class Model {
     };
     const isOpen = business !== null && operator === null && this.#isOpen(business, caller, headers);
     try {
-      const errors = errorsOf(call, json, isEmpty, method);
+      const errors = errorsOf(call, ruleOf(operation), json, isEmpty, method);
       if (Object.keys(errors).length > 0) throw invalid(errors);
-      return this.#run(call, method);
+      const answer = ruleOf(operation).on[route];
+      if (answer === undefined) throw new Error(`${operation} has no answer on ${route}`);
+      return answer(call);
     } catch (answer) {
       if (answer instanceof Answer && answer.refusedUses > 0 && business !== null) {
         noteLimit(state, business.id, dayOf(now), answer.refusedUses);
@@ -267,7 +222,7 @@ export class Model {
   }
 
   /** Throws if the headers alone suffice to refuse a request. */
-  #requireCredential(headers: Record<string, string>, operation: Operation | 'record'): void {
+  #requireCredential(headers: Record<string, string>, operation: Operation): void {
     const isSent = headers.Authorization !== undefined || headers['X-API-Key'] !== undefined;
     const text = bearerIn(headers);
     if (text === null && (isSent || operation !== 'start_session')) throw unauthenticated(isSent);
@@ -363,81 +318,6 @@ export class Model {
     const help = isToken ? '' : ` ${advice} from a server, or from an authorized page.`;
     throw refused(403, 'origin_not_authorized', `${shown} is not authorized for this business.${help}`);
   }
-
-  /** Carries out a call whose input is right. */
-  #run(call: Call, method: string): Answer {
-    const { operation, parameters } = call;
-    const sent = (call.json ?? {}) as Json;
-    const user = () => {
-      const user_id = idOf(parameters.user_id ?? '');
-      if (user_id === null) throw unknownEntry('User id');
-      return user_id;
-    };
-    switch (operation) {
-      case 'read_usage':
-      case 'read_sources':
-        return readUsage(call);
-      case 'record_use':
-      case 'record_quantity':
-        return recordOne(call, Array.isArray(sent) ? {} : sent);
-      case 'record_uses':
-        return recordMany(call, sent.uses as { id: string }[]);
-      case 'lower_uses':
-        return lowerUses(call, sent.uses as { id: string; quantity: number }[]);
-      case 'read_access':
-        return readAccess(call);
-      case 'change_access':
-        if (method === 'POST') return addSites(call, sent.sites as string[]);
-        return removeSites(call, parameters.access_id);
-      case 'read_refused_origins':
-        return readRefused(call);
-      case 'change_refused_origins':
-        return forgetRefused(call);
-      case 'rotate_token':
-        return rotateToken(call, sent.keep_old as string | undefined);
-      case 'stop_former_tokens':
-        return stopFormerTokens(call);
-      case 'read_business':
-        return readBusiness(call);
-      case 'read_changes':
-        return readChanges(call);
-      case 'read_alerts':
-      case 'read_all_alerts':
-        return new Answer(200, null, ANY);
-      case 'update_business':
-        return updateBusiness(call, sent);
-      case 'delete_business':
-        return deleteBusiness(call);
-      case 'import_history': {
-        const { days, replace = false } = sent;
-        return importHistory(call, days as { date: string; count: number }[], replace as boolean);
-      }
-      case 'list_businesses':
-        return listBusinesses(call);
-      case 'create_business':
-        return createBusiness(call, sent);
-      case 'list_keys':
-        return listKeys(call, user());
-      case 'create_key':
-        return createKey(call, user(), sent);
-      case 'revoke_key':
-        return revokeKey(call, user(), parameters.key_id ?? '');
-      case 'create_console_link':
-        return createLink(call, user(), sent);
-      case 'read_user_changes':
-        return readUserChanges(call, user());
-      case 'erase_user':
-        return eraseUser(call, user());
-      case 'read_all_usage':
-        return readAllUsage(call);
-      case 'read_databases':
-        return listDatabases(call);
-      case 'start_session':
-        return startSession(call);
-      case 'end_session':
-        return endSession(call);
-    }
-  }
 }
 
 /** The page's origin. A same-origin GET has none, but says that it is one. */
@@ -451,23 +331,23 @@ const bearerIn = ({ Authorization = '' }: Record<string, string>): string | null
   return isIssued || (text !== '' && !/^bua_/i.test(text)) ? text : null;
 };
 
-/** What a body records. */
-function recordingOf(json: { json: unknown } | { problem: string }): Operation {
-  const value = 'json' in json ? json.json : undefined;
-  if (typeof value !== 'object' || value === null) return 'record_use';
+type Json = { json: unknown } | { problem: string };
+/** What a body records, or which report a query asks for. */
+function operationOf(named: Operation, sent: Json, query: URLSearchParams): Operation {
+  if (named === 'read_usage') return query.has('by') || query.has('source') ? 'read_sources' : 'read_usage';
+  const value = 'json' in sent ? sent.json : undefined;
+  if (named !== 'record_use' || typeof value !== 'object' || value === null) return named;
   if ('uses' in value) return 'record_uses';
   return 'quantity' in value || 'label' in value ? 'record_quantity' : 'record_use';
 }
-/** Which report a query asks for. */
-const reportOf = (query: URLSearchParams): Operation =>
-  query.has('by') || query.has('source') ? 'read_sources' : 'read_usage';
 
 /** The status after a failure of which nobody knows whether it was carried out: 503 if sending the request again is safe. */
 export function outageStatus({ method, path, headers, body }: Plain): 500 | 503 {
   const { operation } = routeOf(method, path.split('?')[0] ?? '');
-  const isEmpty = isEmptyBody(body ?? '');
-  const named = operation === 'record' ? recordingOf(isEmpty ? { json: undefined } : parsed(body ?? '')) : operation;
-  return isRepeatable(named, headers['Idempotency-Key'] !== undefined) ? 503 : 500;
+  const json = isEmptyBody(body ?? '') ? { json: undefined } : parsed(body ?? '');
+  return isRepeatable(operationOf(operation, json, new URLSearchParams()), headers['Idempotency-Key'] !== undefined)
+    ? 503
+    : 500;
 }
 
 function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): void {

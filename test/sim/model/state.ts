@@ -1,6 +1,6 @@
 // What the service is supposed to know. Plain data only, so `structuredClone` is a snapshot.
+import type { KeyRole } from './callers.ts';
 import type { DEFAULTS } from './input.ts';
-import type { KeyRole } from './may.ts';
 
 /** Its `billing_day` holds until the first of `billing_changes`. */
 export type Business = typeof DEFAULTS & {

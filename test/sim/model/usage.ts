@@ -1,11 +1,23 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
 import { type Period, periodsOf, usesIn } from './billing.ts';
-import { Answer, businessOf, type Call, invalid, invalidField, sitesOf, success } from './call.ts';
+import { Answer, businessOf, type Call, invalid, invalidField, sentIn, sitesOf, success } from './call.ts';
+import { CHANGERS, READERS } from './callers.ts';
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { dayError } from './errors.ts';
 import { storeReached } from './events.ts';
-import { type Errors, idIn, instantOf } from './input.ts';
+import {
+  type Errors,
+  history,
+  idIn,
+  instantOf,
+  lowering,
+  oneQuantity,
+  oneUse,
+  REPORT,
+  uses as usesInput,
+} from './input.ts';
+import { rulesOf } from './rule.ts';
 import { addToSource, readSources, sourceOf } from './sources.ts';
 import type { Business, Use } from './state.ts';
 import { dayOf, daysBetween, plusDays, secondsUntilEndOf, stamp } from './time.ts';
@@ -18,7 +30,7 @@ export function rangeOf({ query, now }: Call): { from: string; to: string } {
   return { from: query.get('from') ?? plusDays(to, -29), to };
 }
 
-export function readUsage(call: Call) {
+function readUsage(call: Call): Answer {
   const { from, to } = rangeOf(call);
   const { id } = businessOf(call);
   const counts = call.state.counts[id] ?? {};
@@ -83,8 +95,9 @@ function remainingOf(call: Call, business: Business): number | undefined {
 }
 
 type OneUse = { quantity?: number; label?: string; at?: string };
-export function recordOne(call: Call, { quantity = 1, label, at }: OneUse) {
+function recordOne(call: Call): Answer {
   const { state, now, headers } = call;
+  const { quantity = 1, label, at } = Array.isArray(call.json) ? {} : sentIn<OneUse>(call);
   const business = businessOf(call);
   const today = dayOf(now);
   const day = at === undefined ? today : dayOf(instantOf(at) ?? Number.NaN);
@@ -144,8 +157,9 @@ export function recordOne(call: Call, { quantity = 1, label, at }: OneUse) {
 type Listed = { id: string; at?: string; quantity?: number; label?: string };
 type NewUse = { name: string; day: string; quantity: number; isDated: boolean; label?: string | undefined };
 
-export function recordMany(call: Call, listed: Listed[]) {
+function recordMany(call: Call): Answer {
   const { now } = call;
+  const { uses: listed } = sentIn<{ uses: Listed[] }>(call);
   const business = businessOf(call);
   const today = dayOf(now);
   const uses: NewUse[] = [];
@@ -218,8 +232,9 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
   );
 }
 
-export function lowerUses(call: Call, listed: { id: string; quantity: number }[]) {
+function lowerUses(call: Call): Answer {
   const { state, now } = call;
+  const { uses: listed } = sentIn<{ uses: { id: string; quantity: number }[] }>(call);
   const business = businessOf(call);
   const ledger = ledgerOf(call, business);
   const counts = countsOf(call, business);
@@ -249,8 +264,9 @@ export function lowerUses(call: Call, listed: { id: string; quantity: number }[]
 }
 
 type Day = { date: string; count: number };
-export function importHistory(call: Call, days: Day[], replace: boolean) {
+function importHistory(call: Call): Answer {
   const { state, now } = call;
+  const { days, replace = false } = sentIn<{ days: Day[]; replace?: boolean }>(call);
   const business = businessOf(call);
   const counts = countsOf(call, business);
   const today = dayOf(now);
@@ -302,3 +318,43 @@ export const exactUses = (call: Call, business_id: number, from: string, to: str
   const sum = usesIn(call.state, business_id, from, to);
   return sum > MAX_COUNT ? null : sum;
 };
+
+const REPORTED = 'GET /business/usage/:business_id';
+const RECORDED = 'POST /business/usage/:business_id';
+export const usage = rulesOf({
+  read_usage: {
+    ...{ who: `token record recorder ${READERS}`, does: 'read usage', inactive: true, retry: 'always' },
+    query: REPORT,
+    on: { [REPORTED]: readUsage },
+  },
+  read_sources: {
+    ...{ who: READERS, does: 'read usage by source', inactive: true, retry: 'always' },
+    query: REPORT,
+    on: { [REPORTED]: readUsage },
+  },
+  record_use: {
+    ...{ who: `token record recorder ${CHANGERS}`, does: 'record a use', inactive: false, retry: 'with_key' },
+    body: [(value, path) => (Array.isArray(value) && value.length === 0 ? {} : oneUse(value, path)), true],
+    on: { [RECORDED]: recordOne },
+  },
+  record_quantity: {
+    ...{ who: `record recorder ${CHANGERS}`, does: 'record quantities or labels', inactive: false, retry: 'with_key' },
+    body: [oneQuantity],
+    on: { [RECORDED]: recordOne },
+  },
+  record_uses: {
+    ...{ who: `record recorder ${CHANGERS}`, does: 'record lists of uses', inactive: false, retry: 'always' },
+    body: [usesInput],
+    on: { [RECORDED]: recordMany },
+  },
+  lower_uses: {
+    ...{ who: 'operator recorder', does: 'lower uses', inactive: true, retry: 'always' },
+    body: [lowering],
+    on: { 'PATCH /business/usage/:business_id': lowerUses },
+  },
+  import_history: {
+    ...{ who: 'operator', does: 'import histories', inactive: true, retry: 'always' },
+    body: [history],
+    on: { 'PUT /business/:business_id/history': importHistory },
+  },
+});

@@ -1,10 +1,13 @@
 // Erasure of a user (docs/api.md, "Users").
-import { ANY, type Answer, type Call, invalidField, success } from './call.ts';
+import { ANY, type Answer, type Call, invalidField, success, userOf } from './call.ts';
+import { rulesOf } from './rule.ts';
 import { type Change, databaseOf, type Json, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
 const RECENT = 'must be a user for whom nothing was created in the last minute: retry later';
-export function eraseUser({ state, now }: Call, user_id: number): Answer {
+function eraseUser(call: Call): Answer {
+  const { state, now } = call;
+  const user_id = userOf(call);
   const [first] = state.businesses
     .filter((business) => business.user_id === user_id)
     .map(({ id }) => id)
@@ -57,7 +60,7 @@ function forgetUser(state: State, user_id: number): void {
 }
 
 const LETTERS = '0123456789';
-export const listDatabases = ({ state, now }: Call): Answer => {
+const listDatabases = ({ state, now }: Call): Answer => {
   const yesterday = plusDays(dayOf(now), -1);
   const databases = state.databases.map((number) => {
     const own = state.businesses.filter(({ id }) => databaseOf(id) === number);
@@ -75,3 +78,14 @@ export const listDatabases = ({ state, now }: Call): Answer => {
   });
   return success({ databases });
 };
+
+export const users = rulesOf({
+  erase_user: {
+    ...{ who: 'operator', does: 'erase users', inactive: true, retry: 'always' },
+    on: { 'DELETE /user/:user_id': eraseUser },
+  },
+  read_databases: {
+    ...{ who: 'operator', does: 'read databases', inactive: true, retry: 'always' },
+    on: { 'GET /database': listDatabases },
+  },
+});
