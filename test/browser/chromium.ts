@@ -39,9 +39,9 @@ function optionsOf(path: string, flags: string[], unset: string[] = []) {
 
 export const launch = (flags: string[] = []): Promise<Browser> => chromium.launch(optionsOf(CHROMIUM, flags));
 
-/** Launches a full Chromium. `unset` lists Playwright's default flags to omit. */
-export const launchFullChromium = (unset: string[]): Promise<Browser> =>
-  chromium.launch(optionsOf(WHOLE ?? '', [], unset));
+/** Launches a full Chromium with the back-forward cache, which Playwright disables. */
+export const launchWithCache = (): Promise<Browser> =>
+  chromium.launch(optionsOf(WHOLE ?? '', [], ['--disable-back-forward-cache']));
 
 let shared: Promise<Browser> | undefined;
 

@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import type { StoredSession } from '../../src/page/owner/sign-in/storage.ts';
+import type { Session } from '../../src/sessions/description.ts';
 import { eventually, visitsOfFile } from './chromium.ts';
 import type {} from './owners.ts'; // for the types of the provided values
 
@@ -81,21 +82,8 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     return address.slice(address.indexOf('#code=') + '#code='.length);
   }
 
-  /** Creates a key that works until `revoke` is called. */
-  async function newKey() {
-    const { id, api_key } = await operate<{ id: number; api_key: string }>('POST', `user/${made.users.owner}/keys`);
-    return { api_key, revoke: () => operate('DELETE', `user/${made.users.owner}/keys/${id}`) };
-  }
-
   /** Creates a session and returns it in the format in which a tab stores it. */
   async function newSession(key: string): Promise<StoredSession> {
-    type Session = {
-      session_key: string;
-      expires_at: string;
-      user_id: number;
-      read_only: boolean;
-      can_create_keys: boolean;
-    };
     const { session_key, expires_at, user_id, read_only, can_create_keys } = await request<Session>(
       key,
       'POST',
@@ -142,12 +130,17 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
     return page;
   }
 
-  return { ...made, url, visit, enter, leave: visits.leave, call, operate, spare, refuse, newCode, newKey };
+  const { leave } = visits;
+  return { ...made, url, operatorKey, visit, enter, leave, call, operate, spare, refuse, newCode, newSession };
 }
 
 export type World = ReturnType<typeof consoleOfFile>;
 export type Spare = Awaited<ReturnType<World['spare']>>;
-type Details = { token: string; access_list: { id: number; site: string }[] };
+type Details = {
+  token: string;
+  access_list: { id: number; site: string }[];
+  former_tokens: { expires_at: string }[];
+};
 
 export const storedSession = async (page: Page): Promise<StoredSession | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');

@@ -40,7 +40,6 @@ const NOBODY = 11;
 const SPARE = 12;
 const BUSY = 13;
 const CHARTED = 14;
-const SHARING = 15;
 const BUSY_BUSINESSES = 35;
 const MANY_BUSINESSES = 45;
 const LONG =
@@ -156,15 +155,6 @@ async function makeOwners(first: LocalDatabase) {
     from(addDays(dayOf(NOW), -59), 60, (index) => (index === 59 ? 40 : 2 * wave(index * 6))),
   );
   await uses(lively.id, [{ day: '2024-06-01', count: 1_000_000_000_000 }]);
-  // For owner-access.test.ts: an API key that has expired.
-  await business(SHARING, 'Orchid Shop', 'orchid.example');
-  const expired = {
-    user_id: SHARING,
-    name: 'Former agency',
-    role: 'read',
-    expires_on: addDays(dayOf(NOW), -1),
-  } as const;
-  await createKey(first, expired, NOW);
   const lateCode = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
   await db.insert(codes).values({
     ...{ user_id: OWNER, role: 'full', minutes: 60, hash: await sha256Hex(lateCode) },
@@ -181,7 +171,7 @@ async function makeOwners(first: LocalDatabase) {
     busy: laptop.api_key,
     charted: await key(CHARTED),
   };
-  const users = { owner: OWNER, spare: SPARE, sharing: SHARING };
+  const users = { owner: OWNER, spare: SPARE };
   const many = MANY_BUSINESSES; // the number of businesses that the key `many` owns
   const shops = { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively };
   return { ...shops, users, many, keys, lateCode };

@@ -100,7 +100,7 @@ describe('the return link stays', () => {
   test('after a sign-out until a reload, because the tab stores nothing', async () => {
     await openLink(PRODUCT);
     await button('Sign out').click();
-    await page.getByText('You are signed out, and the session has ended.').waitFor();
+    await page.getByText('You are signed out.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     await page.reload();

@@ -74,13 +74,11 @@ export const stepsOn = (at: () => Page) => ({
   /** Advances the page's clock until a row or a button that has just appeared is armed. */
   armed: () => at().clock.runFor(600),
   /** Counts requests with this method, and holds them until `release` is called with the function that handles them. */
-  async hold(method: string, path = /\/api\//, accept?: string) {
+  async hold(method: string, path = /\/api\//) {
     const released = Promise.withResolvers<(route: Route) => Promise<void>>();
     const held = { calls: 0, release: released.resolve };
     await at().route(path, async (route) => {
-      const request = route.request();
-      if (request.method() !== method || (accept !== undefined && request.headers().accept !== accept))
-        return route.fallback();
+      if (route.request().method() !== method) return route.fallback();
       held.calls += 1;
       await (await released.promise)(route);
     });

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isReturnUrl } from '../../sessions/rules.ts';
 import { AccessView } from './access/access.tsx';
-import { type Api, connect, signInWithCode, signInWithKey } from './api.ts';
+import { connect, signInWithCode, signInWithKey } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
@@ -23,15 +23,25 @@ import {
   type StoredSession,
   storeSession,
 } from './sign-in/storage.ts';
-import { endedWords, expiredWords, isSpent, nearExpiryWords, refusedLinkWords, signedOutWords } from './words.ts';
+import {
+  endedWords,
+  expiredWords,
+  isSpent,
+  nearExpiryWords,
+  notEndedWords,
+  refusedLinkWords,
+  signedOutWords,
+} from './words.ts';
 
 const LOADING_ROWS = 6;
 
 /** `retry` opens a failed link again. */
 type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; retry?: () => void };
-/** A link was opened during a session. */
-type Confirming = { is: 'confirming'; attempt: number; stored: StoredSession };
-type State = SignedOut | { is: 'opening' } | Confirming | { is: 'signed in'; session: Session };
+/** A link was followed. */
+type Opening = { is: 'opening'; code: string };
+/** A link was followed during a session. */
+type Confirming = { is: 'confirming'; code: string; stored: StoredSession };
+type State = SignedOut | Opening | Confirming | { is: 'signed in'; session: Session };
 
 /** Ends a session. Ignores failures: the session expires anyway, and its key is not stored. */
 function endQuietly({ key }: StoredSession): void {
@@ -44,23 +54,19 @@ function endQuietly({ key }: StoredSession): void {
 const skipToContent = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
 
 export function Console() {
-  const currentApi = useRef<Api | null>(null);
   const memory = useRef(newMemory());
-  const attempts = useRef(0);
   /**
    * The return URL of the last session in this browser tab. The header still links to it after that session has ended. The header validates
    * the URL again, so nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
-  /** The code of a link that has not been opened yet. A ref, not component state, so clearing it removes the code from memory. */
-  const pendingCode = useRef<string | null>(null);
   // Removes the code from the URL first, before awaiting anything.
   const [state, setState] = useState<State>(() => {
     const code = takeCode();
     return code === null ? resume() : arrive(code);
   });
   const [isNearExpiry, setNearExpiry] = useState(false);
-  const route = useRoute(followLink);
+  const route = useRoute((code) => setState(arrive(code)));
   const session = state.is === 'signed in' ? state.session : null;
   useSearchKey(session === null ? null : memory.current.list);
 
@@ -71,24 +77,21 @@ export function Console() {
     return isUnexpired(stored) ? signedIn(stored) : signedOut(stored, expiredWords(stored));
   }
   /** Requires confirmation before a link replaces a running session, because any site can send an owner to another user's link. */
-  function arrive(code: string): Confirming | { is: 'opening' } {
-    pendingCode.current = code;
+  function arrive(code: string): Confirming | Opening {
     const stored = readSession();
-    if (stored === null || !isUnexpired(stored)) return { is: 'opening' };
-    return { is: 'confirming', attempt: ++attempts.current, stored };
+    const isRunning = stored !== null && isUnexpired(stored);
+    return isRunning ? { is: 'confirming', code, stored } : { is: 'opening', code };
   }
   function signedIn(stored: StoredSession): State {
     const api = connect(stored.key, () => {
-      if (currentApi.current !== api) return;
+      if (readSession()?.key !== stored.key) return; // a late response to another session
       setState(signedOut(stored, isUnexpired(stored) ? endedWords(stored) : expiredWords(stored)));
     });
-    currentApi.current = api;
     return { is: 'signed in', session: { api, stored } };
   }
   /** Clears the stored session and all data read during it. */
   function signedOut(stored: StoredSession, notice: string): SignedOut {
     clearSession();
-    currentApi.current = null;
     memory.current = newMemory();
     return { is: 'signed out', notice, byLink: stored.tail === null };
   }
@@ -102,58 +105,35 @@ export function Console() {
     setState(signedIn(stored));
     if (earlier !== null) endQuietly(earlier);
   }
-  /** Begins a session. If a later attempt has started since, ends the new session or drops the failure. */
-  async function attempt(signingIn: Promise<StoredSession>): Promise<void> {
-    const attempt = ++attempts.current;
-    try {
-      const stored = await signingIn;
-      if (attempt === attempts.current) begin(stored);
-      else endQuietly(stored);
-    } catch (error) {
-      if (attempt === attempts.current) throw error;
-    }
-  }
-  /** Handles a link that is opened while the page is running. */
-  function followLink(code: string): void {
-    const next = arrive(code);
-    currentApi.current = null;
-    setState(next);
-    if (next.is === 'opening') openPending();
-  }
-  function openPending(): void {
-    const code = pendingCode.current;
-    pendingCode.current = null;
-    if (code !== null) void open(code);
-  }
-  function stay(): void {
-    pendingCode.current = null;
-    setState(resume());
-  }
-  async function open(code: string): Promise<void> {
-    currentApi.current = null;
-    setState({ is: 'opening' });
-    try {
-      await attempt(signInWithCode(code));
-    } catch (error) {
-      const failure = failureOf(error);
-      const retry = isSpent(failure) ? {} : { retry: () => void open(code) };
-      setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...retry });
-    }
-  }
+  const stay = (): void => setState(resume());
   async function signOut({ api, stored }: Session): Promise<void> {
-    const next = signedOut(stored, signedOutWords(stored, null));
+    const next = signedOut(stored, signedOutWords(stored));
     replaceAddress(location.pathname);
     setState(next);
     const isEnded = await api.signOut().then(
       () => true,
       (error) => failureOf(error).status === 401,
     );
-    setState((last) => (last === next ? { ...next, notice: signedOutWords(stored, isEnded) } : last));
+    if (!isEnded) setState((last) => (last === next ? { ...next, notice: notEndedWords(stored) } : last));
   }
 
+  // Opens a link. If another link is followed meanwhile, ends the session of the first.
   useLayoutEffect(() => {
-    if (state.is === 'opening') openPending();
-  }, []);
+    if (state.is !== 'opening') return;
+    const { code } = state;
+    let isLatest = true;
+    signInWithCode(code).then(
+      (stored) => (isLatest ? begin(stored) : endQuietly(stored)),
+      (error) => {
+        const failure = failureOf(error);
+        const retry = isSpent(failure) ? {} : { retry: () => setState({ is: 'opening', code }) };
+        if (isLatest) setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...retry });
+      },
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [state]);
   useLayoutEffect(() => {
     setNearExpiry(false);
     if (session === null) return;
@@ -175,10 +155,12 @@ export function Console() {
   function content(): ComponentChildren {
     if (state.is === 'opening') return <Loading rows={LOADING_ROWS} />;
     if (state.is === 'signed in') return viewOf(state.session);
-    if (state.is === 'confirming')
-      return <LinkQuestion key={state.attempt} stored={state.stored} stay={stay} open={openPending} />;
+    if (state.is === 'confirming') {
+      const { code, stored } = state;
+      return <LinkQuestion key={code} stored={stored} stay={stay} open={() => setState({ is: 'opening', code })} />;
+    }
     const { notice, byLink, retry } = state;
-    if (!byLink) return <SignIn notice={notice} signIn={(key) => attempt(signInWithKey(key))} />;
+    if (!byLink) return <SignIn notice={notice} signIn={async (key) => begin(await signInWithKey(key))} />;
     const useKey = () => setState({ is: 'signed out', notice: '', byLink: false });
     return <LinkView notice={notice} retry={retry} earlier={readSession()} stay={stay} useKey={useKey} />;
   }

@@ -16,7 +16,7 @@ function refusalWords(failure: Failure): string {
   if (failure.code === 'last_domain') return LAST_DOMAIN;
   const path = Object.keys(failure.errors).find((field) => /^sites(\.\d+)?$/.test(field));
   const words = path === undefined ? failure.message : `The domain ${ruleAbout(failure, path)}`;
-  return words.replace(/[^.]$/, '$&.');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace(/[^.]$/, '$&.');
 }
 
 /** Explains a failed call, and what to do. */
@@ -86,10 +86,9 @@ export const expiredWords = (ending: Ending): string => `Your session has expire
 export const endedWords = (ending: Ending): string =>
   `You have been signed out. This session was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 
-/** `isEnded` is true if the service confirmed the end of the session, and null while the request is pending. */
-export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
-  const hint = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
-  if (isEnded === null) return `You are signed out here. Ending the session…${hint}`;
-  if (isEnded) return `You are signed out, and the session has ended.${hint}`;
-  return `You are signed out here, but the service could not be reached: the session expires at ${zonedTime(ending.endsAt)}.${hint}`;
-}
+export const signedOutWords = ({ tail }: Ending): string =>
+  `You are signed out.${tail === null ? ` ${OPEN_AGAIN}` : ''}`;
+
+/** Used if the service could not be told. */
+export const notEndedWords = ({ endsAt }: Ending): string =>
+  `You are signed out here, but the service could not be reached: the session expires at ${zonedTime(endsAt)}.`;

@@ -1,31 +1,18 @@
-// The dialog that creates a key, and the presets of its last day.
+// The dialog that creates a key.
 import { useRef, useState } from 'preact/hooks';
 import { MAX_LINE_LENGTH } from '../../../core/fields.ts';
 import type { OwnRole } from '../../../core/policy.ts';
-import { addDays, addMonths } from '../../../core/time.ts';
+import { addDays } from '../../../core/time.ts';
 import { SESSION_KEY_DAYS } from '../../../keys/rules.ts';
 import { Failure, type KeyToCreate } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { number } from '../formats.ts';
 import type { Listing } from '../list/listing.ts';
 import { ordered } from '../list/order.ts';
-import { Button, VERBATIM } from '../parts.tsx';
+import { VERBATIM } from '../parts.tsx';
 import { OWN_KINDS } from '../roles.ts';
-import { refusedCreation } from './refused-creation.ts';
 
-const PRESETS = [
-  { months: 1, label: '1 month' },
-  { months: 3, label: '3 months' },
-  { months: 12, label: '1 year' },
-] as const;
-
-/** Adds months to a day. In a month that is too short, returns its last day. */
-function monthsAfter(day: string, months: number): string {
-  const first = addMonths(`${day.slice(0, 8)}01`, months);
-  const last = addDays(addMonths(first, 1), -1);
-  const same = `${first.slice(0, 8)}${day.slice(8)}`;
-  return same < last ? same : last;
-}
+const DEFAULT_DAYS = 30;
 
 type Props = {
   role: OwnRole;
@@ -40,7 +27,7 @@ type Props = {
 export function Creation({ role, today, listing: { businesses, extent }, create, ...closing }: Props) {
   const [name, setName] = useState('');
   const [business, setBusiness] = useState('');
-  const [expires_on, setExpiry] = useState(monthsAfter(today, PRESETS[0].months));
+  const [expires_on, setExpiry] = useState(addDays(today, DEFAULT_DAYS));
   const fields = useRef<HTMLFormElement>(null);
 
   async function work(): Promise<void> {
@@ -48,10 +35,7 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
     invalid?.focus();
     if (invalid?.type === 'text') throw new Failure(422, 'Enter a name that will help you recognize this key later.');
     if (invalid) throw new Failure(422, `Choose a last day from today to ${SESSION_KEY_DAYS} days from now.`);
-    const key = { name, role, expires_on, ...(business !== '' && { business_id: Number(business) }) };
-    await create(key).catch((error) => {
-      throw refusedCreation(error);
-    });
+    await create({ name, role, expires_on, ...(business !== '' && { business_id: Number(business) }) });
   }
   return (
     <Confirm
@@ -93,22 +77,15 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
           </p>
         )}
         <label for="key-expiry">Last day (UTC)</label>
-        <div class="days">
-          <input
-            id="key-expiry"
-            type="date"
-            required
-            min={today}
-            max={addDays(today, SESSION_KEY_DAYS)}
-            value={expires_on}
-            onInput={({ currentTarget }) => setExpiry(currentTarget.value)}
-          />
-          {PRESETS.map(({ months, label }) => (
-            <Button key={label} class="quiet" onClick={() => setExpiry(monthsAfter(today, months))}>
-              {label}
-            </Button>
-          ))}
-        </div>
+        <input
+          id="key-expiry"
+          type="date"
+          required
+          min={today}
+          max={addDays(today, SESSION_KEY_DAYS)}
+          value={expires_on}
+          onInput={({ currentTarget }) => setExpiry(currentTarget.value)}
+        />
       </form>
     </Confirm>
   );

@@ -2,14 +2,13 @@
 
 const WARNING_MS = 5 * 60_000;
 /** Timers stop while the computer sleeps, so the clock is checked often. */
-const CHECK_MS = 30_000;
+const CHECK_MS = 5000;
 
 /** Calls `onNear` once, five minutes before `endsAt`, and `onEnd` at `endsAt`. Returns a function that stops watching. */
 export function watchExpiry(endsAt: number, onNear: () => void, onEnd: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
   let hasWarned = false;
   function check(): void {
-    clearTimeout(timer);
     const left = endsAt - Date.now();
     if (left <= 0) {
       onEnd();
@@ -22,9 +21,5 @@ export function watchExpiry(endsAt: number, onNear: () => void, onEnd: () => voi
     timer = setTimeout(check, Math.min(left, CHECK_MS));
   }
   check();
-  document.addEventListener('visibilitychange', check);
-  return () => {
-    clearTimeout(timer);
-    document.removeEventListener('visibilitychange', check);
-  };
+  return () => clearTimeout(timer);
 }
