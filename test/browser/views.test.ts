@@ -14,7 +14,7 @@ import {
   storedSession,
   wantsPictures,
 } from './console.ts';
-import { awaitTab, failWith, holdFrames, loseResponse, stepsOn } from './steps.ts';
+import { awaitTab, failWith, holdFrames, stepsOn } from './steps.ts';
 
 // In addition to Chromium's messages, the chart logs that its report failed.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
@@ -397,14 +397,6 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await button('Replace, and keep the old one for 24 hours').click();
     await done('The new token is');
     await dialog().waitFor({ state: 'detached' });
-  },
-  'token-replace-lost': async () => {
-    await spare('token');
-    await openDialog('Replace the token…');
-    await page.getByLabel('Stop the old token now').check();
-    await page.route(/\/token$/, loseResponse);
-    await button('Replace, and stop the old one now').click();
-    await dialog().getByText('The token has been replaced.').waitFor();
   },
 
   'changes-many': async () => {

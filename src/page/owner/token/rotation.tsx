@@ -1,27 +1,12 @@
 // Replaces the token, and stops old tokens.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Business, BusinessDetails } from '../../../business/description.ts';
-import { formatTimestamp } from '../../../core/time.ts';
+import { useRef, useState } from 'preact/hooks';
 import { parseDuration } from '../../../tokens/rules.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
-import { useFocusFallback } from '../focus.ts';
 import { instantWords } from '../formats.ts';
 import { Button, Notice, Section, whole } from '../parts.tsx';
 import type { TabProps } from '../session.ts';
-import {
-  afterReplacement,
-  type Done,
-  doneWords,
-  type FormerToken,
-  formatLastFour,
-  lastUseWords,
-  MAX_FORMER_TOKENS,
-  refreshDelayMs,
-  remainingWords,
-  tailOf,
-  validAt,
-} from './former-tokens.ts';
+import { type FormerToken, formatLastFour, lastUseWords, MAX_FORMER_TOKENS, tailOf, validAt } from './former-tokens.ts';
 
 /** `keep`: how long the old token keeps working, in the request's notation. Null if it stops immediately. */
 const CHOICES = [
@@ -31,60 +16,28 @@ const CHOICES = [
 ] as const;
 type Choice = (typeof CHOICES)[number];
 
-/** Returns the time, and the old tokens that still work then. Renders again at each expiry, and at least every minute. */
-function useWorking(former: readonly FormerToken[]): { time: number; working: FormerToken[] } {
-  const [tick, setTick] = useState(0);
-  const time = now();
-  useEffect(() => {
-    if (former.length === 0) return;
-    const timer = setTimeout(() => setTick(tick + 1), refreshDelayMs(now(), former));
-    return () => clearTimeout(timer);
-  }, [former, tick]);
-  return { time, working: validAt(time, former) };
-}
-
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
   const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
-  const [done, setDone] = useState<Done | null>(null);
-  /** The token that was in use when a request to replace it failed. The service may have replaced it anyway. */
-  const [tried, setTried] = useState<string | null>(null);
-  const { time, working } = useWorking(business.former_tokens);
+  /** The change that was made here last. Outdated once the business has another token. */
+  const [done, setDone] = useState<{ token: string; words: string } | null>(null);
   const root = useRef<HTMLDivElement>(null);
-  const wasReplaced = tried !== null && tried !== business.token;
-  // The button that stops old tokens disappears when the last of them stops working.
-  const replaceButton = () => root.current?.querySelector('button');
-  useFocusFallback(root, replaceButton);
+  const time = now();
+  const working = validAt(time, business.former_tokens);
 
-  function start(dialog: 'replace' | 'stop'): void {
-    setTried(null);
-    setOpen(dialog);
-  }
-  const close = () => setOpen(null);
   async function replace({ keep }: Choice): Promise<void> {
     setDone(null);
-    const rotated = await api.rotate(business.id, keep).catch((error) => {
-      setTried(business.token);
-      throw error;
-    });
-    // An estimate, because the service measures `keep` from when it replaces the token. It is shown until the business is fetched again.
-    const expiresAfter = (time: string) =>
-      formatTimestamp(new Date(Date.parse(rotated.updated_at) + parseDuration(time)));
-    const last_four = business.token.slice(-4);
-    const old = keep === null ? null : { last_four, expires_at: expiresAfter(keep), last_used_on: null };
-    const details: BusinessDetails = {
-      ...business,
-      ...rotated,
-      former_tokens: afterReplacement(validAt(now(), business.former_tokens), old),
-    };
-    setTried(null);
-    setDone({ action: 'replaced', token: rotated.token, old });
-    onChanged(details);
-    reload();
+    const rotated = await api.rotate(business.id, keep);
+    const old = keep === null ? ' The old one no longer works.' : '';
+    const words = `The new token is ${tailOf(rotated.token)}.${old} Paste the new tag into your pages.`;
+    setDone({ token: rotated.token, words });
+    onChanged(rotated);
+    reload(); // the response does not list the old tokens
   }
   async function stopNow(): Promise<void> {
     setDone(null);
     const stopped = await api.stopFormer(business.id);
-    setDone({ action: 'stopped', token: stopped.token });
+    const words = `The old tokens no longer work. The token ${tailOf(stopped.token)} keeps working.`;
+    setDone({ token: stopped.token, words });
     onChanged(stopped);
   }
 
@@ -96,10 +49,8 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
         {working.map((one) => (
           <li key={`${one.last_four} ${one.expires_at}`}>
             <code>{whole(tailOf(one.last_four))}</code> works until{' '}
-            <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>{' '}
-            <small>
-              ({remainingWords(Date.parse(one.expires_at) - time)}). {lastUseWords(one, time)}
-            </small>
+            <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>.{' '}
+            <small>{lastUseWords(one, time)}</small>
           </li>
         ))}
       </ul>
@@ -111,6 +62,11 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
         {list}
       </Section>
     );
+  const closing = {
+    onFailure: reload,
+    onClose: () => setOpen(null),
+    next: () => root.current?.querySelector('button'),
+  };
   return (
     <div ref={root}>
       <Section
@@ -118,28 +74,18 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
         title="Replace the token"
         note="If a token has leaked or is being abused, replace it. The old one can keep working until your pages have the new one."
       >
-        <Button class="quiet" onClick={() => start('replace')}>
+        <Button class="quiet" onClick={() => setOpen('replace')}>
           Replace the token…
         </Button>
-        <Notice kind="done">{done && doneWords(done, business.token, working)}</Notice>
-        <Notice kind="warning">{wasReplaced && open === null && replacedWords(business)}</Notice>
+        <Notice kind="done">{done?.token === business.token && done.words}</Notice>
         {list}
         {working.length > 0 && (
-          <Button class="quiet danger-text" onClick={() => start('stop')}>
+          <Button class="quiet danger-text" onClick={() => setOpen('stop')}>
             {working.length === 1 ? 'Stop it now…' : 'Stop them now…'}
           </Button>
         )}
         {open === 'replace' && (
-          <ReplaceQuestion
-            now={time}
-            token={business.token}
-            working={working}
-            warning={wasReplaced ? `${replacedWords(business)} Replacing it again creates another one.` : null}
-            work={replace}
-            onFailure={reload}
-            onClose={close}
-            next={replaceButton}
-          />
+          <ReplaceQuestion now={time} token={business.token} working={working} work={replace} {...closing} />
         )}
         {open === 'stop' && (
           <Confirm
@@ -147,9 +93,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
             action="Stop the old tokens now"
             doing="Stopping…"
             work={stopNow}
-            onFailure={reload}
-            onClose={close}
-            next={replaceButton}
+            {...closing}
           >
             <p>
               {working.length === 0
@@ -167,21 +111,17 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
   );
 }
 
-/** Used if the token turns out to have been replaced even though the request failed. */
-const replacedWords = ({ token }: Business): string => `The token has been replaced. The new one is ${tailOf(token)}.`;
-
 type QuestionProps = {
   now: number;
   token: string;
   working: readonly FormerToken[];
-  warning: string | null;
   work: (choice: Choice) => Promise<void>;
   onFailure: () => void;
   onClose: () => void;
   next: () => HTMLElement | null | undefined;
 };
 
-function ReplaceQuestion({ now, token, working, warning, work, ...closing }: QuestionProps) {
+function ReplaceQuestion({ now, token, working, work, ...closing }: QuestionProps) {
   const [chosen, setChosen] = useState<Choice>(CHOICES[0]);
   const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
   const earlier = working.length === 0 ? '' : `, and with ${formatLastFour(working)},`;
@@ -189,7 +129,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
     <Confirm
       title="Replace the token?"
       kind={chosen.keep === null ? 'danger' : 'ordinary'}
-      action={`${warning === null ? 'Replace' : 'Replace again'}, ${chosen.action}`}
+      action={`Replace, ${chosen.action}`}
       doing="Replacing…"
       work={() => work(chosen)}
       {...closing}
@@ -218,7 +158,6 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
           At most {MAX_FORMER_TOKENS} old tokens can work at a time, so {whole(tailOf(first.last_four))} stops now.
         </p>
       )}
-      <Notice kind="warning">{warning}</Notice>
     </Confirm>
   );
 }
