@@ -8,7 +8,6 @@ import { newFolder } from '../node/state.ts';
 import { eventually, hasFullChromium, launchProfile, launchWithCache } from './chromium.ts';
 import { consoleOfFile, signIn, storedSession } from './console.ts';
 import { continueRequest, failWith, stepsOn, withServiceClock } from './steps.ts';
-import { startProxy } from './world.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -455,35 +454,19 @@ test.runIf(hasFullChromium)(
   },
 );
 
-test('no file in the browser profile contains an API key, and no referrer contains a secret', async () => {
+test('no file in the browser profile contains an API key', async () => {
   const key = world.keys.owner;
-  const [used, late] = [await world.newCode(), world.lateCode];
   const folder = newFolder();
-  const closing: (() => unknown)[] = [];
-  onTestFinished(async () => {
-    for (const close of closing.reverse()) await close();
-  });
-  const { passed, origin } = await startProxy(world.url, closing);
   const context = await launchProfile(folder);
   const tab = await context.newPage();
-  await tab.goto(`${origin}/owner`);
+  await tab.goto(`${world.url}/owner`);
   await signIn(tab, key);
   await tab.getByRole('link', { name: 'Tulip Shop' }).click();
   await tulip(tab);
-  await tab.reload();
-  await tulip(tab);
-  await tab.goto(`${origin}/`);
-  await tab.goto(`${origin}/owner${link(used)}`);
-  await button('Open the link', tab).click();
-  await tab.locator('.key', { hasText: 'Link' }).waitFor();
-  await list(tab);
-  const { key: session } = (await storedSession(tab)) ?? {};
+  const { key: session = '' } = (await storedSession(tab)) ?? {};
   const other = await context.newPage();
-  await other.goto(`${origin}/owner${link(late)}`);
-  await expectText(SPENT, other);
-  // Types a key without sending it.
-  await button('Sign in with an API key', other).click();
-  await other.getByLabel('API key').fill(key);
+  await other.goto(`${world.url}/owner`);
+  await other.getByLabel('API key').fill(key); // typed, but not sent
   await context.close();
 
   const files = readdirSync(folder, { recursive: true })
@@ -495,12 +478,7 @@ test('no file in the browser profile contains an API key, and no referrer contai
       return (['utf8', 'utf16le'] as const).some((encoding) => bytes.includes(Buffer.from(text, encoding)));
     });
   // Proves that the search works: it finds the URL, and the session of a tab that was never signed out.
-  expect(holding(`${origin}/owner`)).not.toEqual([]);
-  expect(holding(session ?? '')).not.toEqual([]);
+  expect(holding(`${world.url}/owner`)).not.toEqual([]);
+  expect(holding(session)).not.toEqual([]);
   expect(holding(key)).toEqual([]);
-  for (const code of [used, late]) expect(await statusOfCode(code)).toBe(401);
-
-  const sent = passed.map(({ path, headers }) => JSON.stringify([path, headers.referer]));
-  for (const secret of [key, used, late, session ?? '']) expect(sent.join('\n')).not.toContain(secret);
-  expect(sent.length).toBeGreaterThan(20);
 });

@@ -6,7 +6,7 @@ import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
 import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
-import { daysOf, type LoadedDays, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
+import { daysOf, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { billingMonth } from '../../src/page/owner/usage/periods.ts';
 import { CHOICE_NAMES, COMPARISONS, comparedDays, shownBy } from '../../src/page/owner/usage/ranges.ts';
@@ -147,7 +147,7 @@ describe('200 histories', { tags: 'slow' }, () => {
       const expected = expectedDays(query, today, billingDay, comparison);
       expect([dayAt(shown.range.from), dayAt(shown.range.to)], query).toEqual([expected.from, expected.to]);
       const asked = withCompared(shown.range, compared);
-      const loaded: LoadedDays = { days: read(count, asked.from, asked.to), at: 0 };
+      const loaded = read(count, asked.from, asked.to);
       const used = daysOf(loaded, shown.range) ?? [];
       const before = (compared && daysOf(loaded, compared)) ?? [];
       const summary = summaryOf(used, before, now);
@@ -209,8 +209,8 @@ describe('200 histories', { tags: 'slow' }, () => {
       expect([growth.now.total, growth.before.total]).toEqual([total(full, count), total(compared, count)]);
       const shown = shownBy(new URLSearchParams(), now);
       const summary = summaryOf(
-        daysOf({ days: used, at: null }, shown.range) ?? [],
-        daysOf({ days: used, at: null }, comparedDays(shown, 'previous', now) ?? shown.range) ?? [],
+        daysOf(used, shown.range) ?? [],
+        daysOf(used, comparedDays(shown, 'previous', now) ?? shown.range) ?? [],
         now,
       );
       expect([summary.total, summary.earlier]).toEqual([growth.now.total, growth.before.total]);

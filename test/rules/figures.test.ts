@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
-import { daysOf, type LoadedDays } from '../../src/page/owner/usage/loaded-days.ts';
+import { daysOf } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 
 const HOUR_MS = DAY_MS / 24;
@@ -74,10 +74,10 @@ describe('the pace', () => {
 });
 
 test('the days of a range are taken from a report, or are null if the report lacks any of them', () => {
-  const loaded: LoadedDays = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
+  const loaded = counted('2026-03-01', 1, 2, 3);
   expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
-  expect(daysOf(loaded, { from: '2026-03-01', to: '2026-03-03' })).toEqual(loaded.days);
+  expect(daysOf(loaded, { from: '2026-03-01', to: '2026-03-03' })).toEqual(loaded);
   expect(daysOf(loaded, { from: '2026-02-28', to: '2026-03-02' })).toBeNull();
   expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
-  expect(daysOf({ days: [], at: 0 }, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
+  expect(daysOf([], { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
 });

@@ -31,8 +31,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
-  const listed = memory.opened?.id === id ? memory.opened : null;
-  const known = data ?? listed;
+  const known = data ?? (memory.opened?.id === id ? memory.opened : null);
   const name = known?.name ?? `Business ${id}`;
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
@@ -68,7 +67,6 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         {...frame}
         id={id}
         name={name}
-        listed={listed}
         limits={known?.limits ?? null}
         refused={known?.refused_by_limit ?? 0}
         isActive={known?.status === 'active'}

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 const DELAY_MS = 500;
 
 type Debounce = {
-  /** Calls `callback` after a pause, unless the URL changes first. */
+  /** Calls `callback` after a pause. */
   schedule: () => void;
   /** Calls `callback` now if a call is pending. */
   flush: () => void;
@@ -24,9 +24,8 @@ export function useDebounce(callback: () => void): Debounce {
     callback();
   }
   function schedule(): void {
-    const { hash } = location;
     cancel();
-    timer.current = window.setTimeout(() => location.hash === hash && flush(), DELAY_MS);
+    timer.current = window.setTimeout(flush, DELAY_MS);
   }
   useLayoutEffect(() => cancel, []);
   return { schedule, flush, cancel };

@@ -41,14 +41,11 @@ export type Query<T> = {
   setData: (data: T) => void;
 };
 
-/** Returns null to keep `data`. */
-type Read<T> = (isWanted: IsWanted, data: T | null) => Promise<T> | null;
-
-/** Reads on mount and whenever `key` changes. Drops outdated responses. `data` is `listed` until the first response. */
-export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null): Query<T> {
+/** Reads on mount and whenever `key` changes. Drops outdated responses. `read` returns null to keep `data`. */
+export function useQuery<T>(key: string, read: () => Promise<T> | null): Query<T> {
   const [state, setState] = useState({
     key: '',
-    data: listed,
+    data: null as T | null,
     failure: null as Failure | null,
     busy: true,
     readAt: null as number | null,
@@ -62,7 +59,7 @@ export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null)
       isReading.current = false;
       setState((last) => ({ ...last, failure: null, busy: false, ...change }));
     };
-    const answer = read(isLatest, state.data);
+    const answer = read();
     isReading.current = answer !== null;
     setState((last) => ({ ...last, key, failure, busy: answer !== null }));
     answer?.then(
@@ -84,34 +81,27 @@ export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null)
 type Mutation = { busy: string | null; failure: Failure | null };
 const IDLE: Mutation = { busy: null, failure: null };
 
-/**
- * Makes one change at a time. `run` does nothing while a change is pending, and resolves to whether the change succeeded. When `subject`
- * changes, resets the state and drops the response for the previous subject.
- */
-export function useMutation(subject = '') {
-  const [state, setState] = useState({ subject, ...IDLE });
+/** Makes one change at a time. `run` does nothing while a change is pending, and resolves to whether the change succeeded. */
+export function useMutation() {
+  const [state, setState] = useState(IDLE);
   const begin = useLatest();
-  const shown = useRef(subject);
-  shown.current = subject;
-  const running = useRef<string | null>(null);
-  async function run(busy: string, work: (isWanted: IsWanted) => Promise<void>): Promise<boolean> {
-    if (running.current === subject) return false;
-    running.current = subject;
-    const isLatest = begin();
-    const settle = (change: Partial<Mutation>) => isLatest() && setState({ subject, ...IDLE, ...change });
+  const isRunning = useRef(false);
+  async function run(busy: string, work: () => Promise<void>): Promise<boolean> {
+    if (isRunning.current) return false;
+    isRunning.current = true;
+    const isMounted = begin();
+    const settle = (change: Partial<Mutation>) => isMounted() && setState({ ...IDLE, ...change });
     settle({ busy });
     try {
-      await work(() => isLatest() && shown.current === subject);
+      await work();
       settle({});
       return true;
     } catch (error) {
       settle({ failure: failureOf(error) });
       return false;
     } finally {
-      if (isLatest()) running.current = null;
+      isRunning.current = false;
     }
   }
-  const reset = () => setState({ subject, ...IDLE });
-  const { busy, failure } = state.subject === subject ? state : IDLE;
-  return { busy, failure, run, reset };
+  return { ...state, run, reset: () => setState(IDLE) };
 }

@@ -1,6 +1,5 @@
 // Parses the filter in the URL, and joins pages that were read at different times.
 import type { Change } from '../../../changes/description.ts';
-import { MAX_SEARCH_LENGTH } from '../../../changes/rules.ts';
 import type { Action } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
 import { ACTIONS } from './actions.ts';
@@ -12,34 +11,16 @@ export type FilterField = (typeof FILTER_FIELDS)[number];
 /** `from` and `to` are inclusive. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
-/** `sent` is the request's query. No request is sent while the filter has problems. */
-export type Filter = {
-  values: Record<FilterField, string>;
-  sent: ChangeFilter;
-  problems: Partial<Record<FilterField, string>>;
-};
-
-const NO_DAY = 'This is not a valid date. Choose a date in 1970 or later.';
-
-export function filterOf(query: URLSearchParams): Filter {
+/** Parses the query in the URL's hash. Ignores actions and days that do not exist. */
+export function filterOf(query: URLSearchParams): ChangeFilter {
   const textOf = (name: FilterField) => (query.get(name) ?? '').trim();
-  const values = { action: textOf('action'), search: textOf('search'), from: textOf('from'), to: textOf('to') };
-  const { action, search, from, to } = values;
-  const problems: Filter['problems'] = {};
-  if (action !== '' && !Object.hasOwn(ACTIONS, action)) problems.action = 'There is no such type of change.';
-  if (from !== '' && !isDay(from)) problems.from = NO_DAY;
-  if (to !== '' && !isDay(to)) problems.to = NO_DAY;
-  else if (problems.from === undefined && from !== '' && to !== '' && from > to) {
-    problems.to = 'The last day is before the first day.';
-  }
-  if (search.length > MAX_SEARCH_LENGTH) problems.search = `Enter at most ${MAX_SEARCH_LENGTH} characters.`;
-  const sent: ChangeFilter = {
-    ...(action !== '' && { action: action as Action }),
+  const [action, search, from, to] = [textOf('action'), textOf('search'), textOf('from'), textOf('to')];
+  return {
+    ...(Object.hasOwn(ACTIONS, action) && { action: action as Action }),
     ...(search !== '' && { search }),
-    ...(from !== '' && { from }),
-    ...(to !== '' && { to }),
+    ...(isDay(from) && { from }),
+    ...(isDay(to) && { to }),
   };
-  return { values, sent, problems };
 }
 
 /**
@@ -74,22 +55,4 @@ export function byDay(changes: readonly Change[]): { day: string; changes: Chang
     else days.push({ day, changes: [change] });
   }
   return days;
-}
-
-const PAGE_SIZE = 20;
-const MAX_PAGES = 5;
-
-/** Reads a page. If a filtered page is short, reads more pages, up to MAX_PAGES in total. */
-export async function readPages(
-  read: (before: number | null) => Promise<Read>,
-  before: number | null,
-  isFiltered: boolean,
-  isWanted: () => boolean,
-): Promise<Read> {
-  let found = await read(before);
-  for (let pages = 1; isFiltered && pages < MAX_PAGES && isWanted(); pages++) {
-    if (found.next === null || found.changes.length >= PAGE_SIZE) break;
-    found = append(found, await read(found.next));
-  }
-  return found;
 }

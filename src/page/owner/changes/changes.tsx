@@ -7,7 +7,7 @@ import { useMutation, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { append, byDay, type ChangeFilter, filterOf, join, type Read, readPages } from './change-pages.ts';
+import { append, byDay, type ChangeFilter, filterOf, join, type Read } from './change-pages.ts';
 import { Entry } from './entry.tsx';
 import { Filters } from './filters.tsx';
 
@@ -17,14 +17,13 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & { id: number; onRead
 
 export function Changes({ api, id, query, revision, onRead }: Props) {
   const filter = filterOf(query);
-  const [isTyping, setTyping] = useState(false);
-  const sent = JSON.stringify(filter.sent);
-  const isFiltered = Object.values(filter.values).some((value) => value !== '');
-  const isRefused = Object.keys(filter.problems).length > 0;
+  const isFiltered = Object.keys(filter).length > 0;
+  const { from, to } = filter;
+  const isReversed = from !== undefined && to !== undefined && from > to;
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (isRefused) onRead(null);
-  }, [isRefused]);
+    if (isReversed) onRead(null);
+  }, [isReversed]);
 
   function clear(): void {
     setQuery({ action: null, search: null, from: null, to: null }, 'push');
@@ -37,20 +36,18 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
       note="Changes from the last 400 days, newest first. Days and times are in UTC."
     >
       <search ref={bar}>
-        <Filters filter={filter} isFiltered={isFiltered} setTyping={setTyping} clear={clear} />
+        <Filters filter={filter} isReversed={isReversed} isFiltered={isFiltered} clear={clear} />
       </search>
-      {!isRefused && (
-        <div class={isTyping ? 'overtaken' : undefined} aria-busy={isTyping ? 'true' : undefined}>
-          <List
-            key={`${id} ${sent}`}
-            api={api}
-            id={id}
-            filter={filter.sent}
-            revision={revision}
-            clear={isFiltered ? clear : null}
-            onRead={onRead}
-          />
-        </div>
+      {!isReversed && (
+        <List
+          key={`${id} ${JSON.stringify(filter)}`}
+          api={api}
+          id={id}
+          filter={filter}
+          revision={revision}
+          clear={isFiltered ? clear : null}
+          onRead={onRead}
+        />
       )}
     </Section>
   );
@@ -64,9 +61,7 @@ type ListProps = Omit<Props, 'query'> & {
 
 /** Lists the changes that match one filter. Keyed by the filter, so a late response never reaches another filter's list. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
-  const read = (before: number | null, isWanted: () => boolean) =>
-    readPages((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
-  const newest = useQuery(`${revision}`, (isWanted) => read(null, isWanted));
+  const newest = useQuery(`${revision}`, () => api.changes(id, filter, null));
   useEffect(() => onRead(newest), [newest.readAt, newest.busy, newest.failure]);
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
@@ -79,8 +74,8 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   useFocusFallback(list, () => entry() ?? list.current);
 
   const older = (from: Read) =>
-    run('Loading…', async (isWanted) => {
-      const page = await read(from.next, isWanted);
+    run('Loading…', async () => {
+      const page = await api.changes(id, filter, from.next);
       firstLoaded.current = page.changes[0]?.id ?? from.changes.at(-1)?.id ?? 0;
       setKnown(append(from, page));
     });

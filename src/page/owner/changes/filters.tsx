@@ -1,112 +1,101 @@
 // The filters for the list of changes. The URL changes immediately after a choice, or after a pause in typing. The fields keep typed input,
 // even an incomplete date, until the URL changes.
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../changes/rules.ts';
-import { FIRST_DAY, isDay } from '../../../core/time.ts';
+import { FIRST_DAY } from '../../../core/time.ts';
 import { useDebounce } from '../debounce.ts';
-import { Button } from '../parts.tsx';
+import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { ACTIONS } from './actions.ts';
-import { FILTER_FIELDS, type Filter, type FilterField } from './change-pages.ts';
-
-/** Not offered as a filter, because a deleted business has no console. */
-const HIDDEN_ACTION = 'delete_business';
+import { type ChangeFilter, FILTER_FIELDS, type FilterField } from './change-pages.ts';
 
 type Props = {
-  filter: Filter;
+  filter: ChangeFilter;
+  /** Whether the last day is before the first day. */
+  isReversed: boolean;
   isFiltered: boolean;
-  /** Called with true while the input has not been applied to the list yet, and with false once it has. */
-  setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };
 
-export function Filters({ filter: { values, problems }, isFiltered, setTyping, clear }: Props) {
+export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
   const form = useRef<HTMLFormElement>(null);
-  const [incomplete, setIncomplete] = useState<readonly FilterField[]>([]);
   const { schedule, flush, cancel } = useDebounce(() => apply('replace'));
   const control = (name: FilterField) => form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement;
 
   useLayoutEffect(() => {
     cancel();
-    setTyping(false);
-    setIncomplete([]);
     for (const name of FILTER_FIELDS) {
-      const isValid = name === 'action' || name === 'search' || isDay(values[name]); // a date field accepts only valid days
-      const value = isValid ? values[name] : '';
+      const value = filter[name] ?? '';
       if (control(name).value.trim() !== value) control(name).value = value;
     }
-  }, [values.action, values.search, values.from, values.to]);
+  }, [filter.action, filter.search, filter.from, filter.to]);
 
   function apply(how: 'push' | 'replace'): void {
     cancel();
-    setTyping(false);
-    const partial = (['from', 'to'] as const).filter((name) => {
-      const { badInput, rangeUnderflow } = control(name).validity;
-      return badInput || rangeUnderflow; // while 2026 is being typed, the year is 202
-    });
-    setIncomplete(partial);
-    if (partial.length > 0) return;
+    if (!form.current?.checkValidity()) return; // while 2026 is being typed, the year is 202
     const typed = FILTER_FIELDS.map((name) => [name, control(name).value.trim() || null]);
     setQuery(Object.fromEntries(typed), how);
-  }
-  function type(): void {
-    setTyping(true);
-    schedule();
   }
   function submit(event: Event): void {
     event.preventDefault();
     flush();
   }
-  const problemWith = (name: FilterField) =>
-    incomplete.includes(name) ? 'This date is incomplete. The list has not changed.' : (problems[name] ?? '');
-  const shared = (name: FilterField) => ({
-    id: `changes-${name}`,
-    name,
-    'aria-describedby': `changes-${name}-problem`,
-    onInput: name === 'action' ? undefined : type,
-  });
   const field = (name: FilterField, label: string, input: ComponentChildren) => (
     <div class={name === 'search' ? 'field wide' : 'field'}>
       <label for={`changes-${name}`}>{label}</label>
       {input}
-      <p id={`changes-${name}-problem`} class="problem" role="alert">
-        {problemWith(name)}
-      </p>
     </div>
   );
-  const day = (name: 'from' | 'to', label: string) => {
-    const invalid = problemWith(name) === '' ? undefined : 'true';
-    return field(name, label, <input type="date" {...shared(name)} min={FIRST_DAY} aria-invalid={invalid} />);
-  };
+  const day = (name: 'from' | 'to', label: string) =>
+    field(
+      name,
+      label,
+      <input
+        type="date"
+        id={`changes-${name}`}
+        name={name}
+        min={FIRST_DAY}
+        aria-invalid={isReversed ? 'true' : undefined}
+        aria-describedby="changes-problem"
+        onInput={schedule}
+      />,
+    );
 
   return (
     <form ref={form} class="narrowing" aria-label="Filter changes" onSubmit={submit}>
       {field(
         'action',
         'Type',
-        <select {...shared('action')} onChange={() => apply('push')}>
+        <select id="changes-action" name="action" onChange={() => apply('push')}>
           <option value="">All changes</option>
-          {Object.entries(ACTIONS).map(
-            ([action, { choice }]) =>
-              action !== HIDDEN_ACTION && (
-                <option key={action} value={action}>
-                  {choice}
-                </option>
-              ),
-          )}
+          {Object.entries(ACTIONS).map(([action, title]) => (
+            <option key={action} value={action}>
+              {title}
+            </option>
+          ))}
         </select>,
       )}
       {field(
         'search',
         'Domain or text',
-        <input type="search" {...shared('search')} autocomplete="off" maxLength={MAX_SEARCH_LENGTH} />,
+        <input
+          type="search"
+          id="changes-search"
+          name="search"
+          autocomplete="off"
+          maxLength={MAX_SEARCH_LENGTH}
+          onInput={schedule}
+        />,
       )}
       {day('from', 'From')}
       {day('to', 'To')}
       <Button class="quiet clear" label="Clear the filters" busy={!isFiltered} onClick={clear}>
         Clear
       </Button>
+      <Notice kind="problem" id="changes-problem">
+        {isReversed && 'The last day is before the first day.'}
+      </Notice>
     </form>
   );
 }

@@ -13,7 +13,7 @@ export function growthOf(used: readonly Day[]): Growth {
   const today = used.at(-1)?.date ?? '';
   const shown = shownBy(new URLSearchParams(), today);
   const pick = (range: Range): Days => {
-    const days = daysOf({ days: used, at: null }, range) ?? [];
+    const days = daysOf(used, range) ?? [];
     return { ...range, days, total: sum(days) };
   };
   const { range } = shown;

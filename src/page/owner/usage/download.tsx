@@ -22,14 +22,10 @@ export const saveRows = (rows: Cell[][], name: string): void => save(csvOf(rows)
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Downloads a report, unless the owner chooses other days or leaves the tab before the file arrives. */
+/** Downloads a report. */
 export function useDownload(name: string, read: () => Promise<string>): Download {
-  const { busy, failure, run } = useMutation(name);
-  const start = () =>
-    void run('Downloading…', async (isWanted) => {
-      const csv = await read();
-      if (isWanted()) save(csv, name);
-    });
+  const { busy, failure, run } = useMutation();
+  const start = () => void run('Downloading…', async () => save(await read(), name));
   return { busy, failure, start };
 }
 

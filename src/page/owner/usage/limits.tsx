@@ -16,22 +16,16 @@ type Props = {
   refused: number;
   alerts: Alerts['alerts'];
   pace: Pace | null;
-  /** The days for the pace could not be read. */
-  isPaceUnknown: boolean;
-  /** In milliseconds since 1970. */
-  now: number;
 };
 
-export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, now }: Props) {
+export function Limits({ limits, sites, refused, alerts, pace }: Props) {
   const periods = periodsOf(limits);
-  const running = periods.filter(({ ends }) => now < ends);
-  const month = running.find(({ is }) => is === 'month');
-  const reached = sites && reachedWords(limits, running, sites);
+  const month = periods.find(({ is }) => is === 'month');
+  const reached = sites && reachedWords(limits, periods, sites);
   const notes = [
     refused > 0 &&
       `${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
     month && pace !== null && paceWords(pace, month),
-    isPaceUnknown && 'The forecast for this month could not be loaded. Press “Refresh” to try again.',
     limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,
   ];
   return (
@@ -43,7 +37,6 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
           limits={limits}
           alerts={alerts}
           pace={period.is === 'month' ? pace : null}
-          now={now}
         />
       ))}
       {reached && <p class="notice warning">{reached}</p>}
@@ -52,18 +45,11 @@ export function Limits({ limits, sites, refused, alerts, pace, isPaceUnknown, no
   );
 }
 
-type MeterProps = Pick<Props, 'limits' | 'alerts' | 'pace' | 'now'> & { period: Period };
+type MeterProps = Pick<Props, 'limits' | 'alerts' | 'pace'> & { period: Period };
 
-function Meter({ period, limits, alerts, pace, now }: MeterProps) {
+function Meter({ period, limits, alerts, pace }: MeterProps) {
   const { limit, used, ends } = period;
   const name = periodName(period);
-  if (now >= ends) {
-    return (
-      <div class="meter">
-        <b>{name}</b> <small>This period has ended. Press “Refresh”.</small>
-      </div>
-    );
-  }
   const ticks = limit === 0 ? [] : limits.alert_at.filter((percent) => percent < 100);
   return (
     <div class={`meter ${levelOf(limits, limit, used) ?? ''}`}>

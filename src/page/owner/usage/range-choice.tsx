@@ -35,14 +35,10 @@ type Props = {
 };
 
 export function RangeChoice({ shown, comparison, by, address, fault, today, billing }: Props) {
-  // Resets the date fields on every choice, even if the URL stays the same.
-  const [turn, setTurn] = useState(0);
   const [before, after] = [earlier(shown, today), later(shown, today)];
 
   function choose(next: Shown | null): void {
-    if (next === null) return;
-    setTurn((count) => count + 1);
-    setQuery(entriesOf(next), 'push');
+    if (next !== null) setQuery(entriesOf(next), 'push');
   }
   function select(name: ChoiceName | ''): void {
     choose(name === '' ? { ...shown, choice: null } : { choice: name, range: rangeOfChoice(name, today, billing) });
@@ -73,7 +69,7 @@ export function RangeChoice({ shown, comparison, by, address, fault, today, bill
         <Segments name="compare" title="Compare" all={COMPARISONS} chosen={comparison} words={COMPARISON_WORDS} />
         <Segments name="by" title="Bars" all={UNITS} chosen={by} words={UNIT_WORDS} />
       </div>
-      <Dates range={shown.range} reset={`${address} ${turn}`} fault={fault} />
+      <Dates range={shown.range} reset={address} fault={fault} />
     </div>
   );
 }

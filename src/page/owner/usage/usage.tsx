@@ -1,6 +1,6 @@
 // The Usage tab: the chart and figures of the chosen days, and the limits.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Limits as LimitsData, ListedBusiness } from '../../../business/description.ts';
+import type { Limits as LimitsData } from '../../../business/description.ts';
 import { dayOf } from '../../../core/time.ts';
 import type { Data } from '../../report.ts';
 import { summaryOf, UNITS, type Unit } from '../../scale.ts';
@@ -10,7 +10,7 @@ import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
-import { useQuery } from '../query.ts';
+import { type Query, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
@@ -19,11 +19,10 @@ import { saveRows } from './download.tsx';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
 import { daysOf, withCompared } from './loaded-days.ts';
-import { paceOf } from './pace.ts';
+import { paceDays, paceOf } from './pace.ts';
 import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { comparedDays, comparisonIn, fullDays, monthsOf, shownBy } from './ranges.ts';
-import { type Report, usePaceDays, useReport } from './report.ts';
 import { Sources } from './sources.tsx';
 import { figureWords, fileName, NOT_COMPARED, problemWords } from './usage-words.ts';
 
@@ -32,8 +31,6 @@ const LOADING_ROWS = 5;
 type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   id: number;
   name: string;
-  /** From the list, if the business was opened there. */
-  listed: ListedBusiness | null;
   limits: LimitsData;
   isActive: boolean;
   /** As for `Limits`. */
@@ -43,7 +40,7 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   onRead: OnRead;
 };
 
-export function Usage({ api, id, name, listed, limits, refused, isActive, sites, query, revision, onRead }: Props) {
+export function Usage({ api, id, name, limits, refused, isActive, sites, query, revision, onRead }: Props) {
   const time = now();
   const today = dayOf(new Date(time));
   const billing = billingMonth(limits);
@@ -55,39 +52,33 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const source = query.get('source');
   const by = UNITS.find((unit) => unit === query.get('by')) ?? 'day';
   const daily = source === null ? (limits?.daily ?? null) : null;
-  const report = useReport(
-    api,
-    id,
-    withCompared(range, compared),
-    revision,
-    source === null ? (listed?.used ?? null) : null,
+  const wanted = withCompared(range, compared);
+  const report = useQuery(`${wanted.from} ${wanted.to} ${revision} ${source}`, async () => ({
+    days: await api.report(id, wanted, source),
     source,
-  );
+  }));
   const { failure, busy } = report;
-  const loaded = report.data?.source === source ? report.data : null;
+  const loaded = report.data?.source === source ? report.data.days : null;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
-  const isRead = used !== null && loaded !== null && loaded.at !== null;
-  const readAt = isRead ? loaded.at : null;
-  // The data is incomplete for the day on which it was read, even if that day is over now.
-  const readOn = readAt === null ? today : dayOf(new Date(readAt));
+  const readAt = used && report.readAt;
   // Memoized because the chart redraws whenever its data is set.
   const data = useMemo(
     () =>
       used && {
         used,
-        today: readOn,
+        today,
         ...(before && { before }),
         ...(daily && { limit: { count: daily, label: 'Daily limit' } }),
       },
-    [loaded, range.from, range.to, compared?.from, compared?.to, readOn, daily],
+    [loaded, range.from, range.to, compared?.from, compared?.to, today, daily],
   );
-  const figures = isRead ? figuresOf(used, readOn) : null;
+  const figures = used && figuresOf(used, today);
   const months = monthsOf(shown, today);
   const label = source === null ? name : `${name}: ${source}`;
   function download(): void {
     if (used === null) return;
-    const { fullDays: days, compared: earlier } = summaryOf(used, before ?? [], readOn);
+    const { fullDays: days, compared: earlier } = summaryOf(used, before ?? [], today);
     const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
     saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
   }
@@ -95,13 +86,8 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
   const isOpen = month !== null && month.used < month.limit;
-  const { days, isUnknown } = usePaceDays(api, id, isOpen, {
-    report: source === null ? report : { ...report, data: null },
-    listed: listed?.used ?? null,
-    revision,
-    today,
-  });
-  const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], time) : null;
+  const week = useQuery(isOpen ? `${today} ${revision}` : '', () => (isOpen ? api.report(id, paceDays(today)) : null));
+  const pace = month && isOpen && week.data ? paceOf(month, week.data, time) : null;
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);
@@ -115,8 +101,6 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
           refused={refused}
           alerts={alerts.data ?? []}
           pace={pace}
-          isPaceUnknown={isUnknown}
-          now={time}
         />
       )}
       <section class="card usage" aria-labelledby="usage-title">
@@ -124,7 +108,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
           <h2 id="usage-title" tabIndex={-1}>
             Usage
           </h2>
-          <Button class="quiet" busy={!isRead} onClick={download}>
+          <Button class="quiet" busy={used === null} onClick={download}>
             Download CSV
           </Button>
         </div>
@@ -152,7 +136,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
         <FigureList figures={figures} isBusy={busy} />
         <p class="note">
           Days are in UTC.
-          {range.to >= readOn && ' Today is not over yet, so only the peak includes it.'}
+          {range.to >= today && ' Today is not over yet, so only the peak includes it.'}
           {compared !== null &&
             (months === null
               ? ' The earlier days are aligned to weekdays.'
@@ -177,7 +161,7 @@ export function Usage({ api, id, name, listed, limits, refused, isActive, sites,
 }
 
 type ChartProps = {
-  report: Report;
+  report: Pick<Query<unknown>, 'failure' | 'busy' | 'reload'>;
   name: string;
   /** Null until the days have been read. Until then, the chart shows its previous drawing, dimmed. */
   data: Data | null;
