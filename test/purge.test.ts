@@ -7,7 +7,7 @@ import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
 import { changes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
 import { purgeAll, windowsFor } from '../src/purge.ts';
-import { call, env, homes, later, NOW, newBusiness, TODAY } from './support.ts';
+import { call, env, homes, later, NOW, newBusiness, recordStatements, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 /** TODAY, as the ledger stores it. */
@@ -186,42 +186,27 @@ test.each([
   expect(left).toEqual([1000, 0]);
 });
 
-/** Starts one run of each kind while more rows have expired than a run deletes. Returns the runs' statements. */
-async function sentByRuns() {
-  const business = await newBusiness();
-  const { d1, binding } = business.home;
-  const ids = `insert into ledger (business_id, digest, day, forget_on, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 160000) select ?, unhex(printf('%032x', i)), 20513, 20554, 1 from n`;
-  await d1.prepare(ids).bind(business.id).run();
-  const statements: { sql: string; values: unknown[] }[] = [];
-  const recording = {
-    batch: (statements: D1PreparedStatement[]) => d1.batch(statements),
-    prepare: (sql: string) => ({
-      bind(...values: unknown[]) {
-        statements.push({ sql, values });
-        return d1.prepare(sql).bind(...values);
-      },
-    }),
-  };
-  const counts: number[] = [];
-  for (const turn of [0, 1, 2, 3, 4, 5, 6, 8, 9]) {
-    const before = statements.length;
-    await run(400, turn, { [binding]: recording as unknown as D1Database });
-    counts.push(statements.length - before);
-  }
-  return { d1, statements, counts };
-}
-
 test('a purge run sends at most 47 statements to a single database, or five to each of nine, and the statements use indexes', {
   tags: 'slow',
 }, async () => {
-  const { d1, statements, counts } = await sentByRuns();
+  // More rows have expired than a run deletes.
+  const { home, id } = await newBusiness();
+  const ids = `insert into ledger (business_id, digest, day, forget_on, quantity) with recursive n(i) as (select 1 union all select i + 1 from n
+    where i < 160000) select ?, unhex(printf('%032x', i)), 20513, 20554, 1 from n`;
+  await home.d1.prepare(ids).bind(id).run();
+  const { sent, bindings } = recordStatements(home);
+  const counts: number[] = [];
+  for (const turn of [0, 1, 2, 3, 4, 5, 6, 8, 9]) {
+    const before = sent.length;
+    await run(400, turn, { [home.binding]: bindings.DB });
+    counts.push(sent.length - before);
+  }
   // The first run examines fifteen windows of the ledger, and the second the last one. From then on, the walk rests, and a run looks for
   // ids of deleted businesses.
   expect(counts).toEqual([46, 6, 4, 3, 3, 3, 3, 3, 4]);
   expect([1, 9, 10, 62].map((count) => 2 + 3 * windowsFor(count))).toEqual([47, 5, 98, 14]);
-  const plans = statements.map(async ({ sql, values }) => {
-    const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
+  const plans = sent.map(async ({ sql, values }) => {
+    const plan = home.d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
