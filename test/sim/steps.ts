@@ -1,5 +1,6 @@
 // Generates steps: what callers send, and when. A step contains no ids, secrets or dates, but places for them, such as {business} and
 // {day-1}. They are filled in when the step is taken, so the steps after a removed one still make sense.
+import { NEW_BUSINESS } from '../routes.ts';
 import type { FaultKind } from './faults.ts';
 import { workingTokens } from './model/business.ts';
 import type { Plain } from './model/call.ts';
@@ -76,22 +77,15 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const keys = state.keys.filter((key) => key.user_id === user_id);
   // Now and then, an entry or a key in the path belongs to somebody else.
   const isOthers = (pick[4] ?? 0) % 16 === 0;
+  const entries = state.entries.filter((entry) => isOthers || entry.business_id === business_id);
   const places: Record<string, string | number> = {
     business: business_id,
     user: user_id,
     own: at(own, pick[3])?.id ?? 999,
     name: encodeURIComponent(business?.name ?? 'Acme'),
-    entry:
-      at(
-        state.entries.filter((entry) => isOthers || entry.business_id === business_id),
-        pick[3],
-      )?.id ?? 999,
+    entry: at(entries, pick[3])?.id ?? 999,
     key: at(isOthers ? state.keys : keys, pick[3])?.id ?? 999,
-    id:
-      at(
-        businesses.map(({ id }) => id - 1),
-        pick[3],
-      ) ?? 0,
+    id: (at(businesses, pick[3])?.id ?? 1) - 1,
     change: 1 + ((pick[3] ?? 0) % 40),
     next_id: (state.last[(pick[3] ?? 0) % state.databases.length]?.businesses ?? 0) + ((pick[4] ?? 0) % 3),
     code: codeOf(model, pick[3], now),
@@ -127,6 +121,12 @@ function codeOf({ state }: Model, pick = 0, now: number): string {
   return at(seen, pick % 3 === 2 ? pick : 0) ?? 'x';
 }
 
+const UNKNOWN = [
+  `bua_sk_0${'A'.repeat(33)}`,
+  `bua_pk_0${'A'.repeat(33)}`,
+  `bua_op_${'A'.repeat(43)}`,
+  'imported-token-of-nobody-1',
+];
 type Around = { business: Business | undefined; user_id: number; keys: Key[]; now: number; pick: number };
 function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }: Around): string | null {
   const today = dayOf(now);
@@ -135,57 +135,25 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
     (key.expires_on ?? today) >= today &&
     (key.ends_at === null || key.ends_at > stamp(now)) &&
     (key.business_id === null || business === undefined || key.business_id === business.id);
-  const secretOf = (key: Key | undefined) => key?.secret;
-  const find = (): string | undefined => {
-    switch (who) {
-      case 'token':
-        return business?.token;
-      case 'former':
-        return business && at(workingTokens(state, business.id, now), pick)?.token;
-      case 'other_token':
-        return at(state.businesses, pick)?.token;
-      case 'key':
-        return secretOf(
-          at(
-            keys.filter((key) => key.ends_at === null && works(key)),
-            pick,
-          ),
-        );
-      case 'any_key':
-        return secretOf(at(state.keys, pick));
-      case 'session':
-        return secretOf(
-          at(
-            keys.filter((key) => key.ends_at !== null && works(key)),
-            pick,
-          ),
-        );
-      case 'spent':
-        return at(state.spent, pick);
-      case 'operator':
-        return state.operators.full;
-      case 'recorder':
-        return state.operators.record;
-      case 'unknown':
-        return at(
-          [
-            `bua_sk_0${'A'.repeat(33)}`,
-            `bua_pk_0${'A'.repeat(33)}`,
-            `bua_op_${'A'.repeat(43)}`,
-            'imported-token-of-nobody-1',
-          ],
-          pick,
-        );
-      default:
-        return undefined;
-    }
+  const withEnd = (hasEnd: boolean) => keys.filter((key) => (key.ends_at !== null) === hasEnd && works(key));
+  const secrets: Partial<Record<Who, () => string | undefined>> = {
+    token: () => business?.token,
+    former: () => business && at(workingTokens(state, business.id, now), pick)?.token,
+    other_token: () => at(state.businesses, pick)?.token,
+    key: () => at(withEnd(false), pick)?.secret,
+    any_key: () => at(state.keys, pick)?.secret,
+    session: () => at(withEnd(true), pick)?.secret,
+    spent: () => at(state.spent, pick),
+    operator: () => state.operators.full,
+    recorder: () => state.operators.record,
+    unknown: () => at(UNKNOWN, pick),
   };
   if (who === 'none') return null;
   if (who === 'malformed')
     return (
       at(['Bearer', 'Bearer x', 'Basic dTpw', `Bearer bua_sk_${'A'.repeat(50)}`, 'Bearer a, Bearer b'], pick) ?? ''
     );
-  const secret = find();
+  const secret = secrets[who]?.();
   const text = secret === undefined ? '⟨' : reveal(state, secret);
   return text.includes('⟨') ? `Bearer ${state.operators.full}` : `Bearer ${text}`;
 }
@@ -531,8 +499,7 @@ const KINDS: Record<string, Kind> = {
     make(random) {
       const user_id = random.pick(USERS);
       const members = {
-        ...{ user_id, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
-        ...{ country_id: 1, business_size: 'small', token: TOKENS[user_id % 3] },
+        ...{ ...NEW_BUSINESS, user_id, token: TOKENS[user_id % 3] },
         sites: [random.pick(['https://SHOP.example:443/cart?item=1#top', 'https://shop.example'])],
       };
       const entries = Object.entries(members);
@@ -643,6 +610,7 @@ const TOGETHER = Object.fromEntries(
 
 /** Wrong inputs: what is sent instead, for the kinds whose names begin like this. */
 const LONG = 'x'.repeat(256);
+const NEW = { ...NEW_BUSINESS, user_id: 1 };
 const BAD_BODIES: Record<string, unknown[]> = {
   record_: [
     ...[0, -1, 1.5, '1', null, 1_000_000_001].map((quantity) => ({ quantity })),
@@ -749,61 +717,13 @@ const BAD_BODIES: Record<string, unknown[]> = {
   ],
   create_business: [
     {},
-    { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example', country_id: 1 },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      database: 62,
-    },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      database: 9,
-    },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      token: 'short',
-    },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      token: `Bua_${'x'.repeat(30)}`,
-    },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      id: 600_000_000,
-    },
-    {
-      user_id: 1,
-      name: 'Acme',
-      main_domain: 'a',
-      site: 'https://a.example',
-      country_id: 1,
-      business_size: 's',
-      sites: ['https://*.github.io'],
-    },
+    { ...NEW, business_size: undefined },
+    { ...NEW, database: 62 },
+    { ...NEW, database: 9 },
+    { ...NEW, token: 'short' },
+    { ...NEW, token: `Bua_${'x'.repeat(30)}` },
+    { ...NEW, id: 600_000_000 },
+    { ...NEW, sites: ['https://*.github.io'] },
   ],
   create_key: [
     { role: 'admin' },
