@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
 import { apiKeys, businesses, codes } from '../src/db/schema.ts';
 import { answerOf, granted, invalid } from './answers.ts';
-import { BASE, call, dumpAll, env, homes, newBusiness, newKey, OPERATOR } from './support.ts';
+import { BASE, type Business, call, dumpAll, env, homes, newBusiness, newKey, OPERATOR, TODAY } from './support.ts';
 
 const create = (user_id: number, body?: unknown) =>
   call('POST', `/api/v1/user/${user_id}/console-link`, { as: OPERATOR.full, body });
@@ -44,16 +44,50 @@ test("a console link's code names the user's database and is stored as a hash, a
   }
 });
 
-test('creating a link reads at most four rows for each of the user’s keys, even if none works', {
+test('a list of changes names the person only to the owner for whom the link was created', async () => {
+  const business = await newBusiness();
+  const heir = await newBusiness({ user_id: business.user_id + homes.length * 400_000 }); // in the same database
+  const changeAs = async ({ user_id }: Business, as: string) => {
+    const { session_key } = (await redeem((await create(user_id, { as })).body.data.url)).body.data;
+    const body = { sites: [`https://${as.toLowerCase()}.example`] };
+    expect((await call('POST', business.access, { as: session_key, body })).status).toBe(200);
+  };
+  const give = ({ user_id }: Business) =>
+    call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
+  const namesTo = async (as: string) => {
+    const { body } = await call('GET', `/api/v1/business/${business.id}/changes?action=add_sites`, { as });
+    return body.data.changes.map(({ actor_name }: { actor_name: string | null }) => actor_name);
+  };
+  await changeAs(business, 'Anna');
+  expect((await give(heir)).status).toBe(200);
+  await changeAs(heir, 'Bert');
+  for (const as of [heir.key, OPERATOR.full]) expect(await namesTo(as)).toEqual(['Bert', null]);
+  expect((await give(business)).status).toBe(200);
+  expect(await namesTo(business.key)).toEqual([null, 'Anna']);
+});
+
+test('creating a link requires a business, or a working key for all of them, and reads at most four rows for each key', {
   tags: 'slow',
 }, async () => {
-  const business = await newBusiness();
-  for (let key = 0; key < 8; key++) await newKey(business);
-  await business.db.update(apiKeys).set({ expires_on: '2026-03-14' }).where(eq(apiKeys.user_id, business.user_id));
-  await business.db.update(businesses).set({ user_id: 9_998_000 }).where(eq(businesses.id, business.id));
-  const { status, cost } = await create(business.user_id);
-  expect(status).toBe(404);
-  expect(cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
+  const { user_id: owner } = await newBusiness();
+  for (const columns of [
+    { revoked_at: '2026-03-01T00:00:00.000000Z' },
+    { expires_on: '2026-03-14' },
+    { ends_at: '2026-03-16T00:00:00.000000Z' },
+    'narrow',
+  ] as const) {
+    const { id, user_id, home, db } = await newBusiness();
+    for (let key = 0; key < 8; key++) await newKey({ user_id, home });
+    const set = columns === 'narrow' ? { business_id: id } : columns;
+    await db.update(apiKeys).set(set).where(eq(apiKeys.user_id, user_id));
+    expect((await create(user_id)).status).toBe(200);
+    await db.update(businesses).set({ user_id: owner }).where(eq(businesses.id, id));
+    const answer = await create(user_id);
+    expect(answerOf(answer)).toEqual({ status: 404, body: { status: false, message: 'User id is not valid' } });
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
+    await newKey({ user_id, home }, { expires_on: TODAY });
+    expect((await create(user_id)).status).toBe(200);
+  }
 });
 
 /** Returns a URL of this length. */
