@@ -8,74 +8,57 @@ import { boundTo, homeOf } from './ask.ts';
 import { NEW_BUSINESS, ROUTES } from './routes.ts';
 import { OPERATORS } from './sim/model/callers.ts';
 import { isOfKeys, refusalOf } from './sim/model/may.ts';
-import { ask, BASE, call, homes, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS, tagsOf } from './support.ts';
+import { ask, BASE, call, homes, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
 
 const OF_ROLES = ROUTES.flatMap((route) => OPERATOR_ROLES.map((role) => ({ ...route, role })));
-
-const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
-  expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
 /** Creates the home of NEW_BUSINESS's owner in advance, because creating an owner's first business costs more round trips. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
-describe.each(OF_ROLES)('$name: an operator key with the role $role', ({ role, ...route }) => {
-  const as = OPERATOR[role];
-  const forbidden = refusalOf(OPERATORS[role], route.operation);
-  const may = forbidden === null;
-  const refusal = refused(forbidden?.[1] ?? '');
-
-  test(may ? 'is allowed for any business or user' : 'is refused without a query', async () => {
+test.each(OF_ROLES)(
+  'an operator key with the role $role may $name for any business or user, or is refused without a query',
+  async ({ role, ...route }) => {
+    const as = OPERATOR[role];
+    const forbidden = refusalOf(OPERATORS[role], route.operation);
+    const usual = isOfKeys(route.operation) ? 2 : 1; // a key is in the database of its user, which the operator looks up
+    const round_trips = route.round_trips === 'each' ? homes.length : (route.round_trips ?? usual);
     for (const _ of homes) {
-      const business = await newBusiness({ sites: ['https://shop.example'] });
-      const answer = await ask(route, business, { as });
-      if (may) {
-        expect(answer.status).toBe(route.granted ?? 200);
-        const usual = isOfKeys(route.operation) ? 2 : 1; // a key is in the database of its user, which the operator looks up
-        expect(answer.cost.round_trips).toBe(
-          route.round_trips === 'each' ? homes.length : (route.round_trips ?? usual),
-        );
-        expect(answer.lines).toMatchObject([{ credential: { kind: 'operator', last_four: as.slice(-4) } }]);
-      } else {
-        expect(answerOf(answer)).toEqual(refusal);
-        expectNoDatabase(answer);
+      const answer = await ask(route, await newBusiness({ sites: ['https://shop.example'] }), { as });
+      if (forbidden === null) expect(answer.status).toBe(route.granted ?? 200);
+      else expect(answerOf(answer)).toEqual(refused(forbidden[1]));
+      expect(answer.cost.round_trips).toBe(forbidden === null ? round_trips : 0);
+      expect(answer.lines).toMatchObject([{ credential: { kind: 'operator', last_four: as.slice(-4) } }]);
+    }
+  },
+);
+
+describe.each(OPERATOR_ROLES)('an operator key with the role %s', (role) => {
+  const as = OPERATOR[role];
+
+  test('is refused from a page before any database query, whatever the path', async () => {
+    const { usage } = await newBusiness({ sites: ['https://shop.example'] });
+    const pages: Record<string, string>[] = [
+      ...['https://shop.example', 'https://evil.example', 'null', BASE, ''].map((Origin) => ({ Origin })),
+      ...['same-origin', 'same-site', 'cross-site', 'none', 'anything'].map((site) => ({ 'Sec-Fetch-Site': site })),
+    ];
+    for (const headers of pages)
+      for (const path of [usage, '/api/v1/business/999999999/access', '/api/v1/business/abc', '/api/v1/usage']) {
+        const answer = await call('GET', path, { as, headers });
+        expect(answerOf(answer), JSON.stringify(headers)).toEqual(refused('An operator key works only on servers.'));
+        expect(answer.headers.get('Error-Code')).toBe('operator_key_in_page');
+        const unknown = await call('GET', path, { as: newOperatorKey(), headers });
+        expect(answerOf(unknown)).toEqual(UNAUTHENTICATED);
+        for (const { cost, later } of [answer, unknown]) expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
       }
-    }
   });
 
-  test('is refused from a page before any database query', tagsOf(route), async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    const origins = ['https://shop.example', 'https://evil.example', 'null', BASE, ''];
-    const fetched = ['same-origin', 'same-site', 'cross-site', 'none', 'anything'];
-    const pages = [
-      ...origins.map((origin) => ({ Origin: origin })),
-      ...fetched.map((site) => ({ 'Sec-Fetch-Site': site })),
-      { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'same-origin' },
-    ];
-    const [shop] = pages;
-    const calls = [
-      ...pages.map((headers) => ({ id: business.id, headers })),
-      ...[999_999_999, 'abc'].map((id) => ({ id, headers: shop })),
-    ];
-    for (const { id, headers } of calls) {
-      const answer = await ask(route, { id }, { as, headers });
-      expect(answerOf(answer), JSON.stringify(headers)).toEqual(refused('An operator key works only on servers.'));
-      expect(answer.headers.get('Error-Code')).toBe('operator_key_in_page');
-      expectNoDatabase(answer);
-    }
-    for (const id of [business.id, 999_999_999, 'abc']) {
-      const unknown = await ask(route, { id }, { as: newOperatorKey(), headers: shop });
-      expect(answerOf(unknown)).toEqual(UNAUTHENTICATED);
-      expectNoDatabase(unknown);
-    }
-  });
-
-  test('is unknown if its secret is missing, malformed or another key’s', tagsOf(route), async () => {
-    const business = await newBusiness();
+  test('is unknown if its secret is missing, malformed or another key’s', async () => {
+    const { usage } = await newBusiness();
     const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
     for (const secret of [undefined, `full:${'0'.repeat(64)}`, ...malformed]) {
       const bindings = { OPERATOR_KEY_1: undefined, OPERATOR_KEY_2: undefined, OPERATOR_KEY_4: secret };
-      const answer = await call(route.method, route.path(business), { as, bindings });
+      const answer = await call('GET', usage, { as, bindings });
       expect(answerOf(answer), secret).toEqual(UNAUTHENTICATED);
       expect(answer.cost.round_trips).toBe(0);
     }

@@ -1,27 +1,13 @@
 // OPERATOR_ONLY (docs/operating.md, "Operator only"): while it is 1, only operator keys are accepted.
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES } from '../src/core/policy.ts';
+import { answerOf, UNAVAILABLE } from './answers.ts';
 import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
 import { OPERATORS } from './sim/model/callers.ts';
 import { may } from './sim/model/may.ts';
-import {
-  BASE,
-  databases,
-  dumpAll,
-  eachOf,
-  env,
-  newApp,
-  newBusiness,
-  newCode,
-  newKey,
-  newSession,
-  OPERATOR,
-  OPERATOR_SECRETS,
-} from './support.ts';
+import { ask, BASE, call, dumpAll, eachOf, newBusiness, newCode, newKey, newSession, OPERATOR } from './support.ts';
 
-const UNAVAILABLE = { status: 503, text: '{"message":"Service Unavailable"}' };
 type Headers = Record<string, string>;
 let business: Awaited<ReturnType<typeof newBusiness>>;
 /** Request headers without a valid operator key. */
@@ -50,99 +36,54 @@ beforeAll(async () => {
   };
 });
 
-const requestOf = (route: AnyRoute, headers: Headers, body: unknown = route.body) =>
-  new Request(BASE + route.path(business), {
-    method: route.method,
-    headers: { ...route.headers, ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) {
-  const { app, lines, errors } = newApp();
-  const context = createExecutionContext();
-  const answer = await app.fetch(
-    request,
-    { ...databases(), ASSETS: env.ASSETS, ...OPERATOR_SECRETS, ...bindings },
-    context,
-  );
-  const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
-  await waitOnExecutionContext(context); // otherwise, a late write would reach the database of the next test file
-  return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
-}
-async function expectUnavailable(request: Request) {
-  const { status, text, headers, line } = await ask(request);
-  expect({ status, text }).toEqual(UNAVAILABLE);
+const bindings = { OPERATOR_ONLY: '1' };
+function expectUnavailable(answer: Awaited<ReturnType<typeof call>>) {
+  const { headers, errors } = answer;
+  expect(answerOf(answer)).toEqual(UNAVAILABLE);
   expect([headers.get('Retry-After'), headers.get('Error-Code')]).toEqual(['10', 'unavailable']);
   expect(headers.get('WWW-Authenticate')).toBeNull();
   expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
-  expect(line).toMatchObject({
-    status: 503,
-    d1: { round_trips: 0 },
-    error: expect.stringContaining('OPERATOR_ONLY is 1'),
-  });
+  const error = expect.stringContaining('OPERATOR_ONLY is 1');
+  expect(errors).toMatchObject([{ status: 503, d1: { round_trips: 0 }, error }]);
 }
 
 eachOf(describe, ROUTES)('while OPERATOR_ONLY is 1, the response to $name', (route) => {
   test('is 503 without a query for every caller except the operator', async () => {
     const before = await dumpAll();
-    for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));
+    for (const headers of Object.values(others)) expectUnavailable(await ask(route, business, { headers, bindings }));
     expect(await dumpAll()).toBe(before);
   });
 
   test.each(OPERATOR_ROLES)('is unchanged for an operator key with the role %s', async (role) => {
-    const own = await newBusiness();
-    const request = () =>
-      new Request(BASE + route.path(own), {
-        method: route.method,
-        headers: { ...route.headers, Authorization: `Bearer ${OPERATOR[role]}` },
-        ...(route.body === undefined ? {} : { body: JSON.stringify(route.body) }),
-      });
-    expect((await ask(request())).status).toBe(may(OPERATORS[role], route.operation) ? (route.granted ?? 200) : 403);
+    const { status } = await ask(route, await newBusiness(), { as: OPERATOR[role], bindings });
+    expect(status).toBe(may(OPERATORS[role], route.operation) ? (route.granted ?? 200) : 403);
   });
 });
 
 test('while OPERATOR_ONLY is 1, a request to redeem a console link’s code gets 503 and does not spend the code', async () => {
-  const code = await newCode(business);
-  const redeem = (body: string) => new Request(`${BASE}/api/v1/session`, { method: 'POST', body });
-  for (const body of [JSON.stringify({ code }), '', '{}', JSON.stringify({ code: 'x'.repeat(34) })])
-    await expectUnavailable(redeem(body));
-  expect((await ask(redeem(JSON.stringify({ code })), {})).status).toBe(200);
+  const body = { code: await newCode(business) };
+  for (const sent of [body, '', '{}', { code: 'x'.repeat(34) }])
+    expectUnavailable(await call('POST', '/api/v1/session', { body: sent, bindings }));
+  expect((await call('POST', '/api/v1/session', { body })).status).toBe(200);
 });
 
 test('while OPERATOR_ONLY is 1, public routes, preflights, unknown paths and other methods respond as usual', async () => {
-  for (const route of PUBLIC) {
-    const [method = '', path = ''] = route.split(' ');
-    expect((await ask(new Request(BASE + path, { method }))).status, route).toBe(200);
+  const requests = PUBLIC.map((route): [status: number, on: string] => [200, route]);
+  requests.push([204, `OPTIONS ${business.usage}`], [404, 'GET /api/v1/nowhere'], [405, `PROPFIND ${business.usage}`]);
+  for (const [status, on] of requests) {
+    const [method = '', path = ''] = on.split(' ');
+    expect((await call(method, path, { bindings })).status, on).toBe(status);
   }
-  const statuses = [];
-  for (const [method, path] of [
-    ['OPTIONS', business.usage],
-    ['GET', '/api/v1/nowhere'],
-    ['PROPFIND', business.usage],
-  ] as const)
-    statuses.push((await ask(new Request(BASE + path, { method }))).status);
-  expect(statuses).toEqual([204, 404, 405]);
 });
 
 test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])(
   'OPERATOR_ONLY has no effect if it is %j',
   async (value) => {
     const [route] = ROUTES as [AnyRoute];
-    const expected = {
-      ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
-      ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
-      ...{ 'a token from an unregistered page': 403, 'an inactive business’s token': 401 },
-      // The status is 422 if the path is routed to the token's database, because the path names another business. Otherwise, it is 401.
-      ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
-      'an unbound database’s key': 401,
-      ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'an API key in another header': 401 },
-    };
-    const bindings = value === undefined ? {} : { OPERATOR_ONLY: value };
-    const statuses = [];
-    for (const [name, headers] of Object.entries(others))
-      statuses.push([name, (await ask(requestOf(route, headers), bindings)).status]);
-    expect(Object.fromEntries(statuses)).toEqual(expected);
-    const code = await newCode(business);
-    const redeem = new Request(`${BASE}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) });
-    expect((await ask(redeem, bindings)).status).toBe(200);
+    const statusOf = async (headers: Headers) =>
+      (await ask(route, business, { headers, bindings: { OPERATOR_ONLY: value } })).status;
+    for (const name of ['an API key', 'a session key', 'a token'])
+      expect(await statusOf(others[name] ?? {}), name).toBe(200);
+    expect(await statusOf({})).toBe(401);
   },
 );
