@@ -181,13 +181,14 @@ test('docs/api.md, "Basics", lists every operation with the callers that it acce
 });
 
 test('docs/operating.md, "Administration", lists every command (npm run generate)', async () => {
-  const rows = (word: string) => new RegExp(`^\\| \`${word}\` \\| (.*) \\|.*\\|$`, 'gm');
   const table = Object.keys(COMMANDS).reduce((text, usage) => {
     const [word = '', ...rest] = usage.split(' ');
-    const listed = [...text.matchAll(rows(word))];
-    if (listed.some(([, all = '']) => new RegExp(`\`${rest.join(' ')}[ \`]`).test(all))) return text;
-    const [last = `| \`${word}\` | |`, all = ''] = listed.at(-1) ?? [];
-    return text.replace(last, last.replace(all, `${all}, \`${rest.join(' ')}\``));
+    const row = new RegExp(`(?<=^\\| \`${word}\` \\| )(.*)(?= \\|.*\\|$)`, 'm');
+    if (!row.test(text)) throw new Error(`docs/operating.md, "Administration": a row for ${word}`);
+    const followed = `\`${rest.join(' ')}`;
+    return text.replace(row, (listed) =>
+      /[ `]/.test(listed.split(followed)[1]?.[0] ?? '') ? listed : `${listed}, ${followed}\``,
+    );
   }, operating);
   await expect(table).toMatchFileSnapshot('../../docs/operating.md');
 });

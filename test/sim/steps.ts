@@ -274,7 +274,7 @@ const KINDS: Record<string, Kind> = {
   ...Object.fromEntries(
     READS.map(([operation, path]): [string, Kind] => {
       const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
-      const who = may('full', operation) ? OWNERS : OPERATORS;
+      const who = may('token', operation) ? ANYONE : may('full', operation) ? OWNERS : OPERATORS;
       return [operation, { weight: 15, isOneBatch: true, who, make: () => ({ on }) }];
     }),
   ),
