@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
 import { inject } from 'vitest';
-import { startService } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { launch, listen } from './chromium.ts';
 import type {} from './owners.ts'; // for the types of the provided values
@@ -14,17 +13,13 @@ const USER = 7;
 // Resolves names under .example to this machine, so tests can visit subdomains.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** A response as a page's script receives it. It is either readable or a failure whose cause the script cannot see. */
-export type Received = { status: number; body: unknown } | { failure: string };
+/** A response that a page's script can read. */
+type Received = { status: number; body: unknown };
 
 const PAGE = `<!doctype html><title>page</title><script>
   async function ask(url, init) {
-    try {
-      const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(10000) });
-      return { status: answer.status, body: await answer.json() };
-    } catch (error) {
-      return { failure: error.name };
-    }
+    const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(10000) });
+    return { status: answer.status, body: await answer.json() };
   }
 </script>`;
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' };
@@ -37,20 +32,14 @@ const PAGES: Record<string, string> = {
   '/sandboxed-same-origin': '<!doctype html><iframe sandbox="allow-scripts allow-same-origin" src="/"></iframe>',
   '/srcdoc': `<!doctype html><iframe srcdoc="${escaped}"></iframe>`,
   '/data': `<!doctype html><iframe src="data:text/html,${encodeURIComponent(PAGE)}"></iframe>`,
-  '/no-referrer': `<!doctype html><meta name="referrer" content="no-referrer">${PAGE}`,
 };
 const servePages: RequestListener = ({ url = '' }, answer) => {
   const page = PAGES[url];
   answer.writeHead(page === undefined ? 404 : 200, HTML).end(page);
 };
 
-/** A request that passed through the proxy, and the status of its response. */
-type Passed = {
-  method: string;
-  path: string;
-  headers: Record<string, string | string[] | undefined>;
-  status?: number | undefined;
-};
+/** A request that passed through the proxy. */
+type Passed = { method: string; path: string; headers: Record<string, string | string[] | undefined> };
 
 /** Starts a proxy that forwards requests unchanged, including the Host header, and records them. */
 export async function startProxy(service: string, closing: (() => unknown)[]) {
@@ -59,10 +48,8 @@ export async function startProxy(service: string, closing: (() => unknown)[]) {
   const { port, stop } = await listen((incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
     if (path === OWN_PAGE) return void outgoing.writeHead(200, HTML).end(PAGE);
-    const record: Passed = { method, path, headers };
-    passed.push(record);
+    passed.push({ method, path, headers });
     const onward = request(service + path, { method, headers, agent }, (answer) => {
-      record.status = answer.statusCode;
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
     });
@@ -70,17 +57,7 @@ export async function startProxy(service: string, closing: (() => unknown)[]) {
     incoming.pipe(onward);
   });
   closing.push(stop, () => agent.destroy());
-  /** Returns the recorded requests to a path, as method and response status. */
-  const exchanges = (path: string) =>
-    passed.filter((call) => call.path.startsWith(path)).map(({ method, status }) => `${method} ${status}`);
-  return { passed, exchanges, origin: `http://localhost:${port}` };
-}
-
-/** Starts the service on the database in `state`, behind a recording proxy. */
-export async function startRecorded(state: string, closing: (() => unknown)[]) {
-  const { url, stop } = await startService(state);
-  closing.push(() => stop());
-  return { ...(await startProxy(url, closing)), url };
+  return { passed, origin: `http://localhost:${port}` };
 }
 
 /** Opens the fixture. Appends the functions that close it to `closing`. */
@@ -91,7 +68,7 @@ export async function openWorld(closing: (() => unknown)[]) {
   writeFileSync(file, PAGE);
 
   const { url, operatorKey } = inject('owners');
-  const { origin: service, passed, exchanges } = await startProxy(url, closing);
+  const { origin: service, passed } = await startProxy(url, closing);
   const browser = await launch(FLAGS);
   closing.push(() => browser.close());
 
@@ -134,7 +111,6 @@ export async function openWorld(closing: (() => unknown)[]) {
     ports,
     service,
     passed,
-    exchanges,
     manage,
     operate,
     newBusiness,
@@ -145,7 +121,7 @@ export async function openWorld(closing: (() => unknown)[]) {
 /** Returns the only frame in a page. */
 export const frameIn = (page: Page): Frame => page.mainFrame().childFrames()[0] as Frame;
 
-export type Init = { method?: string; headers?: Record<string, string>; body?: string; credentials?: 'include' };
+type Init = { method?: string; headers?: Record<string, string>; body?: string };
 
 /** Sends a request from the script of a page or frame. */
 export function ask(page: Page | Frame, url: string, credential: string, init: Init = {}): Promise<Received> {
