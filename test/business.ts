@@ -1,5 +1,5 @@
 // What the tests of the Worker, the rules and the pages say about a business if it does not matter to them.
-import type { ListedBusiness } from '../src/business/description.ts';
+import type { Limits, ListedBusiness } from '../src/business/description.ts';
 import type { BusinessRow } from '../src/db/schema.ts';
 
 type Named = 'id' | 'user_id' | 'name' | 'token' | 'created_at' | 'updated_at';
@@ -25,4 +25,11 @@ export const listedBusiness = (
   refused_origins: 0,
   refused_by_limit: 0,
   ...fields,
+});
+
+/** The limits in a response: by default none, and alerts at 80% and 100%. */
+export const limitsWith = (given: Partial<NonNullable<Limits>>): NonNullable<Limits> => ({
+  ...{ daily: null, monthly: null, billing_day: 1, next_billing_day: null, from: null, overage: 0 },
+  ...{ page_overage: false, alert_at: [80, 100], today: null, month: null, remaining: 0 },
+  ...{ day_ends: null, month_starts: null, month_ends: null, ...given },
 });

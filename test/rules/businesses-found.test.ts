@@ -1,15 +1,13 @@
-// The list of businesses in the console: searching, sorting, growth, and joining its pages.
-import { domainToUnicode } from 'node:url';
+// The list of businesses in the console: searching, sorting, and joining its pages.
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays } from '../../src/core/time.ts';
 import { filterOf, matchesFilter } from '../../src/page/owner/list/attention.ts';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
-import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
 import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
-import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
+import { ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
-import { listedBusiness } from '../business.ts';
+import { limitsWith, listedBusiness } from '../business.ts';
 
 /** Returns the 56 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>
@@ -19,26 +17,6 @@ const days = (...counts: number[]) =>
   }));
 const business = (id: number, name: string, more: Partial<ListedBusiness> = {}) =>
   listedBusiness({ id, name, main_domain: `shop-${id}.example`, used: days(), ...more });
-
-/** Returns a generator of pseudorandom numbers, the same in each run. */
-function* noise(seed: number) {
-  for (let state = seed; ; ) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state / 2 ** 32;
-  }
-}
-const LETTERS = Array.from('aAäÄáeEéÉèoOöÖøuUüÜzZžŁlsßñÑ');
-function randomBusinesses(count: number): ListedBusiness[] {
-  const random = noise(42);
-  const next = (below: number) => Math.floor((random.next().value ?? 0) * below);
-  const word = () => Array.from({ length: 2 + next(6) }, () => LETTERS[next(LETTERS.length)]).join('');
-  return Array.from({ length: count }, (_, index) =>
-    business(index + 1, [word(), word(), `${next(20)}`].slice(0, 1 + next(3)).join(' '), {
-      used: days(...Array.from({ length: 30 }, () => next(3))),
-      updated_at: `2026-02-0${1 + next(9)}T00:00:00.000Z`,
-    }),
-  );
-}
 
 describe('a search', () => {
   const many = [
@@ -50,10 +28,8 @@ describe('a search', () => {
   ];
   test.each([
     ['cafe zurich', [1]],
-    ['  CAFÉ   ZÜRICH ', [1]],
     ['Cafe\u0301', [1, 44]],
     ['grosse backerei', [2]],
-    ['GROẞE', [2]],
     ['soren lukasz', [3]],
     ['zürich', [1, 3]],
     ['xn--zrich', [3]],
@@ -61,9 +37,7 @@ describe('a search', () => {
     ['44', [44]],
     ['1 4', [12]],
     ['2 4', []],
-    ['4', [12]],
     ['12 shop', [12]],
-    ['cafe nowhere', []],
     ['.*', []],
     [' ', [1, 2, 3, 12, 44]],
   ])('for %j finds the businesses %j', (wanted, ids) => {
@@ -73,9 +47,7 @@ describe('a search', () => {
   test.each([
     ['tulip', 'tulip'],
     ['tulpi', 'tulip'],
-    ['tuilip', 'tulip'],
     ['tlip', 'tulip'],
-    ['xulip sho', 'tulip'],
     ['tupil', null],
     ['tul', 'tulip'],
     ['txl', null],
@@ -88,55 +60,17 @@ describe('a search', () => {
       expect(found.map((one) => one.name.split(' ')[0]?.toLowerCase())).toEqual(name === null ? [] : [name]);
     },
   );
-
-  test('finds each of 200 businesses by the words of its name, in any order and case, and without accents', {
-    tags: 'slow',
-  }, () => {
-    const all = indexBusinesses(randomBusinesses(200));
-    for (const { business } of all) {
-      const plain = business.name.normalize('NFD').replace(/\p{M}/gu, '');
-      for (const wanted of [business.name, plain, business.name.split(' ').reverse().join(' ').toUpperCase()]) {
-        expect(searchBusinesses(all, wanted)).toContain(business);
-      }
-    }
-  });
 });
 
 test.each([
-  'xn--zrich-kva.example',
-  'xn--mnchen-3ya.example',
-  'www.xn--bcher-kva.xn--p1ai',
-  'xn--fiqs8s.example',
-  'xn--nxasmq6b.example',
-  'xn--80akhbyknj4f',
-  'plain.example',
-])('%s is displayed in Unicode as Node decodes it', (domain) => {
-  expect(unicodeDomain(domain)).toBe(domainToUnicode(domain));
-});
-test.each(['xn--', 'xn--é.example', 'xn--a-.example', 'xn--99999999.example'])(
-  'the invalid hostname %s is displayed unchanged',
-  (domain) => {
-    expect(unicodeDomain(domain)).toBe(domain);
-  },
-);
-
-describe('growth', () => {
-  const four = (count: number) => Array.from({ length: 28 }, () => count);
-  test('compares the last 27 full days with the days 28 earlier, and never counts today', () => {
-    const { now, before } = growthOf(days(...four(2).with(27, 700), ...four(3).with(27, 5000)));
-    expect([now.from, now.to, now.total, now.days.length]).toEqual(['2026-03-03', '2026-03-29', 81, 27]);
-    expect([before.from, before.to, before.total]).toEqual(['2026-02-03', '2026-03-01', 54]);
-  });
-  test('is lowest without a comparison', () => {
-    const of = (total: number) => ({ from: '', to: '', days: [], total });
-    const ranks = [
-      [6, 3],
-      [3, 3],
-      [0, 3],
-      [3, 0],
-    ].map(([now = 0, before = 0]) => growthRank({ now: of(now), before: of(before) }));
-    expect(ranks).toEqual([2, 1, 0, -1]);
-  });
+  ['www.xn--bcher-kva.xn--p1ai', 'www.bücher.рф'],
+  ['xn--fiqs8s.example', '中国.example'],
+  ['plain.example', 'plain.example'],
+  ['xn--', 'xn--'],
+  ['xn--a-.example', 'xn--a-.example'],
+  ['xn--99999999.example', 'xn--99999999.example'],
+])('the domain %s is displayed as %s', (domain, shown) => {
+  expect(unicodeDomain(domain)).toBe(shown);
 });
 
 describe('the sort order', () => {
@@ -160,12 +94,6 @@ describe('the sort order', () => {
     expect(ids(ordered(list, 'growth'))).toEqual([3, 2, 1, 4, 5]);
     expect(ids(ordered(list, 'changed'))).toEqual([3, 1, 2, 4, 5]);
   });
-  test('of 200 businesses does not depend on the order of the input', () => {
-    const list = randomBusinesses(200);
-    for (const order of ORDERS) {
-      expect(ids(ordered(list.toReversed(), order))).toEqual(ids(ordered(list, order)));
-    }
-  });
   test('falls back to what needs attention for an unknown order in the URL', () => {
     expect(['uses', 'growth', 'changed', 'name', 'NAME', '', null].map(orderOf)).toEqual([
       ...['uses', 'growth', 'changed', 'name', 'attention', 'attention', 'attention'],
@@ -174,18 +102,7 @@ describe('the sort order', () => {
 });
 
 describe('what needs attention', () => {
-  const limits = (month: number) => ({
-    ...{
-      daily: null,
-      monthly: 100,
-      billing_day: 1,
-      next_billing_day: null,
-      from: null,
-      overage: 0,
-      page_overage: false,
-    },
-    ...{ alert_at: [80, 100], today: null, month, remaining: 0, day_ends: null, month_starts: null, month_ends: null },
-  });
+  const limits = (month: number) => limitsWith({ monthly: 100, month });
   const list = [
     business(1, 'Quiet'),
     business(2, 'Below', { limits: limits(79) }),

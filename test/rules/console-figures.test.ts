@@ -7,7 +7,6 @@ import { growthOf } from '../../src/page/owner/list/growth.ts';
 import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { daysOf, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
-import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { billingMonth } from '../../src/page/owner/usage/periods.ts';
 import { CHOICE_NAMES, COMPARISONS, comparedDays, shownBy } from '../../src/page/owner/usage/ranges.ts';
 import { comparedParts } from '../../src/page/owner/usage/source-rows.ts';
@@ -25,7 +24,6 @@ type Case = {
   billingDay: number;
   count: (day: number) => number;
   query: string;
-  below: (most: number) => number;
 };
 
 /** Returns 200 histories: old and new businesses, busy and quiet ones, with a random choice of days. */
@@ -48,7 +46,7 @@ function cases(): Case[] {
     const [from, length] = [today - below(80), below(60)];
     const query =
       name === null ? `from=${textOf(from)}&to=${textOf(Math.min(from + length, today + 2))}` : `range=${name}`;
-    return { today, billingDay: 1 + below(28), count: (day) => counts.get(day) ?? 0, query, below };
+    return { today, billingDay: 1 + below(28), count: (day) => counts.get(day) ?? 0, query };
   });
 }
 
@@ -216,31 +214,5 @@ describe('200 histories', { tags: 'slow' }, () => {
       expect([summary.total, summary.earlier]).toEqual([growth.now.total, growth.before.total]);
       expect(growth.now.days.at(-1)?.date).toBe(textOf(today - 1));
     }
-  });
-
-  test('have the forecast that the oracle extrapolates, at seven times of day', () => {
-    const seen = { reaching: 0, below: 0, reached: 0 };
-    for (const { today, count, below } of cases()) {
-      let week = 0;
-      for (let back = 1; back <= 7; back++) week += count(today - back);
-      const used = below(1000);
-      const month = { limit: 1 + below(2000), used, ends: (today + 1 + below(31)) * DAY };
-      const { from, to } = paceDays(textOf(today));
-      for (const time of [0, 1, 3_600_000, 6.5 * 3_600_000, DAY / 2, DAY - 3_600_000, DAY - 1]) {
-        const now = today * DAY + time;
-        const pace = paceOf(month, read(count, from, to), now) as Pace;
-        const expected = used + ((week / 7) * (month.ends - now)) / DAY;
-        seen[pace.is] += 1;
-        if (used >= month.limit) expect(pace).toEqual({ is: 'reached' });
-        else if (pace.is === 'reaching') {
-          expect(expected).toBeGreaterThan(month.limit - 1e-6);
-          expect(used + ((week / 7) * (pace.at - now)) / DAY).toBeCloseTo(month.limit, 5);
-        } else {
-          expect(expected).toBeLessThanOrEqual(month.limit + 1e-6);
-          expect(pace).toEqual({ is: 'below', expected: expect.closeTo(expected, 5) });
-        }
-      }
-    }
-    expect(Object.entries(seen).filter(([, times]) => times < 50)).toEqual([]);
   });
 });

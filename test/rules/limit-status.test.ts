@@ -2,36 +2,14 @@
 import { expect, test } from 'vitest';
 import type { Limits } from '../../src/business/description.ts';
 import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
+import { limitsWith } from '../business.ts';
 
 /** Returns a daily and a monthly limit, each with the uses that count towards it. */
-const limits = (
-  daily: number | null,
-  today: number,
-  monthly: number | null,
-  month: number,
-  alert_at = [80, 100],
-): Limits => ({
-  daily,
-  monthly,
-  billing_day: 1,
-  next_billing_day: null,
-  from: null,
-  overage: 0,
-  page_overage: false,
-  alert_at,
-  today: daily === null ? null : today,
-  month: monthly === null ? null : month,
-  remaining: 0,
-  day_ends: daily === null ? null : '2026-11-23T00:00:00.000000Z',
-  month_starts: monthly === null ? null : '2026-11-01T00:00:00.000000Z',
-  month_ends: monthly === null ? null : '2026-12-01T00:00:00.000000Z',
-});
+const limits = (daily: number | null, today: number, monthly: number | null, month: number, alert_at = [80, 100]) =>
+  limitsWith({ daily, today, monthly, month, alert_at });
 /** Returns a monthly limit beyond which uses of pages count, too. */
-const paged = (overage: number, monthly: number, month: number): Limits => ({
-  ...(limits(null, 0, monthly, month) as NonNullable<Limits>),
-  overage,
-  page_overage: true,
-});
+const paged = (overage: number, monthly: number, month: number) =>
+  limitsWith({ monthly, month, overage, page_overage: true });
 
 test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['without limits', null, null],
@@ -39,15 +17,12 @@ test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['at 80% of a limit', limits(null, 0, 1000, 800), { level: 'near', share: 80, words: '80% of monthly limit' }],
   ['just below a limit, whose percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', share: 99, words: '99% of daily limit' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
-  ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', share: 100, words: 'Limit reached' }],
-  ['below the first threshold', limits(null, 0, 1000, 499, [50, 80]), { level: null, share: 49, words: '49% of monthly limit' }],
   ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', share: 50, words: '50% of monthly limit' }],
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', share: 100, words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
   ['beyond a limit, while uses of pages still count', paged(5, 1000, 1004), { level: 'near', share: 100, words: 'Over limit' }],
   ['beyond a limit, whose overage is used up', paged(5, 1000, 1005), { level: 'full', share: 100, words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', share: 100, words: 'Limit reached' }],
-  ['nearer to its daily limit', limits(100, 90, 1000, 850), { level: 'near', share: 90, words: '90% of daily limit' }],
   ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', share: 90, words: '90% of monthly limit' }],
   ['equally near to both limits, of which the monthly one is shown', limits(100, 90, 1000, 900), { level: 'near', share: 90, words: '90% of monthly limit' }],
 ])('the limit status is right for a business %s', (_, given, status) => {
