@@ -14,82 +14,35 @@ const MAX_SHOWN = 20;
 
 /** What hosts are made of. `*` is a wildcard in a site, and both parsers take it for a letter, so it does not occur. */
 const PARTS = {
-  joiners: [
-    ...['\u200c', '\u200d', '\u200c', '\u200d', 'e', '0', '-', '.', '\u0628', '\u0627', '\u0647', '\u06cc', '\u064b'],
-    ...['\u0915', '\u094d', '\u0dc1', '\u0dca', '\u0dbb', '\u1820', '\u0903', '\u0301', '\u0eba', '\u{10a3f}'],
-  ],
-  hyphens: ['-', '-', '--', 'xn--', 'a', 'b1', '_', '\u00fc', '.', 'shop', 'xn--bcher-kva'],
-  'mixed scripts': [
-    ...[
-      'a',
-      'Z',
-      '\u00df',
-      'I\u0307',
-      '\u0131',
-      '\u0455',
-      '\u0414',
-      '\u03c2',
-      '\u03a3',
-      '\u05d0',
-      '\u0628',
-      '\u0940',
-      '.',
-    ],
-    ...[
-      '\u4f8b',
-      '\u3042',
-      '\u30fc',
-      '\u1100',
-      '\u1161',
-      '\u11a8',
-      '\uac00',
-      '\u0939',
-      '\u0e01',
-      '\u{1f600}',
-      '\ufe0f',
-    ],
-    ...['e\u0301', '\u1e9e', '\ufb03', '\u212a', '\u0345', '\u{1d41e}', '\u2f86', '\u0338', '\u00ad', '\u{10d4a}'],
-  ],
-  digits: ['0', '1', '9', '\u0661', '\u0967', '\uff11', '\u00b2', '\u2460', '\u{1d7d8}', 'a', '-', '.', '\u06f4'],
-  'IP notations': [
-    ...['127', '0', '1', '255', '256', '0x7f', '0X1', '0177', '08', '4294967295', '.', '.', '.', '::1', '[', ']', ':'],
-    ...['[::1]', '[::ffff:127.0.0.1]', '[2001:db8::7]', '[1:0::]', '%lo', '\uff11', 'a'],
-  ],
-  dots: ['.', '.', '\u3002', '\uff0e', '\uff61', '\u2024', '\u2488', 'a', 'shop', 'example', '1', '\u00fc'],
-  'percent signs': ['%', '%41', '%2e', '%2E', '%c3%bc', '%00', '%25', '%ff', '%e2%80%8c', '%2f', 'a', 'b', '.', 'shop'],
+  joiners:
+    '\u200c \u200d \u200c \u200d e 0 - . \u0628 \u0627 \u0647 \u06cc \u064b \u0915 \u094d \u0dc1 \u0dca \u0dbb \u1820 ' +
+    '\u0903 \u0301 \u0eba \u{10a3f}',
+  hyphens: '- - -- xn-- a b1 _ \u00fc . shop xn--bcher-kva',
+  'mixed scripts':
+    'a Z \u00df I\u0307 \u0131 \u0455 \u0414 \u03c2 \u03a3 \u05d0 \u0628 \u0940 . \u4f8b \u3042 \u30fc \u1100 \u1161 \u11a8 \uac00 \u0939 ' +
+    '\u0e01 \u{1f600} \ufe0f e\u0301 \u1e9e \ufb03 \u212a \u0345 \u{1d41e} \u2f86 \u0338 \u00ad \u{10d4a}',
+  digits: '0 1 9 \u0661 \u0967 \uff11 \u00b2 \u2460 \u{1d7d8} a - . \u06f4',
+  'IP notations':
+    '127 0 1 255 256 0x7f 0X1 0177 08 4294967295 . . . ::1 [ ] : [::1] [::ffff:127.0.0.1] [2001:db8::7] [1:0::] %lo \uff11 a',
+  dots: '. . \u3002 \uff0e \uff61 \u2024 \u2488 a shop example 1 \u00fc',
+  'percent signs': '% %41 %2e %2E %c3%bc %00 %25 %ff %e2%80%8c %2f a b . shop',
 };
-const KINDS = { ...PARTS, everything: Object.values(PARTS).flat() };
-
-/** Why a host is refused although browsers load it: they do not send it as it was written, or no DNS name is such. */
-const REASONS = [
-  'must not contain a backslash, % or spaces in its host',
-  'must not contain invisible or full-width characters in its host',
-  'must not have a host that ends with a dot',
-  'must have a host of at most 253 characters, in labels of 1 to 63 letters, digits, - or _, such as example.com',
-  'must write an IP address in standard notation, such as …',
-  'must have a port from 1 to 65535',
-];
+const KINDS = { ...PARTS, everything: Object.values(PARTS).join(' ') };
 
 test.each(Object.entries(KINDS))('Node and whatwg-url agree with every host that is accepted: %s', (_, parts) => {
   const random = new Random(51);
   const wrong: string[] = [];
-  const refused = new Map<string, string>();
   let accepted = 0;
   for (let count = 0; count < HOSTS; count++) {
-    const host = Array.from({ length: 1 + random.int(7) }, () => random.pick(parts)).join('');
+    const host = Array.from({ length: 1 + random.int(7) }, () => random.pick(parts.split(' '))).join('');
     const text = `https://${host}${random.pick(['', '.example', '.com:8443'])}`;
-    const { site, problem } = canonicalSite(text);
+    const { site } = canonicalSite(text);
+    if (site === undefined) continue;
+    accepted += 1;
     // Node's parser does not compose some Hangul, so the rule does.
     const origins = [URL.parse(text.normalize('NFC'))?.origin, whatwg.URL.parse(text)?.origin];
-    if (site === undefined) {
-      if (origins[0] !== undefined && origins[0] === origins[1])
-        refused.set(problem.replace(/(such as )http.*/, '$1…'), legible(text));
-    } else {
-      accepted += 1;
-      if (origins.some((origin) => origin !== site)) wrong.push(`${legible(text)}: ${site}, not ${origins}`);
-    }
+    if (origins.some((origin) => origin !== site)) wrong.push(`${legible(text)}: ${site}, not ${origins}`);
   }
   expect([wrong.length, wrong.slice(0, MAX_SHOWN)]).toEqual([0, []]);
-  expect([...refused].filter(([reason]) => !REASONS.includes(reason))).toEqual([]);
   expect(accepted).toBeGreaterThan(HOSTS / 100);
 });

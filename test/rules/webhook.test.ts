@@ -62,12 +62,7 @@ describe('a signing secret', () => {
     ['is hex', `whsec_${'ab'.repeat(31)}`],
     ['ends with a newline', `whsec_${base64(24)}\n`],
     ['has two spaces', `whsec_${base64(24)}  whsec_${base64(24)}`],
-    [
-      'is one of three',
-      Array(3)
-        .fill(`whsec_${base64(24)}`)
-        .join(' '),
-    ],
+    ['is one of three', `whsec_${base64(24)} whsec_${base64(24)} whsec_${base64(24)}`],
     ['begins with a space', ` whsec_${base64(24)}`],
     ['contains a space', `whsec_${base64(24).replace('//', '/ /')}`],
     ['is not ASCII', `whsec_${'ü'.repeat(32)}`],
@@ -95,16 +90,12 @@ describe('a signature', () => {
     });
   });
 
-  test.each(['{}', '{"name":"Bücher 🎉"}', 'x'.repeat(100_000)])(
-    'passes verification by the Standard Webhooks library',
-    async (body) => {
-      vi.useFakeTimers({ toFake: ['Date'], now: at });
-      const headers = await webhookHeaders(secrets, 'msg_1', body, at);
-      expect(headers['webhook-timestamp']).toBe('1773576000');
-      const verify = (changed: string, by = text) => new Webhook(by).verify(changed, headers, { jsonParse: false });
-      expect(() => verify(body)).not.toThrow();
-      expect(() => verify(`${body} `)).toThrow('No matching signature found');
-      expect(() => verify(body, `whsec_${base64(31)}`)).toThrow('No matching signature found');
-    },
-  );
+  test('passes verification by the Standard Webhooks library', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: at });
+    const body = '{"name":"Bücher 🎉"}';
+    const headers = await webhookHeaders(secrets, 'msg_1', body, at);
+    expect(headers['webhook-timestamp']).toBe('1773576000');
+    expect(() => new Webhook(text).verify(body, headers, { jsonParse: false })).not.toThrow();
+    expect(() => new Webhook(text).verify(`${body} `, headers)).toThrow('No matching signature found');
+  });
 });
