@@ -24,7 +24,7 @@ type Props = {
   next: () => HTMLElement | null | undefined;
 };
 
-export function Creation({ role, today, listing: { businesses, extent }, create, ...closing }: Props) {
+export function Creation({ role, today, listing: { businesses, readAt }, create, ...closing }: Props) {
   const [name, setName] = useState('');
   const [business, setBusiness] = useState('');
   const [expires_on, setExpiry] = useState(addDays(today, DEFAULT_DAYS));
@@ -70,12 +70,7 @@ export function Creation({ role, today, listing: { businesses, extent }, create,
             </option>
           ))}
         </select>
-        {extent !== 'all' && (
-          <p class="note">
-            {number(businesses.length)} businesses are loaded. To choose another one, load more in the list of
-            businesses.
-          </p>
-        )}
+        {readAt === null && <p class="note">{number(businesses.length)} businesses are loaded so far.</p>}
         <label for="key-expiry">Last day (UTC)</label>
         <input
           id="key-expiry"

@@ -1,5 +1,4 @@
 // The table of businesses, with warnings, growth, and 30 days of uses.
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
@@ -9,41 +8,14 @@ import { type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
-const SETTLED_AFTER_MS = 500;
-
 type Props = {
   businesses: readonly ListedBusiness[];
   order: Order;
-  /** The messages above the list. When they change, every row moves. */
-  above: string;
   onOpen: (business: ListedBusiness) => void;
 };
 
-export function BusinessList({ businesses, order, above, onOpen }: Props) {
+export function BusinessList({ businesses, order, onOpen }: Props) {
   const sorted = (by: Order, direction: 'ascending' | 'descending') => (by === order ? direction : undefined);
-  /** Each row's position, and the time when it moved there. */
-  const positions = useRef<Map<number, { position: string; since: number }> | null>(null);
-  useLayoutEffect(() => {
-    const before = positions.current;
-    const now = performance.now();
-    positions.current = new Map(
-      businesses.map(({ id }, index) => {
-        const last = before?.get(id);
-        const position = `${index} ${above}`;
-        if (last?.position === position) return [id, last];
-        return [id, { position, since: before === null ? Number.NEGATIVE_INFINITY : now }];
-      }),
-    );
-  }, [businesses, above]);
-
-  function press(event: MouseEvent, business: ListedBusiness): void {
-    // Ignores a click on a row that has just moved, because the click was meant for another row. A key press (detail 0) always opens the
-    // focused link.
-    const since = positions.current?.get(business.id)?.since ?? Number.NEGATIVE_INFINITY;
-    if (event.detail > 0 && performance.now() - since < SETTLED_AFTER_MS) event.preventDefault();
-    else if (!event.ctrlKey && !event.metaKey && !event.shiftKey) onOpen(business);
-  }
-
   return (
     <table class="card list" aria-label="Businesses" {...AS.table}>
       <thead {...AS.rows}>
@@ -68,7 +40,7 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
             key={business.id}
             business={business}
             showsChange={order === 'changed'}
-            press={(event) => press(event, business)}
+            onOpen={() => onOpen(business)}
           />
         ))}
       </tbody>
@@ -76,13 +48,18 @@ export function BusinessList({ businesses, order, above, onOpen }: Props) {
   );
 }
 
-type RowProps = { business: ListedBusiness; showsChange: boolean; press: (event: MouseEvent) => void };
+type RowProps = { business: ListedBusiness; showsChange: boolean; onOpen: () => void };
 
-function Row({ business, showsChange, press }: RowProps) {
+function Row({ business, showsChange, onOpen }: RowProps) {
   const { id, name, main_domain, status, limits, refused_origins: refused, updated_at, used } = business;
   const limit = limitStatusOf(limits);
   const growth = growthOf(used);
   const { total } = growth.now;
+  function press(event: MouseEvent): void {
+    if (event.detail > 1)
+      event.preventDefault(); // a double click on “Show more” puts a row under the pointer
+    else onOpen();
+  }
   return (
     <tr class="row" {...AS.row}>
       <th class="named" {...AS.name}>

@@ -15,7 +15,7 @@ import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './a
 import { BusinessList } from './business-list.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
 import { growthOf } from './growth.ts';
-import { type Listing, STEP } from './listing.ts';
+import type { Listing } from './listing.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
 import { SEARCH_ID } from './search-key.ts';
 import { useListing } from './use-listing.ts';
@@ -36,8 +36,8 @@ type Props = { session: Session; query: URLSearchParams; memory: Memory };
 export function BusinessesView({ session, query, memory }: Props) {
   const { list } = memory;
   const { revision, refresh } = useRefresh();
-  const { listing, failure, busy, resume, loadMore } = useListing(session.api, list, revision);
-  const { businesses, extent, readAt } = listing;
+  const { listing, failure, busy, resume } = useListing(session.api, list, revision);
+  const { businesses, readAt } = listing;
   const href = query.size > 0 ? `${BUSINESSES}?${query}` : BUSINESSES;
   const text = query.get('q') ?? '';
   const wanted = text.trim();
@@ -50,9 +50,6 @@ export function BusinessesView({ session, query, memory }: Props) {
   );
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
-  /** The state of the search when Enter last had no effect. */
-  const [entered, setEntered] = useState('');
-  const matching = `${extent} ${matches.length} ${wanted}`;
   const view = useRef<HTMLDivElement>(null);
   const title = useRef<HTMLHeadingElement>(null);
   const total = useRef<HTMLParagraphElement>(null);
@@ -62,12 +59,8 @@ export function BusinessesView({ session, query, memory }: Props) {
   useFocusFallback(view, () => total.current);
   // If there is only one business, opens it before the list is painted, unless the hash shows that the owner returned to the list.
   const mayRedirect = location.hash === '' && businesses.length < 2;
-  const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
-  const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
-  const isIncomplete = extent === 'partial' || readAt === null;
-  const problem = failure && isIncomplete && `${failureWords(failure)} ${incompleteWords(listing)}`;
-  const hint = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
-  const more = isHidden ? null : moreWords(listing, busy);
+  const only = mayRedirect && readAt !== null ? businesses[0] : undefined;
+  const isHidden = businesses.length === 0 ? readAt === null : only !== undefined || (mayRedirect && busy);
   useLayoutEffect(() => {
     if (only !== undefined) open(only, replaceAddress);
   }, [only]);
@@ -108,12 +101,10 @@ export function BusinessesView({ session, query, memory }: Props) {
   function enter(event: Event): void {
     event.preventDefault();
     const [match, second] = matches;
-    if (wanted === '') return;
-    if (match !== undefined && second === undefined && extent === 'all') {
-      open(match, (href) => {
-        location.hash = href;
-      });
-    } else setEntered(matching);
+    if (wanted === '' || match === undefined || second !== undefined || readAt === null) return;
+    open(match, (href) => {
+      location.hash = href;
+    });
   }
   function showMore(): void {
     setShown({ href, rows: rows + ROWS, firstNew: rows });
@@ -140,7 +131,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <Refresh readAt={readAt} isBusy={busy} failure={failure} refresh={refresh} />
       </div>
       <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: resume, busy }}>
-        {problem}
+        {failure && readAt === null && `${failureWords(failure)} ${incompleteWords(listing)}`}
       </Notice>
       <div class="tools">
         <search>
@@ -181,15 +172,9 @@ export function BusinessesView({ session, query, memory }: Props) {
         </Button>
       </div>
       {!isHidden && <Filters businesses={businesses} filter={filter} query={query} />}
-      <p class="entered" role="status">
-        {hint}
-      </p>
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
         {!isHidden && businesses.length > 0 && totalWords(listing, matches)}
       </p>
-      <Notice kind="warning" action={{ label: 'Load more', press: loadMore, busy }}>
-        {more}
-      </Notice>
       {isHidden ? (
         failure === null && <Loading rows={LOADING_ROWS} />
       ) : businesses.length === 0 ? (
@@ -198,7 +183,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <div class="card empty">
           <p>
             No businesses match {wanted === '' ? 'this filter' : `“${wanted}”`}
-            {extent === 'all' ? '' : ' so far'}.
+            {readAt === null ? ' so far' : ''}.
           </p>
           <Button class="quiet" onClick={clear}>
             {filter === 'all' ? 'Clear search' : 'Show all'}
@@ -208,7 +193,6 @@ export function BusinessesView({ session, query, memory }: Props) {
         <BusinessList
           businesses={matches.slice(0, rows)}
           order={order}
-          above={[problem, hint, more].filter(Boolean).join(' ')}
           onOpen={(business) => {
             memory.opened = business;
           }}
@@ -260,29 +244,11 @@ function Filters({ businesses, filter, query }: FiltersProps) {
 const businessWords = (count: number): string => plural(count, 'business', 'businesses');
 
 /** Summarizes the list or the search result. */
-function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[]): string {
+function totalWords({ businesses, readAt }: Listing, matches: readonly ListedBusiness[]): string {
   const uses = matches.reduce((total, { used }) => total + growthOf(used).now.total, 0);
-  const first = extent === 'capped' ? 'the first ' : '';
-  const among = `${first}${businessWords(businesses.length)}${extent === 'partial' ? ' so far' : ''}`;
-  const what =
-    matches.length === businesses.length ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
+  const among = `${businessWords(businesses.length)}${readAt === null ? ' so far' : ''}`;
+  const what = matches.length === businesses.length ? among : `${number(matches.length)} of ${among}`;
   return `${what} · ${plural(uses, 'use')} in 27 full days`;
-}
-
-/** Explains why Enter opened nothing. */
-function enteredWords(count: number, extent: Listing['extent']): string | null {
-  if (count === 0) return null; // the list already shows this
-  if (count > 1) return `${businessWords(count)} match. Keep typing, or choose one.`;
-  return extent === 'partial'
-    ? 'Some businesses are still loading. Press Enter again in a moment.'
-    : 'There may be more matches among the businesses that are not loaded. Choose this one, or load more.';
-}
-
-/** Returns null unless reading has stopped at the cap or “Load more” is in progress. */
-function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string | null {
-  const count = number(businesses.length);
-  if (extent === 'capped') return `The first ${count} businesses are loaded. Search and sorting cover only these.`;
-  return extent === 'partial' && cap > STEP && busy ? `Loading more. ${count} are loaded so far.` : null;
 }
 
 /** Describes what is shown after a failure. */

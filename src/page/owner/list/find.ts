@@ -25,12 +25,6 @@ export const indexBusinesses = <B extends Named>(businesses: readonly B[]): Inde
     return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
   });
 
-/** Returns whether a text contains a word. Numbers match by prefix: 4 matches 42, but not 14. */
-const has = (text: string, word: string): boolean =>
-  /^\d/.test(word)
-    ? text.split(word).some((_, at, parts) => at > 0 && !/\d$/.test(parts.slice(0, at).join(word)))
-    : text.includes(word);
-
 /** Shorter words with a typo would match too much. */
 const MIN_TYPO_LENGTH = 4;
 
@@ -46,7 +40,7 @@ function isNear(word: string, typed: string): boolean {
   );
 }
 const isLike = (text: string, typed: string): boolean =>
-  has(text, typed) ||
+  text.includes(typed) ||
   (typed.length >= MIN_TYPO_LENGTH &&
     !/\d/.test(typed) &&
     text.split(/[^\p{L}\p{N}]+/u).some((word) => isNear(word, typed)));
@@ -54,10 +48,10 @@ const isLike = (text: string, typed: string): boolean =>
 /** Returns the businesses for which every word of `wanted` matches the name, the domain or the id. The id must match exactly. */
 export function searchBusinesses<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
   const words = folded(wanted).split(/\s+/).filter(Boolean);
-  const found = (matches: typeof has) =>
+  const found = (matches: typeof isLike) =>
     among
       .filter(({ business, text }) => words.every((word) => matches(text, word) || `${business.id}` === word))
       .map(({ business }) => business);
-  const exact = found(has);
+  const exact = found((text, word) => text.includes(word));
   return exact.length > 0 ? exact : found(isLike);
 }

@@ -11,26 +11,17 @@ const isField = (target: EventTarget | null): boolean =>
 export function useSearchKey(memory: ListMemory | null): void {
   useEffect(() => {
     if (memory === null) return;
-    let isHeld = false;
     const press = (event: KeyboardEvent) => {
       if (event.key !== '/') return;
-      // Key repeat would type into the search.
-      if (event.repeat && isHeld) event.preventDefault();
-      if (event.repeat || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
       if (isField(event.target) || document.querySelector('dialog[open]') !== null) return;
       event.preventDefault();
-      isHeld = true;
       const field = document.getElementById(SEARCH_ID);
       if (field instanceof HTMLInputElement) return field.select();
       memory.isSearching = true;
       location.hash = memory.href;
     };
-    const release = () => {
-      isHeld = false;
-    };
-    const stop = new AbortController();
-    addEventListener('keydown', press, { signal: stop.signal });
-    addEventListener('keyup', release, { signal: stop.signal });
-    return () => stop.abort();
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
   }, [memory]);
 }

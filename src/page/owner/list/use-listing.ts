@@ -4,7 +4,7 @@ import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
 import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
-import { extend, type Listing, restart, withPage } from './listing.ts';
+import { type Listing, restart, withPage } from './listing.ts';
 
 type ListingQuery = {
   listing: Listing;
@@ -13,8 +13,6 @@ type ListingQuery = {
   busy: boolean;
   /** Continues after a failure. */
   resume: () => void;
-  /** Reads beyond the cap. */
-  loadMore: () => void;
 };
 
 /** Starts with the listing in `memory`, and refreshes it whenever `revision` changes. Null only reads what is missing. */
@@ -39,5 +37,5 @@ export function useListing(api: Api, memory: ListMemory, revision: number | null
   useEffect(() => {
     void run(revision === null ? memory.listing : restart(memory.listing));
   }, [revision]);
-  return { ...state, resume: () => void run(state.listing), loadMore: () => void run(extend(state.listing)) };
+  return { ...state, resume: () => void run(state.listing) };
 }
