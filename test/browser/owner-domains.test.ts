@@ -65,21 +65,6 @@ describe('removing a domain', () => {
     expect((await business.sites()).sort()).toEqual([A, B, C]);
   });
 
-  test('is shown as done only after the service confirms it, and blocks other removals meanwhile', async () => {
-    const business = await open(A, B, C);
-    const held = await hold('DELETE');
-    await button(`Remove ${A}`).click();
-    await page.getByText('Removing…').waitFor();
-    await button(`Remove ${B}`).click({ force: true });
-    await button('Remove all domains…').click({ force: true });
-    expect(await dialog().count()).toBe(0);
-    expect(await shownSites()).toEqual([A, B, C]);
-    expect(held.calls).toBe(1);
-    held.release(continueRequest);
-    await undo(A).waitFor();
-    expect(await business.sites()).toEqual([B, C]);
-  });
-
   test.each([
     [failWith(503, 'Service Unavailable'), 'The service cannot reach its database right now.', true],
     [loseResponse, 'The change may have been made anyway', false],
@@ -114,25 +99,16 @@ describe('removing a domain', () => {
     await page.getByText('It has already been removed.').waitFor();
     await undo(B).waitFor();
   });
-
-  test('needs confirmation for the last domain, and its row offers “Undo” and explains the effect', async () => {
-    const business = await open(A);
-    await button(`Remove ${A}`).click();
-    await button('Let the token work everywhere').click();
-    await dialog().waitFor({ state: 'detached' });
-    await page.locator('.removed', { hasText: 'Removed. The token now works on every site.' }).waitFor();
-    await eventually(focused).toBe(`Undo: add ${A} again`);
-    expect(await business.sites()).toEqual([]);
-    await page.keyboard.press('Enter');
-    await button(`Remove ${A}`).waitFor();
-    expect(await business.sites()).toEqual([A]);
-  });
 });
 
-test('one “Undo” restores all domains after “Remove all domains”', async () => {
+test('one “Undo” restores all domains after “Remove all domains”, even if the first response was lost', async () => {
   const business = await open(A, B, C);
   await button('Remove all domains…').click();
   await dialog().getByText('It removes 3 domains').waitFor();
+  await page.route(/\/access$/, loseResponse, { times: 1 });
+  await button('Let the token work everywhere').click();
+  await dialog().getByText('The change may have been made anyway').waitFor();
+  await dialog().getByText('No registered domains are left.').waitFor();
   await button('Let the token work everywhere').click();
   await done('Removed. The token now works on every site.');
   expect(await business.sites()).toEqual([]);
@@ -146,19 +122,6 @@ test('one “Undo” restores all domains after “Remove all domains”', async
   expect(await shownSites()).toEqual([A, B, C]);
   await eventually(focused).toBe('Remove all domains…');
   expect(await business.sites()).toEqual([A, B, C]);
-});
-
-test('“Undo” restores all domains, even if the response to their removal was lost and a retry found none', async () => {
-  const business = await open(A, B);
-  await button('Remove all domains…').click();
-  await page.route(/\/access$/, loseResponse, { times: 1 });
-  await button('Let the token work everywhere').click();
-  await dialog().getByText('The change may have been made anyway').waitFor();
-  await button('Let the token work everywhere').click();
-  await done('Removed. The token now works on every site.');
-  await button('Undo: add 2 domains again').click();
-  await button('Remove all domains…').waitFor();
-  expect(await business.sites()).toEqual([A, B]);
 });
 
 describe('adding domains', () => {
@@ -181,17 +144,7 @@ describe('adding domains', () => {
     expect(await business.sites()).toEqual([]);
   });
 
-  test('can be undone', async () => {
-    const business = await open(A);
-    await enter('localhost:3000');
-    await done('Added http://localhost:3000.');
-    await button('Undo').click();
-    await undo('http://localhost:3000').waitFor();
-    await eventually(focused).toBe('site');
-    expect(await business.sites()).toEqual([A]);
-  });
-
-  test('sends one request for several pasted lines', async () => {
+  test('sends one request for several pasted lines, and one “Undo” removes them', async () => {
     const business = await open(A);
     const held = await hold('POST');
     held.release(continueRequest);
@@ -205,11 +158,12 @@ describe('adding domains', () => {
     expect(await business.sites()).toEqual([A, B, C, 'http://localhost:5173']);
     await button('Undo').click();
     await undo('http://localhost:5173').waitFor();
+    await eventually(focused).toBe('site');
     expect(await business.sites()).toEqual([A]);
   });
 
-  test('adds nothing if any domain is invalid, and explains how to correct each one', async () => {
-    await open(A);
+  test('adds nothing if the page or the service rejects any domain, and explains how to correct each one', async () => {
+    const business = await open(A);
     const held = await hold('POST');
     const problem = page.locator('#site-problem');
     // Screen readers announce a change only if the live region existed before it.
@@ -226,38 +180,29 @@ describe('adding domains', () => {
     await eventually(focused).toBe('site');
     await enter('');
     await page.getByText('Enter a domain, such as shop.example.').waitFor();
-  });
-
-  test('adds nothing if the service rejects a domain, and shows its reason below the field', async () => {
-    const business = await open(A);
+    held.release(continueRequest);
     await enter('b.example https://*.co.uk');
     await page.getByText('https://*.co.uk must not cover co.uk: its subdomains belong to different owners.').waitFor();
-    expect(await page.locator('#site-problem .sentence').count()).toBe(2);
+    expect(await problem.locator('.sentence').count()).toBe(2);
     expect(await field().inputValue()).toBe('b.example https://*.co.uk');
     expect(await business.sites()).toEqual([A]);
+    await page.route(/\/access$/, failWith(503, 'Service Unavailable'));
+    await enter('b.example');
+    await problem.getByText('The service cannot reach its database right now.').waitFor();
   });
 
-  test('sends no request for a registered domain, and scrolls to its row', async () => {
-    await open(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
+  test('says which domains are registered already, and which a wildcard covers', async () => {
+    const business = await open(A, 'https://*.shop.example');
     const held = await hold('POST');
-    await enter('S1.example');
-    await page.getByText('Already registered: https://s1.example.').waitFor();
-    const row = page.locator('.revealed', { hasText: 'https://s1.example' });
-    await row.getByText('Already registered').waitFor();
-    expect(await row.isVisible()).toBe(true);
+    await enter('A.example');
+    await page.getByText(`Already registered: ${A}.`).waitFor();
     expect(held.calls).toBe(0);
     await eventually(focused).toBe('site');
-  });
-
-  test('needs a second press for a domain that a wildcard covers', async () => {
-    const business = await open('https://*.shop.example');
+    held.release(continueRequest);
     await enter('www.shop.example');
     await page.getByText('https://www.shop.example already passes: https://*.shop.example covers it.').waitFor();
-    expect(await business.sites()).toEqual(['https://*.shop.example']);
-    await button('Add it anyway').click();
     await done('Added https://www.shop.example.');
-    await eventually(focused).toBe('site');
-    expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
+    expect(await business.sites()).toEqual([A, 'https://*.shop.example', 'https://www.shop.example']);
   });
 
   test('shows a domain only after the service confirms it, and sends one request', async () => {
@@ -273,29 +218,6 @@ describe('adding domains', () => {
     await done('Added https://b.example.');
     expect(await field().inputValue()).toBe('c.example');
     expect(await business.sites()).toEqual([A, B]);
-  });
-
-  test('reports a lost response beside the field, and shows which domains are registered', async () => {
-    await open(A);
-    const held = await hold('POST');
-    held.release(loseResponse);
-    await enter('b.example');
-    await page.locator('#site-problem', { hasText: 'The change may have been made anyway' }).waitFor();
-    await page.locator('.box code', { hasText: B }).waitFor();
-    expect(await field().inputValue()).toBe('b.example');
-    expect(await page.locator('.add .done', { hasText: /\w/ }).count()).toBe(0);
-  });
-
-  test('moves nothing under the pointer', async () => {
-    const business = await open(A, B);
-    await page.setViewportSize({ width: 700, height: 500 });
-    await field().fill('c.example');
-    const point = await centerOf('Add');
-    await clickAt(point);
-    await done(`Added ${C}.`);
-    await clickAt(point);
-    await page.getByText('Enter a domain').waitFor(); // the same button, but the field is empty
-    expect(await business.sites()).toEqual([A, B, C]);
   });
 });
 
@@ -333,6 +255,7 @@ describe('a press', () => {
     for (let times = 0; times < 3; times++) await clickAt(at);
     await page.keyboard.press('Enter');
     await eventually(() => held.calls).toBe(1);
+    expect(await shownSites()).toEqual([A, B]);
     await page.evaluate(`location.hash = '#/${id}/changes'`);
     const headings = () => page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts();
     await eventually(headings).toEqual(['Changes']);
@@ -346,64 +269,27 @@ describe('a press', () => {
   });
 });
 
-describe('testing an origin', () => {
-  test('shows the verdict when typing stops', async () => {
-    await open('https://*.tulip.example');
-    await tried().pressSequentially('www.tulip.example/page', { delay: 30 });
-    expect(await verdict().count()).toBe(0);
-    await page.getByText('https://*.tulip.example lets https://www.tulip.example pass.').waitFor();
-    await tried().fill('null');
-    expect(await verdict().count()).toBe(0);
-    await page.keyboard.press('Enter');
-    expect(await verdict().innerText()).toContain('null is refused. Sent by a sandboxed frame');
-    await tried().fill('ftp://tulip.example');
-    await page.keyboard.press('Tab');
-    expect(await verdict().innerText()).toContain('ftp://tulip.example is refused. This is not a website');
-    expect(await button(/^Register it/).count()).toBe(0);
-    await enter('sh', tried());
-    expect(await verdict().innerText()).toContain('https://sh is refused.');
-    expect(await button(/^Register it/).count()).toBe(0);
-  });
-
-  test('offers to register the origin, and then offers “Undo”', async () => {
-    const business = await open(A);
-    await enter('localhost:3000', tried());
-    await button(/^Register it/).dblclick();
-    await page.getByText('http://localhost:3000 lets http://localhost:3000 pass.').waitFor();
-    await eventually(focused).toBe('Undo: remove http://localhost:3000');
-    expect(await business.sites()).toEqual([A, 'http://localhost:3000']);
-    await page.keyboard.press('Enter');
-    await undo('http://localhost:3000').waitFor();
-    expect(await business.sites()).toEqual([A]);
-    await eventually(focused).toBe('Register it: http://localhost:3000');
-  });
+test('the check of an origin shows its verdict when typing stops, and offers to register the origin', async () => {
+  const business = await open('https://*.tulip.example');
+  await tried().pressSequentially('www.tulip.example/page', { delay: 30 });
+  expect(await verdict().count()).toBe(0);
+  await page.getByText('https://*.tulip.example lets https://www.tulip.example pass.').waitFor();
+  await tried().fill('null');
+  expect(await verdict().count()).toBe(0);
+  await page.keyboard.press('Enter');
+  expect(await verdict().innerText()).toContain('null is refused. Sent by a sandboxed frame');
+  await tried().fill('sh');
+  await page.keyboard.press('Tab');
+  expect(await verdict().innerText()).toContain('https://sh is refused.');
+  expect(await button(/^Register it/).count()).toBe(0);
+  await enter('localhost:3000', tried());
+  await button('Register it: http://localhost:3000').dblclick();
+  await page.getByText('http://localhost:3000 lets http://localhost:3000 pass.').waitFor();
+  await eventually(focused).toBe('origin');
+  expect(await business.sites()).toEqual(['https://*.tulip.example', 'http://localhost:3000']);
 });
 
 describe('refused origins', () => {
-  test('are listed with a reason, and keep their positions when they are added', async () => {
-    const business = await openRefused(
-      ['https://shop.example'],
-      'https://copycat.example',
-      'https://a.shop.example',
-      'http://shop.example',
-    );
-    await page.getByText('Anyone who has the token can make an entry appear here').waitFor();
-    const row = (origin: string) => page.locator('.refused .item', { hasText: origin });
-    expect(await row('http://shop.example').locator('.reason').innerText()).toBe(
-      'It begins with http://, but https://shop.example is registered.',
-    );
-    expect(await row('https://a.shop.example').locator('small').innerText()).toContain('at least 1 time, last on ');
-    await button('Add https://*.shop.example').click();
-    await row('https://a.shop.example').getByText('Now passes.').waitFor();
-    await eventually(focused).toBe('Undo: remove https://*.shop.example');
-    expect(await page.locator('.refused .item').count()).toBe(3);
-    expect(await business.sites()).toEqual(['https://shop.example', 'https://*.shop.example']);
-    await page.keyboard.press('Enter');
-    await button('Add https://*.shop.example').waitFor();
-    await eventually(focused).toBe('Add https://*.shop.example');
-    expect(await business.sites()).toEqual(['https://shop.example']);
-  });
-
   test('keep their positions and heights when they are added, dismissed and refreshed, at any width', async () => {
     const business = await openRefused(
       ['https://shop.example'],
@@ -411,7 +297,7 @@ describe('refused origins', () => {
       'https://a.shop.example',
       'https://y.shop.example',
     );
-    for (const width of [320, 360, 768, 1280]) {
+    for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 700 });
       const before = await tops();
       expect(before.length).toBe(4);
@@ -429,23 +315,36 @@ describe('refused origins', () => {
     }
   });
 
-  test('come first, with one press for all that look like the owner’s, and a list of others that opens', async () => {
+  test('come first, with a reason and an offer, one press for all that look like the owner’s, and a list of others', async () => {
     const business = await openRefused(
       ['https://shop.example'],
       'https://www.shop.example',
+      'https://a.shop.example',
       'https://spare.example', // the business's main domain
       'https://copycat.example',
     );
     expect(await page.locator('h2').first().innerText()).toBe('Recently refused');
-    expect(await page.locator('.refused h3').allInnerTexts()).toEqual(['Looks like yours (2)']);
-    const copycat = page.locator('.refused .item', { hasText: 'https://copycat.example' });
-    expect(await copycat.isVisible()).toBe(false);
+    await page.getByText('Anyone who has the token can make an entry appear here').waitFor();
+    expect(await page.locator('.refused h3').allInnerTexts()).toEqual(['Looks like yours (3)']);
+    const row = (origin: string) => page.locator('.refused .item', { hasText: origin });
+    expect(await row('https://www.shop.example').locator('.reason').innerText()).toBe(
+      'It begins with www., but https://shop.example is registered.',
+    );
+    expect(await row('https://a.shop.example').locator('small').innerText()).toContain('at least 1 time, last on ');
+    await button('Add https://*.shop.example').click();
+    await row('https://a.shop.example').getByText('Now passes.').waitFor();
+    await eventually(focused).toBe('Undo: remove https://*.shop.example');
+    expect(await business.sites()).toEqual(['https://shop.example', 'https://*.shop.example']);
+    await page.keyboard.press('Enter');
+    await eventually(focused).toBe('Add https://*.shop.example');
+    expect(await row('https://copycat.example').isVisible()).toBe(false);
     await page.getByText('Other sites (1)').click();
-    await copycat.getByText('Not registered.').waitFor();
-    await button('Add all 2').dblclick();
+    await row('https://copycat.example').getByText('Not registered.').waitFor();
+    await button('Add all 3').dblclick();
     await button('Undo: remove https://www.shop.example').waitFor();
     expect(await page.locator('.refused h3').allInnerTexts()).toEqual(['Looks like yours']);
     expect((await business.sites()).toSorted()).toEqual([
+      'https://a.shop.example',
       'https://shop.example',
       'https://spare.example',
       'https://www.shop.example',
@@ -458,10 +357,6 @@ describe('refused origins', () => {
     await openRefused([A], 'https://x.example', 'https://y.example', 'https://z.example');
     await button('Dismiss https://x.example').dblclick();
     await button('Undo: show https://x.example').waitFor();
-    await button('Dismiss https://y.example').press('Enter');
-    await eventually(focused).toBe('Undo: show https://y.example');
-    await page.keyboard.press('Enter');
-    await eventually(focused).toBe('Dismiss https://y.example');
     expect(await page.locator('.refused .item').count()).toBe(3);
     await page.locator('.mark', { hasText: '2 refused origins' }).waitFor();
     await goTo(page, 'token');
@@ -473,16 +368,6 @@ describe('refused origins', () => {
     expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
   });
 
-  test('an empty list says that nothing is refused while no domains are registered, except for a suspended business', async () => {
-    page = await openTab(world, world.closed, 'domains', world.keys.owner);
-    expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
-    await world.leave();
-    page = await openTab(world, world.quiet, 'domains', world.keys.owner);
-    expect(await page.locator('.refused .none').innerText()).toBe(
-      'Nothing is refused while no domains are registered.',
-    );
-  });
-
   test('are forgotten only after confirmation', async () => {
     const business = await openRefused([A], 'https://x.example');
     await button('Forget all…').click();
@@ -492,35 +377,23 @@ describe('refused origins', () => {
     await button('Forget 1 origin').click();
     await page.getByText('No origins were refused recently.').waitFor();
     expect(await world.call('GET', `${business.id}/access/refused`)).toEqual({ refused: [], let_in: [] });
-    await eventually(focused).not.toBe('');
     await eventually(() => page.evaluate('document.activeElement === document.body')).toBe(false);
   });
 });
 
-test('500 domains can be filtered, and the URL contains the filter', async () => {
-  const business = await world.spare();
-  for (let part = 0; part < 5; part++) {
-    const sites = Array.from({ length: 100 }, (_, n) => `https://s${part * 100 + n}.example`);
-    await world.call('POST', `${business.id}/access`, { sites });
-  }
-  page = await openTab(world, business, 'domains');
-  await page.getByText('500 domains', { exact: true }).waitFor();
-  await page.getByLabel('Filter').fill('s49');
-  await page.getByText('11 of 500 match').waitFor();
-  expect(new URL(page.url()).hash).toBe(`#/${business.id}/domains?q=s49`);
-  await button('Remove https://s49.example').click();
-  await undo('https://s49.example').waitFor();
-  await undo('https://s49.example').click();
-  await button('Remove https://s49.example').waitFor();
+test('many domains can be filtered, and the URL contains the filter', async () => {
+  const business = await open(...Array.from({ length: 100 }, (_, n) => `https://s${n}.example`));
+  await page.getByText('100 domains', { exact: true }).waitFor();
+  await page.getByLabel('Filter').fill('s4');
+  await page.getByText('11 of 100 match').waitFor();
+  expect(new URL(page.url()).hash).toBe(`#/${business.id}/domains?q=s4`);
   await goTo(page, 'changes');
   await page.goBack();
-  await page.getByText('11 of 500 match').waitFor();
-  expect(await page.getByLabel('Filter').inputValue()).toBe('s49');
-  await enter('s3.example');
-  await page.locator('.revealed', { hasText: 'https://s3.example' }).waitFor();
-  expect(await page.getByLabel('Filter').inputValue()).toBe('');
+  await page.getByText('11 of 100 match').waitFor();
+  expect(await page.getByLabel('Filter').inputValue()).toBe('s4');
   await enter('more.example');
-  await page.getByText('A business can have at most 500 domains. This one has 500, so you can add 0 more.').waitFor();
+  await done('Added https://more.example.');
+  expect(await page.getByLabel('Filter').inputValue()).toBe('');
 });
 
 test('an allowed origin whose uses a limit refuses is told from one that is not allowed', async () => {
@@ -540,6 +413,7 @@ test('an allowed origin whose uses a limit refuses is told from one that is not 
 test('no origin passes for a business that is not active', async () => {
   page = await openTab(world, world.closed, 'domains', world.keys.owner);
   await page.getByText('This business is suspended: its token is refused everywhere').waitFor();
+  await page.getByText('No origins were refused recently.').waitFor();
   await tried().fill('https://winter.example');
   await page.getByText('No: while the business is not active, its token is refused everywhere.').waitFor();
   expect(await button(/^Register it/).count()).toBe(0);

@@ -63,7 +63,7 @@ test.each([
   expect(parseAdditions(text, [])).toEqual({ ...NOTHING, wrong: [{ text, problem, right }] });
 });
 
-test('the field for domains separates registered and covered domains from new ones', () => {
+test('the field for domains separates registered domains from new ones, and says which a wildcard covers', () => {
   const registered = ['https://a.example', 'https://*.b.example', 'http://localhost:*'];
   const text =
     'a.example www.a.example x.b.example *.x.b.example b.example http://x.b.example localhost:3000 *.b.example';
@@ -75,7 +75,14 @@ test('the field for domains separates registered and covered domains from new on
       { site: 'https://*.x.b.example', by: 'https://*.b.example' },
       { site: 'http://localhost:3000', by: 'http://localhost:*' },
     ],
-    fresh: ['https://www.a.example', 'https://b.example', 'http://x.b.example'],
+    fresh: [
+      'https://www.a.example',
+      'https://x.b.example',
+      'https://*.x.b.example',
+      'https://b.example',
+      'http://x.b.example',
+      'http://localhost:3000',
+    ],
   });
 });
 

@@ -58,5 +58,11 @@ export const shortInstantWords = (at: number): string => `${shortInstant.format(
 export const clockTime = (at: number): string => local.format(new Date(at));
 export const zonedTime = (at: number): string => localWithZone.format(new Date(at));
 export const weekdayTime = (at: number): string => localWithWeekday.format(new Date(at));
+const MAX_NAMED = 5;
+/** Lists the first names, and says how many there are more. */
+export function namesWords(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;

@@ -56,27 +56,26 @@ export type Additions = {
   tooMany: string | null;
   /** Already registered. */
   known: string[];
-  /** Already covered by the wildcard `by`. */
-  covered: { site: string; by: string }[];
   fresh: string[];
+  /** Those of `fresh` that the wildcard `by` already covers. */
+  covered: { site: string; by: string }[];
 };
 
 /** Parses hosts and URLs separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
 export function parseAdditions(text: string, registered: readonly string[]): Additions {
-  const additions: Additions = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
+  const additions: Additions = { wrong: [], tooMany: null, known: [], fresh: [], covered: [] };
   const sites = new Set<string>();
   for (const part of new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))) {
     const { site, wrong } = parseWithSuggestion(part);
     if (wrong !== undefined) additions.wrong.push(wrong);
     else sites.add(site);
   }
-  for (const site of sites) {
+  for (const site of sites) (registered.includes(site) ? additions.known : additions.fresh).push(site);
+  for (const site of additions.fresh) {
     const by = wildcardOver(site, registered);
-    if (registered.includes(site)) additions.known.push(site);
-    else if (by !== null) additions.covered.push({ site, by });
-    else additions.fresh.push(site);
+    if (by !== null) additions.covered.push({ site, by });
   }
-  const count = sites.size - additions.known.length;
+  const count = additions.fresh.length;
   if (count > MAX_SITES_PER_CALL) {
     additions.tooMany = `You entered ${count} domains. You can add at most ${MAX_SITES_PER_CALL} at a time.`;
   } else if (count > 0 && registered.length + count > MAX_SITES) {

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../access/description.ts';
 import type { Failure } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';
-import { plural } from '../formats.ts';
+import { namesWords, plural } from '../formats.ts';
 import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
@@ -15,15 +15,12 @@ import { unicodeName } from './unicode-name.ts';
 const FORM = 'form';
 const UNDO = 'undo in form';
 const EMPTY = 'Enter a domain, such as shop.example.';
-const MAX_NAMED = 5;
 
 type Props = {
   sites: string[];
   /** While no site is registered, the origins that use the token now. */
   origins: RefusedOrigin[];
   changes: DomainChanges;
-  /** Highlights the row of a site. */
-  reveal: (site: string | null) => void;
 };
 
 /** Formats a site for a sentence, with its Unicode name. */
@@ -32,11 +29,8 @@ function named(site: string): string {
   return name === null ? site : `${site} (${name})`;
 }
 
-function listed(sites: string[]): string {
-  if (sites.length === 1) return `${sites.map(named)}`;
-  const more = sites.length - MAX_NAMED;
-  return `${plural(sites.length, 'domain')}: ${sites.slice(0, MAX_NAMED).map(named).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const listed = (sites: string[]): string =>
+  `${sites.length === 1 ? '' : `${plural(sites.length, 'domain')}: `}${namesWords(sites.map(named))}`;
 
 /** Maps the service's field errors to the submitted sites. */
 const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
@@ -47,21 +41,19 @@ const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
         return problem === null ? [] : [{ text, problem, right: null }];
       });
 
-export function DomainForm({ sites, origins, changes, reveal }: Props) {
+export function DomainForm({ sites, origins, changes }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useFocusFallback(form, () => field.current);
   const [parsed, setParsed] = useState<Additions | null>(null);
-  const [isEmpty, setEmpty] = useState(false);
   /** Which pages the typed domains would stop. */
   const [stopped, setStopped] = useState('');
-  const [sent, setSent] = useState<string[]>([]);
   const [added, setAdded] = useState<string[]>([]);
   const { busy, locked, add, remove, failureFrom, clearFailure } = changes;
   const failure = failureFrom(FORM) ?? failureFrom(UNDO);
-  const wrong = parsed?.wrong.length ? parsed.wrong : wrongAmong(sent, failure);
-  const covered = parsed?.covered.filter(({ site }) => !sites.includes(site)) ?? [];
-  const known = parsed?.known ?? [];
+  const { known = [], fresh = [], covered = [] } = parsed ?? {};
+  const wrong = parsed?.wrong.length ? parsed.wrong : wrongAmong(fresh, failure);
+  const isEmpty = parsed !== null && wrong.length + known.length + fresh.length === 0;
   const canUndo = added.length > 0 && added.every((site) => sites.includes(site));
   const problem = isEmpty
     ? EMPTY
@@ -72,27 +64,19 @@ export function DomainForm({ sites, origins, changes, reveal }: Props) {
     if (busy !== null) return;
     const text = field.current?.value ?? '';
     const additions = parseAdditions(text, sites);
-    setEmpty(text.trim() === '');
     setParsed(additions);
     clearFailure();
-    reveal(null);
     if (additions.wrong.length > 0 || additions.tooMany !== null) return;
-    if (additions.fresh.length > 0) await send(additions.fresh, text);
-    else if (additions.known[0] !== undefined) reveal(additions.known[0]);
-  }
-  async function send(list: string[], text: string): Promise<void> {
-    setQuery({ q: null }, 'replace'); // the filter may hide the new rows
+    setQuery({ q: null }, 'replace'); // the filter may hide the rows
+    if (additions.fresh.length === 0) return;
     setAdded([]);
-    setSent(list);
-    if (!(await add(FORM, list))) return;
-    setAdded(list);
+    if (!(await add(FORM, additions.fresh))) return;
+    setAdded(additions.fresh);
     if (field.current?.value === text) field.current.value = ''; // unless the owner is already typing the next domain
   }
   function type(): void {
     setParsed(null);
-    setEmpty(false);
     clearFailure();
-    reveal(null);
     const { fresh } = parseAdditions(field.current?.value ?? '', sites);
     setStopped(fresh.length === 0 ? '' : stoppedWords(origins, fresh));
   }
@@ -130,9 +114,7 @@ export function DomainForm({ sites, origins, changes, reveal }: Props) {
       <Notice id="site-problem" kind="problem">
         {wrong.length > 0 ? (
           <>
-            {wrong.length + (parsed?.fresh.length ?? 0) + known.length + covered.length > 1 && (
-              <span class="sentence">Nothing was added:</span>
-            )}
+            {wrong.length + fresh.length + known.length > 1 && <span class="sentence">Nothing was added:</span>}
             {wrong.map(({ text, problem: rule, right }) => (
               <span key={text} class="sentence">
                 <code>{text}</code> {rule}.
@@ -165,27 +147,11 @@ export function DomainForm({ sites, origins, changes, reveal }: Props) {
             {known.length > 0 && `Already registered: ${listed(known)}.`}
           </div>
           <div class="told" role="status">
-            {covered.length > 0 && (
-              <>
-                {covered.map(({ site, by }) => (
-                  <span key={site} class="sentence">
-                    <code>{named(site)}</code> already passes: <code>{named(by)}</code> covers it.
-                  </span>
-                ))}
-                <Button
-                  class="quiet"
-                  busy={locked}
-                  onClick={() =>
-                    void send(
-                      covered.map(({ site }) => site),
-                      field.current?.value ?? '',
-                    )
-                  }
-                >
-                  {covered.length === 1 ? 'Add it anyway' : 'Add them anyway'}
-                </Button>
-              </>
-            )}
+            {covered.map(({ site, by }) => (
+              <span key={site} class="sentence">
+                <code>{named(site)}</code> already passes: <code>{named(by)}</code> covers it.
+              </span>
+            ))}
           </div>
         </>
       )}

@@ -1,6 +1,6 @@
 // Lists the registered domains. Domains removed since the view opened stay in place, with an Undo button.
 import type { RenderableProps } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
 import { dayWords, number, plural } from '../formats.ts';
@@ -20,8 +20,6 @@ type Props = {
   sites: string[];
   /** The filter's text. */
   wanted: string;
-  /** The highlighted site. */
-  revealed: string | null;
   readOnly: boolean;
   changes: DomainChanges;
   /** The uses of each source in the last DAYS days. Null until they have been read. */
@@ -33,7 +31,7 @@ type Props = {
 const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || unicodeName(site)?.includes(wanted) === true;
 
-export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, uses, newSites }: Props) {
+export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSites }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
@@ -41,12 +39,6 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
   // A use has no source if the business has too many names, or its day was imported.
   const unnamed = uses?.find(({ source }) => source === null)?.count ?? 0;
   const shown = rows.filter((site) => matches(site, filter));
-  // Scrolls to new rows, which are added at the end.
-  const length = useRef(rows.length);
-  useEffect(() => {
-    if (rows.length > length.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-    length.current = rows.length;
-  }, [rows.length]);
 
   return (
     <>
@@ -82,7 +74,6 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
                 key={site}
                 site={site}
                 sites={sites}
-                revealed={revealed}
                 readOnly={readOnly}
                 changes={changes}
                 uses={uses}
@@ -96,7 +87,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes, u
   );
 }
 
-type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes' | 'uses' | 'newSites'> & { site: string };
+type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes' | 'uses' | 'newSites'> & { site: string };
 
 function usesWords(site: string, uses: SourceUses[], newSites: ReadonlyMap<string, string>): string {
   const own = uses.find(({ source }) => source === site);
@@ -108,20 +99,20 @@ function usesWords(site: string, uses: SourceUses[], newSites: ReadonlyMap<strin
 }
 
 /** Reuses the button element for Undo, so it keeps the focus. */
-function DomainRow({ site, sites, revealed, readOnly, changes, uses, newSites }: RowProps) {
+function DomainRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
   const isRegistered = sites.includes(site);
-  const isRevealed = site === revealed;
   const source = `row ${site}`;
   const { busy, locked, cleared } = changes;
   const words = isRegistered ? (sites.length === 1 ? 'Remove…' : 'Remove') : 'Undo';
   const removed = cleared?.source === source && !changes.isRestricted ? EVERYWHERE : 'Removed';
-  const state = !isRegistered ? removed : isRevealed ? 'Already registered' : null;
   return (
-    <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
+    <li class={isRegistered ? 'item' : 'item removed'}>
       <span class="named">
         <SiteName site={site} />
         <small>
-          <Covered by={state}>{uses === null ? '\u00a0' : usesWords(site, uses, newSites)}</Covered>
+          <Covered by={isRegistered ? null : removed}>
+            {uses === null ? '\u00a0' : usesWords(site, uses, newSites)}
+          </Covered>
         </small>
       </span>
       {!readOnly && (

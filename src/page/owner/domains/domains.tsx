@@ -1,13 +1,12 @@
 // The Domains tab: adds and removes domains, checks an origin, and lists refused origins. A row stays in place until the owner leaves the
 // tab, and what can grow is below what is pressed, so no row moves under the pointer.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { addDays, dayOf } from '../../../core/time.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
 import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
-import { setQuery } from '../route.ts';
 import { shownRefused, type TabProps } from '../session.ts';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
@@ -33,8 +32,6 @@ function LoadedDomains(props: TabProps) {
   const { api, business, readOnly, query, reload, revision } = props;
   const changes = useDomainChanges(props);
   const { locked, cleared, confirming } = changes;
-  const [revealed, setRevealed] = useState<string | null>(null);
-  const root = useRef<HTMLDivElement>(null);
   const sites = business.access_list.map(({ site }) => site);
   const rows = useSeenRows(sites, (site) => site);
   const isActive = business.status === 'active';
@@ -46,31 +43,21 @@ function LoadedDomains(props: TabProps) {
   const [isRefusedFirst] = useState(shownRefused(props).length > 0);
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
-  useEffect(() => {
-    if (revealed !== null) root.current?.querySelector('.revealed')?.scrollIntoView({ block: 'nearest' });
-  }, [revealed]);
-
-  function reveal(site: string | null): void {
-    if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide the site
-    setRevealed(site);
-  }
-
   const refused = <Refused {...props} isActive={isActive} sites={sites} changes={changes} />;
   return (
-    <div ref={root} class="domains-view">
+    <div class="domains-view">
       {isRefusedFirst && refused}
       <Section
         id="domains"
         title="Domains"
         note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
       >
-        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} reveal={reveal} />}
+        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} />}
         <LetIn origins={props.refused.data?.let_in ?? []} sites={sites} readOnly={readOnly} changes={changes} />
         <DomainList
           rows={[...rows.values()]}
           sites={sites}
           wanted={query.get('q') ?? ''}
-          revealed={revealed}
           readOnly={readOnly}
           changes={changes}
           uses={uses.data}
@@ -111,7 +98,7 @@ function LoadedDomains(props: TabProps) {
           work={changes.removeAll}
           onFailure={reload}
           onClose={changes.closeDialog}
-          next={() => document.getElementById(confirming === 'check' ? 'origin' : 'site')}
+          next={() => document.getElementById('site')}
         >
           <p>
             Without any domains, the token of this business works on <b>every</b> site: anyone who copies it from one of

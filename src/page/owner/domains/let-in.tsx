@@ -1,22 +1,20 @@
 // The sites whose pages use the token while no domain is registered. Registering domains stops the others.
 import { useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../access/description.ts';
-import { shareWords } from '../formats.ts';
+import { namesWords, shareWords } from '../formats.ts';
 import { siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.tsx';
 import { AddAll, OriginRows, timesWords } from './origin-rows.tsx';
 import { useSeenRows } from './seen-rows.ts';
 
 const SOURCE = 'let in';
-const MAX_NAMED = 5;
 
 /** Says which of the origins a list of sites would refuse. Empty if none. */
 export function stoppedWords(origins: RefusedOrigin[], sites: readonly string[]): string {
   const stopped = origins.filter(({ origin }) => siteCovering(origin, sites) === undefined);
   if (stopped.length === 0) return '';
-  const named = stopped.slice(0, MAX_NAMED).map((one) => `${one.origin} (${timesWords(one)})`);
-  const more = stopped.length - named.length;
-  return `These pages, which use the token now, would be refused: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}.`;
+  const named = namesWords(stopped.map((one) => `${one.origin} (${timesWords(one)})`));
+  return `These pages, which use the token now, would be refused: ${named}.`;
 }
 
 type Props = { origins: RefusedOrigin[]; sites: string[]; readOnly: boolean; changes: DomainChanges };

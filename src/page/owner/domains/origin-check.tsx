@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Limits } from '../../../business/description.ts';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
+import { useFocusFallback } from '../focus.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
 import { isReachable } from '../usage/periods.ts';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
@@ -26,29 +27,20 @@ function reachedLimit(limits: Limits, sites: readonly string[]): string | null {
 export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  const [registered, setRegistered] = useState('');
+  const verdict = useRef<HTMLDivElement>(null);
+  useFocusFallback(verdict, () => field.current);
   const { schedule, flush } = useDebounce(() => setText(field.current?.value.trim() ?? ''));
 
   function type(): void {
     setText('');
-    setRegistered('');
     schedule();
-  }
-  function register(origin: string): void {
-    setRegistered(origin); // before the response arrives, so the button turns into Undo without disappearing
-    void changes.add(CHECK, [origin]);
   }
 
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
   const reached = passes ? reachedLimit(limits, sites) : null;
-  const canUndo = registered === origin && sites.includes(origin);
-  const canRegister = !passes && isRegistrable(origin) && canHaveOneOwner(origin);
-  const act = () => (canUndo ? void changes.remove(CHECK, [origin]) : register(origin));
-  const words = canUndo
-    ? ['Undo', 'Removing…', `Undo: remove ${origin}`]
-    : ['Register it', 'Adding…', `Register it: ${origin}`];
+  const canRegister = isActive && !passes && !readOnly && isRegistrable(origin) && canHaveOneOwner(origin);
   return (
     <Section id="origin-check" title="Check an origin">
       <label for="origin">Would this origin pass?</label>
@@ -62,7 +54,7 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
         onBlur={flush}
         onKeyDown={({ key }) => key === 'Enter' && flush()}
       />
-      <div role="status">
+      <div ref={verdict} role="status">
         {origin !== '' && (
           <p class={passes ? 'verdict good' : 'verdict bad'}>
             <span aria-hidden="true">{passes ? '✓' : '✗'}</span>
@@ -83,9 +75,14 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
               )}
               {reached !== null && <b class="sentence">Origin allowed, but {reached}: its uses are refused.</b>}
             </span>
-            {isActive && !readOnly && (canRegister || canUndo) && (
-              <Button class="quiet" busy={changes.locked} label={words[2] ?? ''} onClick={act}>
-                {changes.busy === CHECK ? words[1] : words[0]}
+            {canRegister && (
+              <Button
+                class="quiet"
+                busy={changes.locked}
+                label={`Register it: ${origin}`}
+                onClick={() => void changes.add(CHECK, [origin])}
+              >
+                {changes.busy === CHECK ? 'Adding…' : 'Register it'}
               </Button>
             )}
           </p>
