@@ -84,11 +84,7 @@ test('which shop is used most, which not at all, how each changed, and how much 
     await expectFits(page);
     await shoot(page, `sources-${width}`, { fullPage: true });
   }
-});
-
-test('how one shop is used: choosing it shows its chart, by keyboard, and the way back is beside it', async () => {
-  const business = await fiveShops();
-  page = await world.enter(`#/${business.id}`);
+  // How one shop is used.
   await button('Show only uses of sms').focus();
   await page.keyboard.press('Enter');
   const words = () => page.locator('.usage [role=status].sr-only').innerText();
@@ -128,10 +124,8 @@ test('what a restriction would stop, before it is made, and with what it begins'
       const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
       expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(200);
     }
-  const path = `${world.url}/api/v1/business/${business.id}/access/refused`;
-  const headers = { Authorization: `Bearer ${world.keys.spare}` };
-  const seen = async () =>
-    ((await (await fetch(path, { headers })).json()) as { data: { let_in: object[] } }).data.let_in;
+  type Seen = { let_in: object[] };
+  const seen = async () => ((await world.call('GET', `${business.id}/access/refused`)) as unknown as Seen).let_in;
   await eventually(seen).toHaveLength(2);
   page = await openTab(world, business, 'domains');
   const rows = () => page.locator('.let-in .item .site').allInnerTexts();

@@ -71,7 +71,7 @@ export const stepsOn = (at: () => Page) => ({
     return [box.x + box.width / 2, box.y + box.height / 2];
   },
   clickAt: (point: Point) => at().mouse.click(...point),
-  /** Advances the page's clock until a row or a button that has just appeared is armed. */
+  /** Advances the page's clock until what was typed has taken effect, and the button that opens a link is armed. */
   armed: () => at().clock.runFor(600),
   /** Counts requests with this method, and holds them until `release` is called with the function that handles them. */
   async hold(method: string, path = /\/api\//) {
