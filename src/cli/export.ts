@@ -6,15 +6,7 @@ type Line = { type: string };
 
 /** Yields the export's lines. Without the last one, the export is incomplete. */
 export async function* exportUser(service: Service, user_id: number): AsyncGenerator<string> {
-  let note = '';
-  try {
-    for await (const line of linesOf(service, user_id)) {
-      yield `${JSON.stringify(line)}\n`;
-      note = '\nThe export is incomplete.';
-    }
-  } catch (error) {
-    throw new Error(`${(error as Error).message}${note}`);
-  }
+  for await (const line of linesOf(service, user_id)) yield `${JSON.stringify(line)}\n`;
   yield '{"type":"end"}\n';
 }
 

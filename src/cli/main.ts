@@ -4,8 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';
 
-/** The maximum number of error lines to print. An imported file can contain an error in every line. */
-const MAX_LINES = 20;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 try {
@@ -17,8 +15,6 @@ try {
     else process.stdout.write(`${JSON.stringify(result)}\n`);
   }
 } catch (error) {
-  const lines = (error as Error).message.split('\n');
-  for (const line of lines.slice(0, MAX_LINES)) say(line);
-  if (lines.length > MAX_LINES) say(`and ${lines.length - MAX_LINES} more`);
+  say((error as Error).message);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -1,22 +1,11 @@
 // Help, options and errors of the command line, all derived from the service's schemas.
 import { describe, expect, test } from 'vitest';
-import { commandLineOf, optionOf, UsageError } from '../../src/cli/command-line.ts';
+import { commandLineOf, UsageError } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { printed } from './stub.ts';
 
 const helpOf = (...argv: string[]) => (commandLineOf(argv) as { help: string }).help;
 const givenBy = (...argv: string[]) => (commandLineOf(argv) as { given: object }).given;
-
-test.each([
-  ['user_id', '--user'],
-  ['country_id', '--country'],
-  ['business_id', '--business'],
-  ['business_size', '--size'],
-  ...['main-domain', 'keep-old', 'name', 'id', 'billing-day', 'alert-at'].map((n) => [n.replace('-', '_'), `--${n}`]),
-  ['expires_on', '--expires'],
-])('the option for the field %s is %s', (name, option) => {
-  expect(optionOf(name as string)).toBe(option);
-});
 
 describe('help', () => {
   test.each(['', '--help', '-h', 'business --help', 'business burn --help'])('lists every command for "%s"', (line) => {

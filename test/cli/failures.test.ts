@@ -2,10 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/command-line.ts';
 import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
-import { CREATE, SENT } from './sent.ts';
+import { CREATE } from './sent.ts';
 import { type Answer, cutOff, json, KEY, printed, runAdmin, stub, success } from './stub.ts';
 
 const LIST = ['key', 'list', '--user', '7'];
@@ -91,62 +90,49 @@ const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: bool
   ['a missing response', gone, 'HOST sent no complete response: other side closed', true],
 ]; // biome-ignore format: one row per line
 
-describe('every command that sends a request', () => {
-  test.each(FAILURES)('reports %s', async (_, answer, expected, isUnknown) => {
-    for (const [argv, request] of SENT) {
-      const { env, host, sent } = await stub(answer);
-      const message = expected.replace('HOST', host);
-      const isLost = isUnknown && !request.startsWith('GET');
-      const error = await printed(env, ...argv).catch(({ message }: Error) => message);
-      expect(error.split('\n')[0]).toBe(message);
-      expect(error.slice(message.length)).toMatch(isLost ? /^\nThe outcome is unknown\./ : /^$/);
-      expect({ argv, sent: sent.length }).toEqual({ argv, sent: isLost && request === 'POST /business' ? 2 : 1 });
-    }
-  });
+/** A command that changes nothing, one whose retry is safe, and one whose retry is not. */
+const COMMANDS = [LIST, CREATE, ['business', 'delete', '1', '--confirm', 'Acme']];
+const SEEN_BY: [argv: string[], command: string][] = [
+  [['key', 'create', '--user', '7'], 'key list --user 7'],
+  [['access', 'forget-refused', '1'], 'access refused 1'],
+  [['business', 'delete', '1', '--confirm', 'Acme'], 'business show 1'],
+];
 
-  test('requires the service’s URL and an operator key', async () => {
-    for (const [argv] of SENT) {
-      await expect(printed({}, ...argv)).rejects.toThrow(new Error(NO_API));
-      await expect(printed({ API }, ...argv)).rejects.toThrow(new Error(NO_KEY));
-    }
-  });
-
-  test('reports an unreachable service, and does not report an unknown outcome', async () => {
-    const host = `127.0.0.1:${await freePort()}`;
-    for (const [argv] of SENT)
-      await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(
-        new Error(`${host} cannot be reached: ECONNREFUSED`),
-      );
-  });
+test.each(FAILURES)('a command reports %s', async (_, answer, expected, isUnknown) => {
+  for (const argv of COMMANDS) {
+    const { env, host, sent } = await stub(answer);
+    const message = expected.replace('HOST', host);
+    const isLost = isUnknown && argv !== LIST;
+    const error = await printed(env, ...argv).catch(({ message }: Error) => message);
+    expect(error.split('\n')[0]).toBe(message);
+    expect(error.slice(message.length)).toMatch(isLost ? /^\nThe outcome is unknown\./ : /^$/);
+    expect({ argv, sent: sent.length }).toEqual({ argv, sent: isLost && argv === CREATE ? 2 : 1 });
+  }
 });
 
-describe('after a lost response', () => {
-  test('business create retries with the same Idempotency-Key', async () => {
-    const { env, sent } = await stub(cutOff, success({ id: 1 }));
-    expect(await printed(env, ...CREATE)).toEqual({ id: 1 });
-    expect(sent[1]).toMatchObject({ request: sent[0]?.request, body: sent[0]?.body });
-    const keys = sent.map(({ headers }) => headers['idempotency-key']);
-    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
-  });
+test('a command reports an unreachable service, and no unknown outcome', async () => {
+  const host = `127.0.0.1:${await freePort()}`;
+  await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...CREATE)).rejects.toThrow(
+    new Error(`${host} cannot be reached: ECONNREFUSED`),
+  );
+});
 
-  test('the outcome stays unknown even if the retry is rejected', async () => {
-    const { env } = await stub(gone, json({ message: 'Unauthenticated.' }, 401));
-    await expect(printed(env, ...CREATE)).rejects.toThrow(`Unauthenticated.${see('business list --user 7')}`);
-  });
+test('after a lost response, business create retries with the same Idempotency-Key', async () => {
+  const { env, sent } = await stub(cutOff, success({ id: 1 }));
+  expect(await printed(env, ...CREATE)).toEqual({ id: 1 });
+  expect(sent[1]).toMatchObject({ request: sent[0]?.request, body: sent[0]?.body });
+  const keys = sent.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
+});
 
-  test('other commands print the command that shows the outcome', async () => {
-    const { env } = await stub(gone);
-    const shownBy: [argv: string[], command: string][] = [
-      [['key', 'create', '--user', '7'], 'key list --user 7'],
-      [['key', 'revoke', '3', '--user', '7'], 'key list --user 7'],
-      [['access', 'forget-refused', '1'], 'access refused 1'],
-      [['business', 'delete', '1', '--confirm', 'Acme'], 'business show 1'],
-    ];
-    for (const [argv, command] of shownBy) await expect(printed(env, ...argv)).rejects.toThrow(see(command));
-    await expect(printed(env, 'console-link', 'create', '--user', '7')).rejects.toThrow(
-      /^.*\nThe outcome is unknown\.$/,
-    );
-  });
+test('after a lost response, the outcome stays unknown even if the retry is rejected', async () => {
+  const { env } = await stub(gone, json({ message: 'Unauthenticated.' }, 401));
+  await expect(printed(env, ...CREATE)).rejects.toThrow(`Unauthenticated.${see('business list --user 7')}`);
+});
+
+test.each(SEEN_BY)('after a lost response, %j prints the command that shows the outcome: %s', async (argv, command) => {
+  const { env } = await stub(gone);
+  await expect(printed(env, ...argv)).rejects.toThrow(see(command));
 });
 
 describe('usage import', () => {
@@ -159,7 +145,6 @@ describe('usage import', () => {
     { date: '2026-01-30', count: 120 },
     { date: '2026-01-31', count: 7 },
   ];
-  const lines = (count: number) => Array.from({ length: count }, () => '2026-01-30,1').join('\n');
 
   test.each([
     ['a file without a header', '2026-01-30,120\n2026-01-31,7\n'],
@@ -195,47 +180,8 @@ describe('usage import', () => {
   });
 
   test.each([0, 1831])('refuses a file of %i lines and prints how to split it', async (count) => {
-    await expect(importing({}, lines(count))).rejects.toThrow(
+    await expect(importing({}, '2026-01-30,1\n'.repeat(count))).rejects.toThrow(
       /history.csv must have 1 to 1830 lines such as 2026-01-31,120, but has (0|1831)\. To split a longer file: split -l 1830 \S+history.csv part-$/,
     );
-  });
-
-  test('sends 1,830 lines in one request', async () => {
-    const { env, sent } = await stub(success({}));
-    await importing(env, `date,count\n${lines(1830)}\n`);
-    expect(sent[0]?.body).toEqual({ days: Array(1830).fill({ date: '2026-01-30', count: 1 }) });
-  });
-
-  test("maps the service's errors to lines of the file", async () => {
-    const errors = {
-      'days.0': ['days.0 2026-01-30 already has a count of 5: send "replace": true to overwrite it'],
-      'days.1.date': ['days.1.date must not repeat days.0'],
-    };
-    const { env } = await stub(json({ status: false, message: 'days.0 …', errors }, 422));
-    await expect(importing(env, 'date,count\n2026-01-30,120\n2026-01-30,7')).rejects.toThrow(
-      new Error(
-        'line 2 2026-01-30 already has a count of 5: use --replace to overwrite it\nline 3 date must not repeat line 2',
-      ),
-    );
-  });
-
-  test('prints the first 20 errors and how many more there are', async () => {
-    const file = join(newFolder(), 'history.csv');
-    writeFileSync(file, 'x\n'.repeat(30));
-    const { code, stderr } = await runAdmin({}, 'usage', 'import', '1', file);
-    expect({ code, lines: stderr.split('\n').slice(18) }).toEqual({
-      code: 1,
-      lines: [`line 19 ${rule}`, `line 20 ${rule}`, 'and 10 more', ''],
-    });
-  });
-
-  test('validates the id before it reads the file', async () => {
-    const error = await printed({}, 'usage', 'import', 'abc', '/none.csv').catch((error) => error);
-    expect(error).toBeInstanceOf(UsageError); // toThrow compares messages only
-    expect(error.message).toBe('ID must be a positive whole number, such as 7');
-  });
-
-  test('reports a missing file', async () => {
-    await expect(printed({}, 'usage', 'import', '1', '/none.csv')).rejects.toThrow(/no such file .*\/none\.csv/);
   });
 });

@@ -1,4 +1,4 @@
-// The request that each command sends.
+// The requests that commands send.
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf, daysIn, FIRST_DAY, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { SENT } from './sent.ts';
@@ -10,6 +10,15 @@ test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   expect(sent.map((one) => [one.request, one.body])).toEqual([[request, body]]);
   expect(sent[0]?.headers).toMatchObject({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 });
+
+test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000000001'])(
+  'usage lower refuses %s and sends nothing',
+  async (use) => {
+    const { env, sent } = await stub();
+    await expect(printed(env, 'usage', 'lower', '1', use)).rejects.toThrow(use);
+    expect(sent).toEqual([]);
+  },
+);
 
 test('a request over a rate limit waits as long as the service says, and is sent again', async () => {
   const busy: Answer = (response) =>
@@ -25,7 +34,6 @@ describe('a list', () => {
   test.each<[string, string[], string]>([
     ['businesses', ['business', 'list', '--user', '7'], 'GET /business?user_id=7&after='],
     ['changes', ['changes', 'list', '1'], 'GET /business/1/changes?before='],
-    ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?cursor='],
     ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
   ])('of %s combines all pages', async (name, argv, following) => {
     const pages = [
@@ -95,61 +103,9 @@ describe('user export', () => {
     expect(ranges.at(-1)?.to.localeCompare(dayOf(new Date()))).toBeGreaterThanOrEqual(0);
   });
 
-  test('prints the lines before a failure, reports that the export is incomplete, and exits with 1', async () => {
+  test('prints the lines before a failure, without the last one, and exits with 1', async () => {
     const { env, host } = await stub(success({ keys: [{ id: 5 }] }), json({ message: 'Service Unavailable' }, 503));
-    const stderr = `${host}\nService Unavailable\nThe export is incomplete.\n`;
+    const stderr = `${host}\nService Unavailable\n`;
     expect(await runAdmin(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"key","id":5}\n', stderr });
-  });
-});
-
-describe('usage lower', () => {
-  test('sends each use with its quantity, splitting at the last equals sign', async () => {
-    const counts = { lowered: 1, unchanged: 0, unknown: 1 };
-    const { env, sent } = await stub(success(counts));
-    expect(await printed(env, 'usage', 'lower', '1', 'job-1=120', 'a=b=0')).toEqual(counts);
-    const uses = [
-      { id: 'job-1', quantity: 120 },
-      { id: 'a=b', quantity: 0 },
-    ];
-    expect(sent).toMatchObject([{ request: 'PATCH /business/usage/1', body: { uses } }]);
-  });
-
-  test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000000001'])(
-    'refuses %s and sends nothing',
-    async (use) => {
-      const { env, sent } = await stub();
-      await expect(printed(env, 'usage', 'lower', '1', use)).rejects.toThrow(use);
-      expect(sent).toEqual([]);
-    },
-  );
-});
-
-test('usage totals --ended requests the months that ended on the given day, without a range', async () => {
-  const { env, sent } = await stub(success({ usage: [], next: null }));
-  expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
-  expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);
-});
-
-describe('access check', () => {
-  const sites = ['https://a.example', 'https://*.b.example', 'https://own.b.example'];
-  const ACTIVE = { status: 'active', access_list: sites.map((site) => ({ site })) };
-  test.each<[string, object, string, boolean, string | null]>([
-    ['a registered origin', ACTIVE, 'https://a.example', true, 'https://a.example'],
-    ['an origin that a wildcard matches', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
-    ['an origin that an entry and a wildcard match', ACTIVE, 'https://own.b.example', true, 'https://own.b.example'],
-    ['an origin with another scheme', ACTIVE, 'http://a.example', false, null],
-    ['an origin with a path', ACTIVE, 'https://a.example/', false, null],
-    ['any origin of a business without sites', { ...ACTIVE, access_list: [] }, 'https://a.example', true, null],
-    [
-      'an origin of a suspended business',
-      { ...ACTIVE, status: 'suspended' },
-      'https://a.example',
-      false,
-      'https://a.example',
-    ],
-  ])('reports whether %s is allowed', async (_, business, origin, allowed, site) => {
-    const { env, sent } = await stub(success(business));
-    expect(await printed(env, 'access', 'check', '1', origin)).toEqual({ allowed, site });
-    expect(sent.map(({ request }) => request)).toEqual(['GET /business/1/access']);
   });
 });

@@ -41,32 +41,12 @@ export async function stub(...answers: Answer[]) {
   return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
 }
 
-/** Runs a command in this process and returns its result. Joins the lines of an export. */
+/** Runs a command in this process and returns its result. Joins the lines of an export. The command line must be valid. */
 export async function printed(env: Record<string, string>, ...argv: string[]): Promise<Data> {
-  const result = await runHere(env, argv, () => {});
-  return Symbol.asyncIterator in Object(result) ? text(result) : result;
-}
-
-function runHere(env: Record<string, string>, argv: string[], say: (line: string) => void) {
   const commandLine = commandLineOf(argv);
   if ('help' in commandLine) throw new Error('a call for help');
-  return run(commandLine, env, say);
-}
-
-/** Like `runAdmin`, but in this process. The command line must be valid. */
-export async function inProcess(env: Record<string, string>, ...argv: string[]) {
-  const said: string[] = [];
-  const result = await runHere(env, argv, (line) => said.push(line)).then(
-    async (made) => ({
-      code: 0,
-      stdout: Symbol.asyncIterator in Object(made) ? await text(made) : `${JSON.stringify(made)}\n`,
-    }),
-    ({ message }: Error) => {
-      said.push(message);
-      return { code: 1, stdout: '' };
-    },
-  );
-  return { ...result, stderr: said.map((line) => `${line}\n`).join('') };
+  const result = await run(commandLine, env, () => {});
+  return Symbol.asyncIterator in Object(result) ? text(result) : result;
 }
 
 /** Runs `npm run admin -- …argv` with these variables. */
