@@ -39,8 +39,6 @@ export function readConfiguration(given?: string, environment?: string) {
   if (env && !definedEnvironments.includes(env)) throw new Error(`${file} does not define the environment ${env}.`);
   const databases = config.d1_databases.flatMap(({ binding, database_name: name = '', database_id: id = null }) => {
     const number = numberOf(binding);
-    if (number === null && /^db[-_]?\d+$/i.test(binding))
-      throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
     return number === null ? [] : [{ number, binding, name, id } satisfies ConfiguredDatabase];
   });
   databases.sort((a, b) => a.number - b.number);

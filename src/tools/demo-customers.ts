@@ -148,11 +148,8 @@ async function fillCustomer(service: Service, { customer, business, counts, toda
   if (customer.isReplacing) await service.ok(`POST ${path}/token`, { key: colleague, body: { keep_old: '7d' } });
   const firstRecorded = addDays(today, -RECORDED_DAYS);
   const days = counts.filter(({ date }) => date < firstRecorded);
-  // Replaces days that another start has imported a moment earlier.
-  if (days.length > 0) await service.ok(`PUT ${path}/history`, { body: { days, replace: true } });
+  if (days.length > 0) await service.ok(`PUT ${path}/history`, { body: { days } });
 
-  // Another start may have suspended the business a moment earlier, after recording the same uses.
-  const record = customer.isSuspended ? service.send : service.ok;
   const recorded = counts.filter(({ date }) => date >= firstRecorded);
   for (const [index, [source, share]] of sources.entries()) {
     const isSite = sites.includes(source);
@@ -164,7 +161,7 @@ async function fillCustomer(service: Service, { customer, business, counts, toda
         : [{ id: `demo-${index}-${date}`, quantity, ...at, ...(!isSite && { label: source }) }];
     });
     const headers = isSite ? { Origin: source.replace('*', 'www') } : {};
-    if (uses.length > 0) await record(`POST ${usage}`, { key, headers, body: { uses } });
+    if (uses.length > 0) await service.ok(`POST ${usage}`, { key, headers, body: { uses } });
   }
   if (customer.isReplacing) await service.ok(`POST ${usage}`, { key: token, headers: { Origin: `${sites[0]}` } });
   for (const Origin of customer.refused ?? []) await service.send(`GET ${usage}`, { key: token, headers: { Origin } });

@@ -1,6 +1,5 @@
 // Creates the demo data for local development over HTTP. Two businesses are for trying out the API: one with three months of uses and no
-// sites, so that its token works everywhere, and an empty one. Six are for the console (demo-customers.ts). With several databases, another
-// business belongs to another user in another database.
+// sites, so that its token works everywhere, and an empty one. Six are for the console (demo-customers.ts).
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +8,6 @@ import { customersAt, factorOf, fillCustomers, OWNER } from './demo-customers.ts
 import type { Service } from './service.ts';
 
 const USER = 1;
-const OTHER_USER = 2;
 const DAYS = 92;
 
 type Business = { id: number; main_domain: string; token: string; used?: { count: number }[] };
@@ -19,9 +17,9 @@ const demo = (word: string): ToCreate => ({ name: `Demo ${word}`, main_domain: `
 
 /**
  * Creates the missing demo businesses, and new keys, because existing keys cannot be read. Each port uses its own keys, because two
- * servers can share a database. `refusing` is the id of the business with refused origins. `other` is null if there is only one database.
+ * servers can share a database. `refusing` is the id of the business with refused origins.
  */
-export async function prepareDemo(service: Service, now: Date, port: number, hasSeveral: boolean) {
+export async function prepareDemo(service: Service, now: Date, port: number) {
   const keyName = `npm run dev, port ${port}`;
   const [charts, shop] = await ensureBusinesses(service, USER, [demo('Charts'), demo('Shop')]);
   const customers = customersAt(now);
@@ -35,10 +33,7 @@ export async function prepareDemo(service: Service, now: Date, port: number, has
   const api_key = await replaceKey(service, USER, keyName);
   await fillCustomers(service, USER, api_key, shown, now);
   const refusing = shown.find(({ customer }) => customer.refused)?.business.id;
-  if (!hasSeveral) return { charts, shop, refusing, api_key, other: null };
-  const [business] = await ensureBusinesses(service, OTHER_USER, [demo('Abroad')]);
-  const other = { ...business, api_key: await replaceKey(service, OTHER_USER, keyName) };
-  return { charts, shop, refusing, api_key, other };
+  return { charts, shop, refusing, api_key };
 }
 
 /**
@@ -56,7 +51,7 @@ export async function serveConsole(service: Service): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a user's demo businesses, and creates missing ones. The idempotency key prevents duplicates if two servers start together. */
+/** Returns a user's demo businesses, and creates missing ones. The idempotency key prevents duplicates after a lost response. */
 async function ensureBusinesses<const List extends ToCreate[]>(service: Service, user_id: number, list: List) {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}`);
   const ensured: Business[] = [];

@@ -1,13 +1,13 @@
 // npm run dev: applies the migrations to the local databases and starts the service. After the service responds, prepares demo businesses
 // and new demo keys over HTTP, and prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, writeFileSync } from 'node:fs';
 import { isIP, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getSystemErrorMessage, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { formatSecret } from '../core/operator.ts';
@@ -20,18 +20,12 @@ import { isSnapshot } from './snapshot.ts';
 
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
-/** The disk space that the runtime needs for SQLite's logs and for the runtime's own databases, even if it only reads. */
-const ROOM_BYTES = 1024 * 1024;
 /** Another server on the same databases can lock them briefly. */
 const LOCK_WAIT_MS = 10_000;
-/** How long to wait until another start has migrated the databases. */
-const TURN_WAIT_MS = 60_000;
 /** The addresses that only this machine can reach. The first stands for the other two. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 /** Stand for all addresses of this machine. */
 const ALL_ADDRESSES = ['0.0.0.0', '::'];
-/** How long to wait before printing a warning. Starting takes less time than this, even on a slow machine. */
-const START_WAIT_MS = 60_000;
 
 const { asked, ip, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
@@ -55,21 +49,13 @@ const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HID
 const isShared = !LOOPBACK.includes(ip);
 if (isShared) Object.assign(env, { X_LOCAL_EXPLORER: 'false' });
 const shell = process.platform === 'win32';
-const { bindings, config } = prepared();
+const { bindings, config } = configured();
 const where = [
   ...(config === undefined ? [] : ['--config', config]),
   ...(persist === undefined ? [] : ['--persist-to', persist]),
 ];
 
-// Two starts that migrate the same database at once fail. SQLite's lock ends with the process that holds it.
-const turn = new DatabaseSync(join(state, 'turn.sqlite'), { timeout: TURN_WAIT_MS });
-try {
-  turn.exec('begin exclusive');
-} catch {
-  end(`Another start is still migrating the databases in ${state}.`, 1);
-}
 for (const binding of bindings) migrate(binding);
-turn.close();
 
 const operatorKey = newOperatorKey();
 const variable = `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`;
@@ -81,9 +67,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 
-const late = setTimeout(() => {
-  process.stderr.write('The service is not responding yet. The output of wrangler above may show why.\n');
-}, START_WAIT_MS);
 const port = await listening;
 const host = isIPv6(ip) ? `[${ip}]` : ip;
 const origin = `http://${ALL_ADDRESSES.includes(ip) ? 'localhost' : host}:${port}`;
@@ -91,7 +74,6 @@ const service = serviceAt(origin, operatorKey);
 // Polls with a preflight, which needs no database.
 while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
 isUp = true;
-clearTimeout(late);
 
 // Hides the log of the demo's requests unless one fails.
 isQuiet = true;
@@ -115,7 +97,7 @@ if (typeof demo === 'string') {
   process.stderr.write(`\nThe demo was not prepared: ${demo}\n`);
   console.log(`\nReady: ${origin}, without the demo. To use the API, ${paste}\n\n${api}\n${key}\n`);
 } else {
-  const { charts, shop, api_key, other, link } = demo;
+  const { charts, shop, api_key, link } = demo;
   console.log(`
 Ready: ${origin} shows a chart and all operations.
 
@@ -130,12 +112,12 @@ export API_KEY=${api_key}
 export BUSINESS=${charts.id} TOKEN=${charts.token}
 export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
 ${key}
-${other === null ? '' : `export OTHER=${other.id} OTHER_KEY=${other.api_key} OTHER_TOKEN=${other.token}\n`}
+
 and then, for example:
 
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
-${other === null ? '' : 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\nnpm run -s admin -- database list\n'}`);
+`);
 }
 
 /** The page with the demo business must not be in the deployed folder. */
@@ -173,9 +155,7 @@ function migrate(binding: string): void {
     const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
     const { status, stdout, stderr } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
     if (status === 0) return;
-    const isLocked = stderr.includes('SQLITE_BUSY');
-    if (isLocked && Date.now() < deadline) continue;
-    if (isLocked) end(`${binding} is locked: another program has it open in ${state}.`, 1);
+    if (stderr.includes('SQLITE_BUSY') && Date.now() < deadline) continue;
     process.stderr.write(stdout + stderr);
     end(`The migrations of ${binding} were not applied.`, 1);
   }
@@ -185,12 +165,8 @@ function migrate(binding: string): void {
 function isOfSnapshot(file: string): boolean {
   try {
     using database = new DatabaseSync(file, { readOnly: true });
-    return isSnapshot(
-      database
-        .prepare('select name from d1_migrations')
-        .all()
-        .map(({ name }) => `${name}`),
-    );
+    const applied = database.prepare('select name from d1_migrations').all();
+    return isSnapshot(applied.map(({ name }) => `${name}`));
   } catch {
     return false;
   }
@@ -200,7 +176,7 @@ function isOfSnapshot(file: string): boolean {
 async function preparedDemo() {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
-      const prepared = await prepareDemo(service, new Date(), port, bindings.length > 1);
+      const prepared = await prepareDemo(service, new Date(), port);
       return { ...prepared, link: await serveConsole(service) };
     } catch (error) {
       const { message } = error as Error;
@@ -210,33 +186,12 @@ async function preparedDemo() {
   }
 }
 
-/**
- * Returns the databases to serve and the configuration file. Exits with status 1 and a one-line error if the file or the data folder is
- * unusable.
- */
-function prepared() {
+/** Returns the databases to serve and the configuration file. Exits with status 1 and a one-line error if the file is invalid. */
+function configured() {
   try {
-    const configured = configWith(count);
-    requireRoom(state);
-    return configured;
+    return configWith(count);
   } catch (error) {
     return end((error as Error).message, 1);
-  }
-}
-
-/** Creates the folder if it is missing. Throws a one-line error if it is not writable or the disk is full. */
-function requireRoom(folder: string): void {
-  const probe = join(folder, `.room-${process.pid}`);
-  try {
-    mkdirSync(folder, { recursive: true });
-    try {
-      writeFileSync(probe, Buffer.alloc(ROOM_BYTES));
-    } finally {
-      rmSync(probe, { force: true });
-    }
-  } catch (error) {
-    const { errno, message } = error as NodeJS.ErrnoException;
-    throw new Error(`${folder} is not writable: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
   }
 }
 

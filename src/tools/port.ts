@@ -1,8 +1,6 @@
 // Checks whether `npm run dev` can listen on a port.
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { basename } from 'node:path';
 
 /** wrangler listens on `localhost`, which resolves to one or both of these addresses. */
 const ADDRESSES = ['127.0.0.1', '::1'];
@@ -15,7 +13,7 @@ export async function portProblem(port: number, ip = 'localhost'): Promise<strin
     const problem = await problemAt(host, port);
     if (problem === null || (host !== ip && NO_SUCH_ADDRESS.includes(problem))) continue;
     if (NO_SUCH_ADDRESS.includes(problem)) return `This machine does not have the address ${ip}.`;
-    const what = problem === 'EADDRINUSE' ? `is in use${holderOf(port)}` : `cannot be opened (${problem})`;
+    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be opened (${problem})`;
     return `Port ${port} ${what}. Choose another: npm run dev -- --port NUMBER`;
   }
   return null;
@@ -40,13 +38,4 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   } finally {
     socket.destroy();
   }
-}
-
-/** Returns the process that uses the port, such as ` by process 42 (node)`, or an empty string if lsof does not find it. */
-function holderOf(port: number): string {
-  const outputOf = (command: string, args: string[]) => spawnSync(command, args, { encoding: 'utf8' }).stdout ?? '';
-  const [pid] = outputOf('lsof', ['-nP', '-t', `-iTCP:${port}`, '-sTCP:LISTEN']).split('\n');
-  if (!pid) return '';
-  const [program = ''] = outputOf('ps', ['-p', pid, '-o', 'args=']).trim().split(' ');
-  return ` by process ${pid}${program && ` (${basename(program)})`}`;
 }

@@ -8,7 +8,7 @@ import { measured } from './figures.ts';
 import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
 import { serviceAt } from './service.ts';
 
-/** The time limit for a run. A business older than this is left over from a killed run. */
+/** The time limit for a run. */
 const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const MAX_DATABASES = 10;
@@ -35,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     console.log('Stopping: deleting what was created.');
     interrupted.abort();
   });
-await beginAlone().catch(({ message }) => end(message, 1));
+await begin().catch(({ message }) => end(message, 1));
 await checkPromise('every database up to DB_9 creates a business, and the clock is right', makeFirst);
 for (const [name, check] of Object.entries(OF_DATABASE)) await checkPromise(name, () => inEach(bound, check));
 for (const [name, check] of Object.entries(OF_SERVICE)) await checkPromise(name, () => check(service, stopped));
@@ -74,28 +74,15 @@ async function inEach(targets: Target[], check: (target: Target) => Promise<void
   throw failed.every(([, error]) => error instanceof NotVerified) ? new NotVerified(text) : new Error(text);
 }
 
-/**
- * Throws unless the origin is this service and no other run is active. Then deletes the leftovers of killed runs. A run's first business,
- * in DB, exists until the run ends. If two runs start together, the one with the higher business id stops.
- */
-async function beginAlone(): Promise<void> {
+/** Throws unless the origin is this service and accepts the key. Then deletes what a killed run has left. */
+async function begin(): Promise<void> {
   const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
   if (outcome === '401 unauthenticated') throw new Error(`${origin} rejected the key in OPERATOR_KEY.`);
   // Every error response from this service includes an Error-Code header.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
     throw new Error(`${origin} is not this service: it responded to GET /api/v1/business with ${outcome}.`);
-  const [target] = targets as [Target];
-  const { data: own } = await create(target);
-  try {
-    const ageOf = ({ created_at }: Business) => (Date.parse(own.created_at) - Date.parse(created_at)) / 1000;
-    const other = (await ownedBy(target)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
-    if (other === undefined) return await inEach(targets, (target) => deleteAll(target, own.id));
-    const began = `Another run started ${Math.round(ageOf(other))} seconds ago.`;
-    throw new Error(`${began} Wait until it ends or, if it was killed, until ${MAX_MINUTES} minutes have passed.`);
-  } catch (error) {
-    await remove(own);
-    throw error;
-  }
+  if (outcome !== '200') throw new Error(`GET /business returned ${outcome}, so the key cannot be used.`);
+  await inEach(targets, deleteAll);
 }
 
 async function makeFirst(): Promise<void> {
@@ -114,16 +101,10 @@ async function ownedBy({ user_id }: Target): Promise<Business[]> {
   return businesses.filter(({ name }) => name === NAME);
 }
 
-/** Deletes a business. Ignores errors, because another run may have deleted it already. */
-function remove({ id }: Business): Promise<unknown> {
-  return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
-}
-
-async function deleteAll(target: Target, except?: number): Promise<void> {
-  const found = (await ownedBy(target)).filter(({ id }) => id !== except);
-  for (const business of found) await remove(business);
-  // Ignores a business that another run has created since.
-  const still = (await ownedBy(target)).find(({ id }) => found.some((business) => business.id === id));
+async function deleteAll(target: Target): Promise<void> {
+  for (const { id } of await ownedBy(target))
+    await service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
+  const [still] = await ownedBy(target);
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 

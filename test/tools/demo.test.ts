@@ -10,8 +10,7 @@ import { prepareDemo } from '../../src/tools/demo.ts';
 import { customersAt } from '../../src/tools/demo-customers.ts';
 import { serviceAt } from '../../src/tools/service.ts';
 import type { UsageReport } from '../../src/usage/description.ts';
-import { threeDatabases } from '../cli/support.ts';
-import { startService, withDatabases } from '../node/server.ts';
+import { startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
 const TIMEOUT = { timeout: 120_000 };
@@ -20,10 +19,10 @@ const CUSTOMERS = customersAt(NOW).map(({ created }) => created.name);
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
 /** Starts a service and returns functions that read its data. */
-async function newService(state: string, config?: string) {
+async function newService() {
   const operatorKey = newOperatorKey();
   const secrets = { OPERATOR_KEY_4: formatSecret('full', await sha256Hex(operatorKey)) };
-  const { url, stop } = await startService(state, { secrets, ...(config !== undefined && { config }) });
+  const { url, stop } = await startService(newDatabase(), { secrets });
   const service = serviceAt(url, operatorKey);
   type Key = { name: string; last_four: string; revoked_at: string | null };
   return {
@@ -44,17 +43,16 @@ async function newService(state: string, config?: string) {
   };
 }
 
-test("two concurrent starts create one demo, and a later start replaces only its own port's key", TIMEOUT, async () => {
-  await using served = await newService(newDatabase());
+test("starts on two ports create one demo, and a later start replaces only its own port's key", TIMEOUT, async () => {
+  await using served = await newService();
   const { service, usesOf, businessesOf, keysOf } = served;
-  const [one, two] = await Promise.all([FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)));
-  if (one === undefined || two === undefined) throw new Error('nothing was prepared');
+  const one = await prepareDemo(service, NOW, FIRST_PORT);
+  const two = await prepareDemo(service, NOW, SECOND_PORT);
   const { charts, shop } = one;
   const made = await businessesOf(1);
   expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop', ...CUSTOMERS]);
   expect(made.slice(0, 2)).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
   expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
-  expect([one.other, two.other]).toEqual([null, null]);
 
   const uses = await usesOf(charts.id, charts.token); // needs no Origin header, because the business has no sites
   const days = uses.filter(({ count }) => count > 0).map(({ date }) => date);
@@ -64,7 +62,7 @@ test("two concurrent starts create one demo, and a later start replaces only its
 
   await service.ok(`POST /business/usage/${charts.id}`);
   const own = await service.ok<{ api_key: string }>('POST /user/1/keys', { body: { name: 'own' } });
-  const later = await prepareDemo(service, new Date(NOW.getTime() + 86_400_000), FIRST_PORT, false);
+  const later = await prepareDemo(service, new Date(NOW.getTime() + 86_400_000), FIRST_PORT);
   expect([later.charts.token, later.shop.token]).toEqual([charts.token, shop.token]);
   const total = (list: typeof uses) => list.reduce((sum, { count }) => sum + count, 0);
   expect(total(await usesOf(charts.id, later.api_key))).toBe(total(uses) + 1);
@@ -83,9 +81,9 @@ test(
   'the six businesses for the console show limits, refused origins, an old token, sources and who changed what',
   TIMEOUT,
   async () => {
-    await using served = await newService(newDatabase());
+    await using served = await newService();
     const { service } = served;
-    const { refusing } = await prepareDemo(service, NOW, FIRST_PORT, false);
+    const { refusing } = await prepareDemo(service, NOW, FIRST_PORT);
     const readList = async () =>
       (await service.ok<{ businesses: ListedBusiness[] }>('GET /business?user_id=1')).businesses.slice(2);
     // The service stores refused origins after its response.
@@ -115,7 +113,7 @@ test(
       ['Fern & Co', 'active', null, 0, 0, 1, expect.any(Number), anna],
     ]);
     expect(list.find(({ id }) => id === refusing)?.name).toBe('Café Lumen');
-    await prepareDemo(service, NOW, FIRST_PORT, false);
+    await prepareDemo(service, NOW, FIRST_PORT);
     const figuresOf = (businesses: ListedBusiness[]) => businesses.map(({ updated_at, used }) => [updated_at, used]);
     expect(figuresOf(await readList())).toEqual(figuresOf(list));
   },
@@ -152,22 +150,3 @@ test('on any day, one business is at 104% of its month, and one at 92%, which la
     });
   }
 });
-
-test(
-  'on three databases, the demo adds a second user with a business and a key in another database',
-  TIMEOUT,
-  async () => {
-    const { 'persist-to': state } = await threeDatabases();
-    await using served = await newService(state, withDatabases(3));
-    const { service, usesOf, businessesOf, keysOf } = served;
-    const { charts, shop, other } = await prepareDemo(service, NOW, FIRST_PORT, true);
-    expect([charts.id, shop.id, other?.id]).toEqual([1, 2, 1_000_000_001]);
-    expect([other?.token.slice(0, 8), other?.api_key.slice(0, 8)]).toEqual(['bua_pk_1', 'bua_sk_1']);
-    expect((await businessesOf(2)).map(({ name }) => name)).toEqual(['Demo Abroad']);
-    expect(await usesOf(1_000_000_001, `${other?.api_key}`)).toHaveLength(101);
-
-    const { other: again } = await prepareDemo(service, NOW, FIRST_PORT, true);
-    expect([again?.id, again?.token]).toEqual([other?.id, other?.token]);
-    expect((await keysOf(2)).map(([, , isValid]) => isValid)).toEqual([false, true]);
-  },
-);

@@ -87,108 +87,63 @@ test.each(STEPS)('a deployment stops when %s fails, and the next one resumes the
 
 describe('npm run deploy changes nothing when', () => {
   type Case = (project: ReturnType<typeof newProject>) => [toml: string, stderr: string];
-  const cases: [string, Case][] = [
-    [
-      'a block has no id',
-      ({ toml, DB_1 }) => [
-        toml.replace(`database_id = "${DB_1}"\n`, ''),
-        'PROJECT/wrangler.toml has no database_id for DB_1. Create the database with npx wrangler d1 create usage-DB_1, and add the id that it prints.',
-      ],
-    ],
-    [
-      'DB is not bound',
-      ({ DB_1 }) => [HEAD + block('DB_1', DB_1), 'PROJECT/wrangler.toml does not bind the database DB.'],
-    ],
-    [
-      'two bindings have the same id',
-      ({ toml, DB, DB_2 }) => [toml.replace(DB_2, DB), `PROJECT/wrangler.toml contains the database_id ${DB} twice.`],
-    ],
-    [
-      'bindings of two environments have the same id',
-      ({ toml, DB }) => [
-        toml + block('DB', DB, 'env.staging.d1_databases'),
-        `PROJECT/wrangler.toml contains the database_id ${DB} twice.`,
-      ],
-    ],
-    ...['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'].map((binding): [string, Case] => [
-      `a database is bound as ${binding}`,
-      ({ toml }) => [
-        toml + block(binding, 'x'),
-        `PROJECT/wrangler.toml binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`,
-      ],
-    ]),
-    [
-      'the account has no database with an id',
-      ({ account, toml, DB_1 }) => {
-        account.databases.delete(DB_1);
-        return [toml, `The database ${DB_1} could not be found [code: 7404]`];
-      },
-    ],
-    [
-      'the ids of two databases with owners are swapped',
-      ({ toml, DB, DB_1 }) => [
-        swapped(toml, DB, DB_1),
-        `DB (usage-DB, ${DB_1}) contains businesses of DB_1: their ids were swapped. Nothing was changed.`,
-      ],
-    ],
-    [
-      'the ids of a database with owners and of one without are swapped',
-      ({ toml, DB_1, DB_2 }) => [
-        swapped(toml, DB_1, DB_2),
-        `DB_2 (usage-DB_2, ${DB_1}) contains businesses of DB_1: their ids were swapped. Nothing was changed.`,
-      ],
-    ],
-    [
-      'a database with owners is not bound',
-      ({ toml, DB, DB_1 }) => [
-        toml.replace(block('DB_1', DB_1), ''),
-        `DB (usage-DB, ${DB}) assigns owners to DB_1, which the configuration does not bind. Nothing was changed.`,
-      ],
-    ],
-    ...(['DB', 'DB_1'] as const).map((binding): [string, Case] => [
-      `the id of ${binding} is that of a new database, but owners have data in ${binding}`,
-      ({ account, toml, ...ids }) => {
-        const id = account.create('new');
-        return [
-          toml.replace(ids[binding], id),
-          `${binding} (usage-${binding}, ${id}) is empty, but owners have their data in it. Correct its database_id. Nothing was changed.`,
-        ];
-      },
-    ]),
-    [
-      "a database contains another application's tables",
-      ({ account, toml, DB_2 }) => {
-        const id = account.create('shop');
-        account.query(id, 'create table orders (id integer)');
-        return [
-          toml.replace(DB_2, id),
-          `DB_2 (usage-DB_2, ${id}) is not a database of this service: it contains the tables orders. Nothing was changed.`,
-        ];
-      },
-    ],
-    [
-      'a version before 1.0.0-rc created a database',
-      ({ account, toml, DB_2 }) => {
-        account.query(DB_2, "insert into d1_migrations (name) values ('0001_init.sql')");
-        account.query(DB_2, 'drop table homes'); // the first versions had no such table
-        return [
-          toml,
-          `DB_2 (usage-DB_2, ${DB_2}) was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database. Nothing was changed.`,
-        ];
-      },
-    ],
-    [
-      'a database has a migration that the checkout lacks',
-      ({ account, toml, DB_2 }) => {
-        account.query(DB_2, "insert into d1_migrations (name) values ('0999_later.sql')");
-        return [
-          toml,
-          `DB_2 (usage-DB_2, ${DB_2}) has migrations that are missing from this checkout: 0999_later.sql. Deploy the newer version. Nothing was changed.`,
-        ];
-      },
-    ],
+  const replaced = (binding: 'DB' | 'DB_1'): [string, Case] => [
+    `the id of ${binding} is that of a new database, but owners have data in ${binding}`,
+    ({ account, toml, ...ids }) => {
+      const id = account.create('new');
+      const problem = 'is empty, but owners have their data in it. Correct its database_id';
+      return [toml.replace(ids[binding], id), `${binding} (usage-${binding}, ${id}) ${problem}. Nothing was changed.`];
+    },
   ];
-  test.each(cases)('%s', (_, change) => {
+  const cases: Record<string, Case> = {
+    'a block has no id': ({ toml, DB_1 }) => [
+      toml.replace(`database_id = "${DB_1}"\n`, ''),
+      'PROJECT/wrangler.toml has no database_id for DB_1. Create the database with npx wrangler d1 create usage-DB_1, and add the id that it prints.',
+    ],
+    'DB is not bound': ({ DB_1 }) => [
+      HEAD + block('DB_1', DB_1),
+      'PROJECT/wrangler.toml does not bind the database DB.',
+    ],
+    'two bindings have the same id': ({ toml, DB, DB_2 }) => [
+      toml.replace(DB_2, DB),
+      `PROJECT/wrangler.toml contains the database_id ${DB} twice.`,
+    ],
+    'bindings of two environments have the same id': ({ toml, DB }) => [
+      toml + block('DB', DB, 'env.staging.d1_databases'),
+      `PROJECT/wrangler.toml contains the database_id ${DB} twice.`,
+    ],
+    'the account has no database with an id': ({ account, toml, DB_1 }) => {
+      account.databases.delete(DB_1);
+      return [toml, `The database ${DB_1} could not be found [code: 7404]`];
+    },
+    'the ids of two databases are swapped': ({ toml, DB, DB_1 }) => [
+      swapped(toml, DB, DB_1),
+      `DB (usage-DB, ${DB_1}) contains businesses of DB_1: their ids were swapped. Nothing was changed.`,
+    ],
+    'a database with owners is not bound': ({ toml, DB, DB_1 }) => [
+      toml.replace(block('DB_1', DB_1), ''),
+      `DB (usage-DB, ${DB}) assigns owners to DB_1, which the configuration does not bind. Nothing was changed.`,
+    ],
+    ...Object.fromEntries([replaced('DB'), replaced('DB_1')]),
+    "a database contains another application's tables": ({ account, toml, DB_2 }) => {
+      const id = account.create('shop');
+      account.query(id, 'create table orders (id integer)');
+      const problem = 'is not a database of this service: it contains the tables orders';
+      return [toml.replace(DB_2, id), `DB_2 (usage-DB_2, ${id}) ${problem}. Nothing was changed.`];
+    },
+    'a version before 1.0.0-rc created a database': ({ account, toml, DB_2 }) => {
+      account.query(DB_2, "insert into d1_migrations (name) values ('0001_init.sql')");
+      account.query(DB_2, 'drop table homes'); // the first versions had no such table
+      const problem = 'was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database';
+      return [toml, `DB_2 (usage-DB_2, ${DB_2}) ${problem}. Nothing was changed.`];
+    },
+    'a database has a migration that the checkout lacks': ({ account, toml, DB_2 }) => {
+      account.query(DB_2, "insert into d1_migrations (name) values ('0999_later.sql')");
+      const problem = 'has migrations that are missing from this checkout: 0999_later.sql. Deploy the newer version';
+      return [toml, `DB_2 (usage-DB_2, ${DB_2}) ${problem}. Nothing was changed.`];
+    },
+  };
+  test.each(Object.entries(cases))('%s', (_, change) => {
     const project = newProject();
     project.withOwners();
     const [toml, stderr] = change(project);

@@ -21,8 +21,7 @@ async function listenAt(host: string) {
   await once(server, 'listening');
   return { port: (server.address() as AddressInfo).port, [Symbol.dispose]: () => server.close() };
 }
-const inUse = (port: number, holder: number | string = process.pid) =>
-  new RegExp(`^Port ${port} is in use( by process ${holder}.*)?\\. Choose another: npm run dev -- --port NUMBER\\n?$`);
+const inUse = (port: number) => `Port ${port} is in use. Choose another: npm run dev -- --port NUMBER`;
 
 /** Searches below the ports that systems give to outgoing connections, because one of another test could take the second port. */
 async function firstOfTwoFreePorts(): Promise<number> {
@@ -78,7 +77,6 @@ describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
     ['an unknown option', ['--wrong'], "Unknown option '--wrong'"],
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
-    ['zero databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
     ['an invalid port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
     ['a host name', ['--ip', 'example.com'], '--ip must be an IP address, such as 0.0.0.0'],
     ['an empty directory name', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
@@ -89,19 +87,10 @@ describe.concurrent('npm run dev', () => {
   test('reports a port in use with one line on stderr and exit code 1, and changes nothing', async () => {
     using other = await listenAt('127.0.0.1');
     const state = newFolder();
-    const { code, stdout, stderr } = await node(DEV, '--port', `${other.port}`, '--persist-to', state);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(inUse(other.port));
+    const stderr = `${inUse(other.port)}\n`;
+    const ended = await node(DEV, '--port', `${other.port}`, '--persist-to', state);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr });
     expect(readdirSync(state)).toEqual([]);
-  });
-
-  test('reports an unwritable folder with one line on stderr and exit code 1, before it starts wrangler', async () => {
-    const file = join(newFolder(), 'file');
-    writeFileSync(file, '');
-    const env = playing('process.stdout.write("started")');
-    const stderr = `${file} is not writable: file already exists\n`;
-    const args = ['--port', `${await freePort()}`, '--persist-to', file];
-    expect(await runScript(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('reports an invalid line in wrangler.toml', async () => {
@@ -202,21 +191,6 @@ describe.concurrent('npm run dev', () => {
     expect(asked).toEqual([]);
   });
 
-  test('waits while another start migrates the same databases', async () => {
-    const [turn, state] = [join(newFolder(), 'turn'), newFolder()];
-    // Fails if two migrations run at once.
-    const env = playing(`
-const { mkdirSync, rmdirSync } = require('node:fs');
-if (process.argv[2] === 'dev') process.exit(3);
-mkdirSync('${turn}');
-setTimeout(() => rmdirSync('${turn}'), 500);`);
-    const stderr = 'wrangler dev exited with code 3 before the service responded.\n';
-    const starts = [await freePort(), await freePort()].map((port) =>
-      runScript(env, DEV, '--port', `${port}`, '--persist-to', state),
-    );
-    expect(await Promise.all(starts)).toEqual([3, 3].map((code) => ({ code, stdout: '', stderr })));
-  });
-
   test('serves two databases and the demo, keeps the developer’s operator key, and stops on SIGINT', {
     timeout: 180_000,
   }, async () => {
@@ -226,23 +200,22 @@ setTimeout(() => rmdirSync('${turn}'), 500);`);
     async function inspect(output: string) {
       const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
       const variables = Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
-      const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OTHER, OTHER_KEY, OTHER_TOKEN, OPERATOR_KEY } =
-        variables;
-      const opens: [string, string, string][] = [
-        [API_KEY, SHOP, 'owner'],
-        [OTHER_KEY, OTHER, 'owner of the other business'],
-        [TOKEN, BUSINESS, 'token'],
-        [SHOP_TOKEN, SHOP, 'token of the shop'],
-        [OTHER_TOKEN, OTHER, 'token of the other business'],
-        [OPERATOR_KEY, OTHER, 'operator'],
-        [own, BUSINESS, 'operator with the key in .dev.vars'],
-      ].map(([key = '', business = '', who = '']) => [key, business, who]);
-      for (const [key, business, who] of opens) {
+      const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OPERATOR_KEY } = variables;
+      const opens: [who: string, key: string | undefined, business: string | undefined][] = [
+        ['owner', API_KEY, SHOP],
+        ['token', TOKEN, BUSINESS],
+        ['token of the shop', SHOP_TOKEN, SHOP],
+        ['operator', OPERATOR_KEY, SHOP],
+        ['operator with the key in .dev.vars', own, BUSINESS],
+      ];
+      for (const [who, key, business] of opens) {
         const headers = { Authorization: `Bearer ${key}` };
         const { status } = await fetch(`${API}/business/usage/${business}`, { headers });
         expect({ who, status }).toEqual({ who, status: 200 });
       }
-      expect(OTHER).toBe('1000000001');
+      const listed = await fetch(`${API}/database`, { headers: { Authorization: `Bearer ${own}` } });
+      const { data } = (await listed.json()) as { data: { databases: { number: number }[] } };
+      expect(data.databases.map(({ number }) => number)).toEqual([0, 1]);
       const live = `<usage-chart id="live" business="${BUSINESS}" token="${TOKEN}"`;
       await vi.waitFor(
         async () => expect(await (await fetch(`http://localhost:${port}`)).text()).toContain(live),
@@ -258,29 +231,19 @@ setTimeout(() => rmdirSync('${turn}'), 500);`);
       }
     }
     const { stdout } = await stoppedOnceReady({ cwd, inspect }, '--port', `${port}`, '--databases', '2');
-    const [, printed] = stdout.split('\nReady: ');
-    expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
-    expect(printed).toContain('\nnpm run -s admin -- database list\n');
     expect(stdout).not.toContain('create_business'); // would be logged while the demo is prepared
   });
 });
 
-describe('a port', () => {
-  test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use if a process listens on it at %s', async (host) => {
-    using other = await listenAt(host);
-    // Another test's server may use the same port at 127.0.0.1.
-    expect(await portProblem(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));
-  });
+test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('a port is in use if a process listens on it at %s', async (host) => {
+  using other = await listenAt(host);
+  expect(await portProblem(other.port)).toBe(inUse(other.port));
+});
 
-  test.each(['localhost', '127.0.0.1', '0.0.0.0'])('is free if no process listens on it: %s', async (ip) => {
-    expect(await portProblem(await freePort(), ip)).toBeNull();
-  });
-
-  test('cannot be opened at an address that this machine does not have', async () => {
-    expect(await portProblem(await freePort(), '203.0.113.9')).toBe(
-      'This machine does not have the address 203.0.113.9.',
-    );
-  });
+test('a port can be opened at the addresses that this machine has', async () => {
+  for (const ip of ['localhost', '127.0.0.1', '0.0.0.0']) expect(await portProblem(await freePort(), ip)).toBeNull();
+  const problem = 'This machine does not have the address 203.0.113.9.';
+  expect(await portProblem(await freePort(), '203.0.113.9')).toBe(problem);
 });
 
 test('an npm script that is run by an older Node than npm ci installs says in one line how to get it', async () => {

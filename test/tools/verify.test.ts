@@ -129,10 +129,8 @@ describe('npm run verify', TIMEOUT, () => {
 
   test.each<[string, string, string[], string]>([
     ['a missing URL', KEY, [], usage],
-    ['two URLs', KEY, ['https://a.example', 'https://b.example'], usage],
     ['text that is not a URL', KEY, ['usage.example.com'], origin],
     ['a URL with a path', KEY, ['https://usage.example.com/api/v1'], origin],
-    ['a URL with a password', KEY, ['https://me:secret@usage.example.com'], origin],
     ['http to another machine', KEY, ['http://usage.example.com'], origin],
     ['an unknown option', KEY, ['--fast', 'https://a.example'], "Unknown option '--fast'"],
     ['a missing key', '', ['https://a.example'], usage],
@@ -209,7 +207,6 @@ const BREAKS: Record<string, Break> = {
   'a limit of 1 refuses the second of two concurrent uses': (request) => without(request, ',"daily_limit":1'),
   'a revoked key stops working immediately': ({ method, path }) =>
     answerIf(method === 'DELETE' && path.includes('/keys/'), 200),
-  'the token of a suspended business stops working immediately': ({ method }) => answerIf(method === 'PATCH', 200),
   'a token works only on pages of its site, and a refused origin is listed': (request) =>
     without(request, ',"sites":["https://verify.example"]'),
   'a duplicate header is rejected'({ headers }) {
@@ -227,7 +224,6 @@ const BREAKS: Record<string, Break> = {
   'the pages, the chart and the description are served': ({ path }) => answerIf(path === '/owner', 404),
   'responses require HTTPS, allow every origin and are never cached': async (request, pass) =>
     request.method === 'GET' ? { ...(await pass(request)), headers: { 'Cache-Control': 'public' } } : undefined,
-  'a body over 1 MiB is refused': ({ body }) => answerIf(body.length > 2 ** 20, 200),
   'an address over its rate limit is refused for a while': ({ method }) => answerIf(method === 'HEAD', 200),
 };
 const USE = '/api/v1/business/usage/';
@@ -278,63 +274,31 @@ describe.concurrent('the check', () => {
 });
 
 describe.concurrent('npm run verify against a running service', () => {
-  test('allows one run at a time, which deletes everything it creates', TIMEOUT, async () => {
+  test('deletes everything it creates, also when it is interrupted, and what a killed run left', TIMEOUT, async () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
     const unknown = `${url} rejected the key in OPERATOR_KEY.\n`;
     expect(await verified(url, { key: newOperatorKey() })).toEqual({ ...refused, stderr: unknown });
-    const recordOnly = await verified(url, { key: RECORD_KEY });
-    expect(recordOnly).toEqual({
-      ...refused,
-      stderr: expect.stringMatching(/^POST \/business returned 403 record_only_key .*\n$/),
-    });
+    const recordOnly = { ...refused, stderr: expect.stringMatching(/^GET \/business returned 403 record_only_key, /) };
+    expect(await verified(url, { key: RECORD_KEY })).toEqual(recordOnly);
 
-    const { data: own } = await serviceAt(url, KEY).send<{ id: number }>('POST /business', {
-      body: {
-        ...{ user_id: USERS[0], name: 'Acme', main_domain: 'a.example', site: 'https://a.example' },
-        country_id: 1,
-        business_size: 'small',
-      },
-    });
-    const runs = await Promise.all([verified(url), verified(url)]);
-    const [first, second] = runs.sort((a, b) => b.lines.length - a.lines.length) as [
-      (typeof runs)[0],
-      (typeof runs)[0],
-    ];
-    expect(first).toEqual({
-      ...{ code: 0, stderr: '', summary: `${url}: ${PROMISES} passed, 0 failed, 0 skipped.\n` },
-      lines: Array(PROMISES).fill(expect.stringMatching(/^ok {7}[a-z0-9]/)),
-    });
-    expect(second).toEqual({
-      ...refused,
-      stderr: expect.stringMatching(/^Another run started \d+ seconds ago\. Wait until it ends/),
-    });
-    expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
-
+    const fields = { user_id: USERS[0], name: 'Acme', main_domain: 'a.example', site: 'https://a.example' };
+    const body = { ...fields, country_id: 1, business_size: 'small' };
+    const own = await serviceAt(url, KEY).ok<{ id: number }>('POST /business', { body });
     const until = '20 concurrent uses';
+    expect(await verified(url, { until, signal: 'SIGKILL' })).toMatchObject({ code: null });
+    expect((await ownedBy(url)).length).toBeGreaterThan(1);
     const interrupted = await verified(url, { until });
     expect(interrupted).toMatchObject({ code: 1, stderr: '' });
     expect(interrupted.lines).toContain('Stopping: deleting what was created.');
     expect(interrupted.lines.at(-1)).toBe('ok       everything created was deleted');
     expect(interrupted.summary).toMatch(/^http:\S+: \d+ passed, 0 failed, 0 skipped; stopped by a signal\.\n$/);
-    expect(await ownedBy(url)).toHaveLength(1);
-
-    expect(await verified(url, { until, signal: 'SIGKILL' })).toMatchObject({ code: null });
-    const left = (await ownedBy(url)).length;
-    expect(left).toBeGreaterThan(1);
-    expect(await verified(url)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another run started /) });
-    expect(await ownedBy(url)).toHaveLength(left);
-    await using old = await serviceInFrontOf(url, async (request, pass) => {
-      if (request.method !== 'GET' || !request.path.includes('?user_id=')) return undefined;
-      const { status, body } = await pass(request);
-      return {
-        status,
-        body: JSON.parse(JSON.stringify(body).replace(/"created_at":"[^"]*"/g, '"created_at":"2026-01-01"')),
-      };
+    expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
+    expect(await verified(url)).toEqual({
+      ...{ code: 0, stderr: '', summary: `${url}: ${PROMISES} passed, 0 failed, 0 skipped.\n` },
+      lines: Array(PROMISES).fill(expect.stringMatching(/^ok {7}[a-z0-9]/)),
     });
-    const after = await verified(old.url, { until: 'creates a business' });
-    expect(after.lines[0]).toMatch(/^ok /);
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
   });
 
@@ -400,9 +364,5 @@ describe.concurrent('npm run verify against a running service', () => {
       (name) => `SKIPPED  ${name}: DB_2: POST /business returned 503 {}`,
     );
     expect(unseen.lines.filter((line) => line.startsWith('SKIPPED'))).toEqual(ofDatabases);
-
-    const { code, lines: all } = await verified(url);
-    expect({ code, wrong: all.filter((line) => !line.startsWith('ok ')) }).toEqual({ code: 0, wrong: [] });
-    expect(await ownedBy(url)).toEqual([]);
   });
 });
