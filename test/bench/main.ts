@@ -1,6 +1,6 @@
 // npm run bench: compares the service with floors, which do the least possible work, in the same run on the same machine.
 import { parseArgs } from 'node:util';
-import { codeOf, sizesOf } from './bundle.ts';
+import { codeOf } from './bundle.ts';
 import { measure } from './duel.ts';
 import { model, printed } from './model.ts';
 import { floors, growth } from './scenes.ts';
@@ -25,7 +25,7 @@ async function run(isQuick: boolean): Promise<string> {
   }
   const effort = isQuick ? { starts: 1, rounds: 3 } : { starts: 5, rounds: 8 };
   if (options.growth) return measure(growth(code), effort, progress);
-  return `${await measure(await floors(code), effort, progress)}\n\n${sizesOf(code)}`;
+  return measure(await floors(code), effort, progress);
 }
 
 console.log(options.help ? HELP : await run(options.quick));
