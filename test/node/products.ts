@@ -24,10 +24,10 @@ export function run(program: string, variables: Record<string, string>) {
   return { child, log, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Starts the program for any server. By default, the program calls the service at `address` for business 7. */
-export async function onAnyServer(address: string, variables = {}, program = ON_ANY_SERVER): Promise<Product> {
+/** Starts the program for any server. It calls the service at `address` for business 7. */
+export async function onAnyServer(address: string, program = ON_ANY_SERVER): Promise<Product> {
   const PORT = `${await freePort()}`;
-  const { child, log, ended } = run(program, { API: `${address}/api/v1`, BUSINESS: '7', PORT, ...variables });
+  const { child, log, ended } = run(program, { API: `${address}/api/v1`, BUSINESS: '7', PORT });
   const url = `http://127.0.0.1:${PORT}`;
   async function stop() {
     child.kill();

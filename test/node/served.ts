@@ -14,7 +14,7 @@ import { startService } from './server.ts';
 
 type Owner = { key: string; businesses: { id: number; token: string }[] };
 /** The URL of the service, and an owner for each file that changes data. */
-export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: Owner };
+export type Served = { url: string; ofHttp: Owner; ofClient: Owner };
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -48,7 +48,6 @@ async function start(project: TestProject) {
   const owners = await withDatabases({ 'persist-to': state }, async ({ first }) => ({
     ofHttp: await newOwner(first, 7, 6),
     ofClient: await newOwner(first, 8, 1),
-    ofProduct: await newOwner(first, 9, 1),
   }));
   const { url, stop } = await startService(state);
   const found: Served = { url, ...owners };
