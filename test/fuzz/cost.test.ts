@@ -1,16 +1,14 @@
 // Checks in workerd that a request without a valid credential costs at most twice the CPU time of the most expensive valid body. The search
 // prints its seed. FUZZ_SEED repeats a search, but not exactly, because measurements also determine which requests it tries. FUZZ_SECONDS
 // extends it.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf } from '../bench/bundle.ts';
 import { BUSINESS, dayAgo, fill } from '../bench/data.ts';
 import { median } from '../bench/load.ts';
 import { open, type Stage } from '../bench/stage.ts';
-import { describeRecipe, kindOf, mutate, newRecipe, type Recipe, requestOf, type Sent } from './requests.ts';
+import { kindOf, mutate, newRecipe, type Recipe, requestOf, type Sent } from './requests.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -173,38 +171,28 @@ test('a random search finds no unauthenticated request that costs over twice the
   console.log(`FUZZ_SEED=${SEED}`);
   const random = randomOf(SEED);
   const kept = new Map<string, { recipe: Recipe; ms: number }>();
-  const faults = new Map<string, string>();
-  const start = performance.now();
-  const seconds = () => (performance.now() - start) / 1000;
+  const faults: { ratio: number; recipe: Recipe }[] = [];
+  const end = performance.now() + SECONDS * 1000;
   let tried = 0;
-  while (seconds() < SECONDS) {
+  for (; performance.now() < end && faults.length < 3; tried++) {
     const sample = [...kept.values()].sort(() => random() - 0.5).slice(0, 4);
     const [parent, other = parent] = sample.sort((a, b) => b.ms - a.ms);
     const recipe = parent && other && random() < 0.7 ? mutate(parent.recipe, other.recipe, random) : newRecipe(random);
-    const kind = kindOf(recipe);
-    if (faults.has(kind)) continue;
     const sent = requestOf(recipe);
-    tried++;
-    const dearest = kept.get(kind)?.ms ?? 0;
+    const dearest = kept.get(kindOf(recipe))?.ms ?? 0;
     let ms = await costOf(sent);
     if (ms > dearest) ms = Math.min(ms, await costOf(sent));
     if (ms <= dearest) continue;
-    kept.set(kind, { recipe, ms });
+    kept.set(kindOf(recipe), { recipe, ms });
     if (ms <= MAX_RATIO * Math.min(baseline.ms, await costOf(baseline.sent))) continue;
     const ratio = await ratioOf(sent);
-    if (ratio <= MAX_RATIO) continue;
-    const file = join(tmpdir(), `cost-${SEED}-${faults.size + 1}.json`);
-    writeFileSync(file, JSON.stringify(sent));
-    faults.set(kind, `${ratio.toFixed(1)} × after ${seconds().toFixed(0)} s: ${describeRecipe(recipe)}: ${file}`);
-    kept.delete(kind);
+    if (ratio > MAX_RATIO) faults.push({ ratio, recipe });
   }
   const [most] = [...kept.values()].sort((a, b) => b.ms - a.ms);
-  if (most === undefined) throw new Error('nothing was measured');
-  const ratio = await ratioOf(requestOf(most.recipe));
   console.log(
-    `${tried} requests of ${kept.size + faults.size} kinds; the baseline, ${baseline.name}, ${baseline.ms.toFixed(1)} ms;`,
-    `the most expensive${faults.size > 0 ? ' one that passes' : ''}: ${ratio.toFixed(2)} × that: ${describeRecipe(most.recipe)}`,
+    `${tried} requests of ${kept.size} kinds; the baseline, ${baseline.name}, ${baseline.ms.toFixed(1)} ms;`,
+    `the most expensive: ${most?.ms.toFixed(1)} ms: ${JSON.stringify(most?.recipe)}`,
   );
-  expect([...faults.values()]).toEqual([]);
-  expect(ratio).toBeLessThanOrEqual(MAX_RATIO);
+  expect(tried).toBeGreaterThan(0);
+  expect(faults).toEqual([]);
 });

@@ -1,5 +1,8 @@
 // Recipes for requests without a valid credential. A recipe describes a large request in a few values, which a search can mutate, combine
 // and print. No recipe targets a known fault.
+import { shapeOf } from '../../src/cli/command-line.ts';
+import { API, type Operation } from '../../src/operation.ts';
+import { OPERATIONS } from '../../src/operations.ts';
 
 /** `length` characters of an alphabet. Cycles through `letters` distinct characters, each repeated `run` times. */
 type Part = { alphabet: string; start: number; letters: number; run: number; length: number };
@@ -45,41 +48,22 @@ const ALPHABETS: Record<string, string[]> = {
 const PREFIXES = ['', 'https://', 'https://a', 'https://*.', 'https://a.example/', '2026-01-01T00:00:00.'];
 
 type Wrap = (text: string) => string;
-const ROUTES: Record<string, Wrap> = {
-  'POST access': () => '/api/v1/business/1/access',
-  'POST usage': () => '/api/v1/business/usage/1',
-  'DELETE access/…': (text) => `/api/v1/business/1/access/${text}`,
-  'POST …/access': (text) => `/api/v1/business/${text}/access`,
-  'GET usage/…': (text) => `/api/v1/business/usage/${text}`,
-  'GET usage?from=…': (text) => `/api/v1/business/usage/1?from=${text}&to=${text}`,
-  'POST token': () => '/api/v1/business/1/token',
-  'POST …/token': (text) => `/api/v1/business/${text}/token`,
-  'DELETE …/token/former': (text) => `/api/v1/business/${text}/token/former`,
-  'GET …/changes': (text) => `/api/v1/business/${text}/changes`,
-  'GET changes?before=…': (text) => `/api/v1/business/1/changes?limit=${text}&before=${text}`,
-  'GET …/alerts': (text) => `/api/v1/business/${text}/alerts`,
-  'GET alerts?before=…': (text) => `/api/v1/business/1/alerts?limit=${text}&before=${text}`,
-  'GET business/…': (text) => `/api/v1/business/${text}`,
-  'GET business?…': (text) => `/api/v1/business?${text}`,
-  'GET business?after=…': (text) => `/api/v1/business?limit=${text}&after=${text}`,
-  'DELETE …/refused': (text) => `/api/v1/business/${text}/access/refused`,
-  'GET health?…': (text) => `/api/v1/health?${text}`,
-  'GET usage?…': (text) => `/api/v1/business/usage/1?${text}`,
-  'GET usage of all?…': (text) => `/api/v1/usage?${text}`,
-  'GET openapi.json?…': (text) => `/api/v1/openapi.json?${text}`,
-  'POST business': () => '/api/v1/business',
-  'PATCH business/…': (text) => `/api/v1/business/${text}`,
-  'DELETE business?name=…': (text) => `/api/v1/business/1?name=${text}`,
-  'POST user/…/keys': (text) => `/api/v1/user/${text}/keys`,
-  'DELETE user/…/keys/…': (text) => `/api/v1/user/${text}/keys/${text}`,
-  'GET user/…/changes': (text) => `/api/v1/user/${text}/changes?limit=${text}`,
-  'POST user/…/console-link': (text) => `/api/v1/user/${text}/console-link`,
-  'POST session': () => '/api/v1/session',
-  'DELETE session?…': (text) => `/api/v1/session?${text}`,
-  'GET …': (text) => `/${text}`,
-  'PUT api/v1/…': (text) => `/api/v1/${text}`,
-  'OPTIONS …': (text) => `/api/v1/business/usage/${text}`,
-};
+/** Every operation, with the text in place of its parameters or in its query, and the paths of none. */
+const ROUTES: Record<string, Wrap> = Object.fromEntries([
+  ...Object.values<Operation>(OPERATIONS).flatMap(({ method, path, query }): [string, Wrap][] => {
+    const route = `${method} ${API}${path}`;
+    const at = route.replace(/:\w+/g, '1');
+    const names = query === undefined ? [] : Object.keys(shapeOf(query.schema));
+    return [
+      [route, (text) => route.replace(/:\w+/g, () => text)],
+      [`${at}?…`, (text) => `${at}?${text}`],
+      ...names.map((name): [string, Wrap] => [`${at}?${name}=…`, (text) => `${at}?${name}=${text}`]),
+    ];
+  }),
+  ...['GET /', `PUT ${API}/`, `OPTIONS ${API}/`].map((route): [string, Wrap] => [route, (text) => route + text]),
+]);
+/** The routes whose bodies are worth the most requests. */
+const LISTS = [`POST ${API}${OPERATIONS.addAccess.path}`, `POST ${API}${OPERATIONS.recordUse.path}`];
 const CALLERS: Record<string, Wrap> = {
   'an unknown key': () => `Bearer bua_sk_0${'0'.repeat(33)}`,
   'an unknown token': () => `Bearer bua_pk_0${'0'.repeat(33)}`,
@@ -87,9 +71,7 @@ const CALLERS: Record<string, Wrap> = {
   'a malformed bearer': (text) => `Bearer ${text}`,
   'no bearer': (text) => text,
 };
-const HEADERS = [
-  ...['Origin', 'X-API-Key', 'Idempotency-Key', 'Content-Type', 'X-Request-Id', 'Accept', 'Cookie', 'If-None-Match'],
-];
+const HEADERS = ['Origin', 'X-API-Key', 'Idempotency-Key', 'Content-Type', 'X-Request-Id', 'Accept', 'If-None-Match'];
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
@@ -120,23 +102,14 @@ const FRAMES: Record<string, Wrap> = {
 };
 /** Parts of recipes whose bodies are valid except for the text of each entry. */
 const VALID: Partial<Recipe>[] = [
-  { route: 'POST access', frame: 'sites', value: 'strings', prefix: 'https://', entries: 100 },
-  { route: 'POST usage', frame: 'uses', value: 'ids', prefix: '', entries: 1000 },
-  { route: 'POST usage', frame: 'uses', value: 'ats', prefix: '2026-01-01T00:00:00.', entries: 1000 },
+  { route: LISTS[0] as string, frame: 'sites', value: 'strings', prefix: 'https://', entries: 100 },
+  { route: LISTS[1] as string, frame: 'uses', value: 'ids', prefix: '', entries: 1000 },
+  { route: LISTS[1] as string, frame: 'uses', value: 'ats', prefix: '2026-01-01T00:00:00.', entries: 1000 },
 ];
 
 /** Returns a recipe's kind. The search keeps each kind's most expensive request. */
 export const kindOf = ({ route, frame, value }: Recipe) => (hasBody(route) ? `${route}, ${value} as ${frame}` : route);
-const hasBody = (route: string) => /^(POST|DELETE)/.test(route);
-
-export function describeRecipe(recipe: Recipe): string {
-  const { parts, entries, prefix, varied, escaped, caller, headers } = recipe;
-  const texts = parts.map(
-    ({ alphabet, letters, run, length }) => `${length} of ${letters} ${alphabet} in runs of ${run}`,
-  );
-  const how = [...(varied ? ['varied'] : []), ...(escaped ? ['escaped'] : []), caller, ...Object.keys(headers)];
-  return `${kindOf(recipe)}: ${entries} × "${prefix}" + ${texts.join(' + ')}; ${how.join(', ')}`;
-}
+const hasBody = (route: string) => /^(POST|PUT|PATCH|DELETE)/.test(route);
 
 function textOf(parts: Part[]): string {
   const texts = parts.map(({ alphabet, start, letters, run, length }) => {
@@ -182,7 +155,8 @@ export function requestOf(recipe: Recipe): Sent {
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   for (const [name, part] of Object.entries(recipe.headers)) headers[name] = header(textOf([part]).toWellFormed());
   headers.Authorization = header(CALLERS[caller]?.(line) ?? '');
-  const sent = { method: route.split(' ')[0] ?? '', path: ROUTES[route]?.(path) ?? '', headers };
+  const [method = '', target = ''] = ROUTES[route]?.(path).split(' ') ?? [];
+  const sent = { method, path: target, headers };
   return hasBody(route) ? { ...sent, body: bodyOf(recipe) } : sent;
 }
 
@@ -197,7 +171,7 @@ function newPart(random: Random): Part {
 
 export function newRecipe(random: Random): Recipe {
   const recipe: Recipe = {
-    route: random() < 0.6 ? pick(random, ['POST access', 'POST usage']) : keyOf(random, ROUTES),
+    route: random() < 0.6 ? pick(random, LISTS) : keyOf(random, ROUTES),
     frame: keyOf(random, FRAMES),
     value: keyOf(random, VALUES),
     prefix: pick(random, PREFIXES),
