@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { describe, test } from 'vitest';
+import api from '../docs/api.md?raw';
 import { createApp } from '../src/app.ts';
 import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
@@ -138,8 +139,13 @@ export function recordStatements({ d1 }: { d1: D1Database }) {
   return { sent, bindings: databases(() => withBatch(d1, (batch) => batch(), prepare)) };
 }
 
-/** Throws if the response does not match openapi.json. */
+/** The statuses with their Error-Codes, as in docs/api.md, "Errors". */
+const ERRORS = [...api.matchAll(/^\| (\d{3} `\w+`) \|/gm)].map(([, error]) => error);
+
+/** Throws if the response does not match openapi.json, or if docs/api.md does not list its error. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
+  const code = headers.get('Error-Code');
+  if (code !== null && !ERRORS.includes(`${status} \`${code}\``)) throw new Error(`docs/api.md: no ${status} ${code}`);
   const { pathname, search } = new URL(url);
   expectValidResponse({ method, path: pathname + search, answer: { status, headers, text } });
 }

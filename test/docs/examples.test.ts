@@ -1,8 +1,7 @@
 // Runs the examples in all documents in order against one service, then checks the tables in docs/api.md and docs/restricting.md.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import { SCHEDULES } from '../../src/core/schedule.ts';
+import { afterAll, expect, test } from 'vitest';
 import { commands } from '../../src/openapi/operations.ts';
 import { newFolder } from '../node/state.ts';
 import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, parseOutput, read, tableIn } from './document.ts';
@@ -10,12 +9,11 @@ import { type Headers, startService } from './service.ts';
 
 const API = 'docs/api.md';
 const RESTRICTING = 'docs/restricting.md';
-const EVIL = 'https://evil.example';
 const USES = { uses: [{ id: 'order-1' }] };
 
 const service = await startService();
 afterAll(service.stop);
-const { variables: $, call, shell, output } = service;
+const { variables: $, call, shell } = service;
 const as = (credential: string) => ({ Authorization: `Bearer ${credential}` });
 const [key, token, shopToken, operator] = [as($.API_KEY), as($.TOKEN), as($.SHOP_TOKEN), as($.OPERATOR_KEY)];
 const usage = (id = $.BUSINESS) => `/business/usage/${id}`;
@@ -94,42 +92,16 @@ test('the loop in docs/moving.md creates businesses with their old ids, tokens a
   const file = join(newFolder(), 'businesses.csv');
   writeFileSync(file, `${line}\n${line.replace('1000,42', '1001,43').replace('old_', 'new_')}\n`);
   await shell(loop.replace('businesses.csv', file));
-  for (const [id, user_id, token] of [
-    [1000, 42, line.split(',')[4]],
-    [1001, 43, line.split(',')[4]?.replace('old_', 'new_')],
-  ] as const) {
-    const { body } = await call('GET', `/business/${id}`, operator);
-    expect(body.data).toMatchObject({
-      id,
-      user_id,
-      name: 'Acme',
-      token,
-      access_list: [{ site: 'https://acme.example' }],
-    });
+  const token = line.split(',')[4] ?? '';
+  const access_list = [{ site: 'https://acme.example' }];
+  for (const moved of [
+    { id: 1000, user_id: 42, token },
+    { id: 1001, user_id: 43, token: token.replace('old_', 'new_') },
+  ]) {
+    const { body } = await call('GET', `/business/${moved.id}`, operator);
+    expect(body.data).toMatchObject({ ...moved, name: 'Acme', access_list });
   }
-  expect(
-    (await call('GET', usage('1000'), { ...as(line.split(',')[4] ?? ''), Origin: 'https://acme.example' })).status,
-  ).toBe(200);
-});
-
-const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
-
-test("docs/operating.md documents every field of a request's log line", () => {
-  const logged = logLines()
-    .filter(({ method }) => method !== undefined)
-    .flatMap(Object.keys);
-  const named = tableIn('docs/operating.md', 'Field', 'Meaning').flatMap(([cell]) => codesIn(cell));
-  expect(named.sort()).toEqual([...new Set([...logged, 'error', 'reason', 'limiter'])].sort());
-});
-
-test("docs/operating.md documents every field of a scheduled run's log line", async () => {
-  const { origin } = new URL($.API);
-  for (const cron of Object.values(SCHEDULES))
-    expect((await fetch(`${origin}/cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`)).status).toBe(200);
-  const linesOfRuns = () => logLines().filter(({ scheduled }) => scheduled !== undefined);
-  await vi.waitUntil(() => linesOfRuns().length === 2, { timeout: 10_000 });
-  const named = tableIn('docs/operating.md', 'Field of a run', 'Meaning').flatMap(([cell]) => codesIn(cell));
-  expect(named.sort()).toEqual([...new Set(linesOfRuns().flatMap(Object.keys))].sort());
+  expect(await statusOf('GET', usage('1000'), { ...as(token), Origin: 'https://acme.example' })).toBe(200);
 });
 
 test('the log queries in docs/operating.md use only documented fields', () => {
@@ -218,67 +190,6 @@ test.each(maximums)(
     if (min === 1) expect(await reach(0)).toMatchObject({ status: 422 });
   },
 );
-
-const errors = tableIn(API, 'Status and `Error-Code`', 'When').map(([cell = '']) => ({
-  status: Number.parseInt(cell, 10),
-  code: codesIn(cell)[0],
-}));
-
-test('the error table in docs/api.md matches the refusals that a single request can cause', async () => {
-  await registerOnly('https://shop.example');
-  const [entry] = (await call('GET', access, key)).body.data.access_list;
-  const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
-  const idle = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
-  await shell(`npm run -s admin -- business status ${idle.id} suspended`);
-  const create = 'npm run -s admin -- key create --user 1 --role';
-  const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
-  const narrow = JSON.parse(await shell(`${create} full --business ${idle.id}`));
-  const session = await call('POST', '/session', key);
-  const responses = await Promise.all([
-    call('GET', '/nowhere'),
-    call('PUT', usage()),
-    call('POST', access, key, ' '.repeat(2 ** 21)),
-    call('POST', access, { ...key, 'Content-Encoding': 'gzip' }, ' '),
-    call('GET', usage()),
-    call('GET', usage(idle.id), as(idle.token)),
-    call('POST', usage(idle.id), key),
-    call('GET', usage($.SHOP), token),
-    call('GET', '/business/999999/access', key),
-    call('GET', access, shopToken),
-    call('POST', usage($.SHOP), shopToken, USES),
-    call('POST', '/session', as(session.body.data.session_key)),
-    call('POST', '/session', operator),
-    call('DELETE', '/session', key),
-    call('POST', usage(), as(reader.api_key)),
-    call('GET', access, as(recorder.api_key)),
-    call('GET', usage(), { ...operator, Origin: EVIL }),
-    call('GET', '/usage', key),
-    call('POST', '/business', key, {}),
-    call('GET', usage($.SHOP), shopToken),
-    call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
-    call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),
-    register(['shop.example']),
-    call('DELETE', `${access}/${entry.id}`, key),
-    call('DELETE', `${access}/999999`, key),
-    call('DELETE', '/user/7/keys/999999', operator),
-    call('GET', '/user/07/keys', operator),
-    call('GET', '/user/7/keys', key),
-    call('GET', '/user/1/keys', as(narrow.api_key)),
-  ]);
-  const seen = responses.map(({ status, code }) => ({ status, code }));
-  for (const response of seen) expect(errors).toContainEqual(response);
-  const plain = errors
-    .slice(
-      0,
-      errors.findIndex(({ code }) => code === 'unknown_business'),
-    )
-    .map(({ code }) => code);
-  for (const { code, body } of responses) expect(body.status).toBe(plain.includes(code ?? '') ? undefined : false);
-  // A single request cannot cause the other refusals. test/http.test.ts tests 400, an example covers 429, and test/operations.test.ts tests
-  // the rest.
-  for (const row of errors.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
-    expect(seen).toContainEqual(row);
-});
 
 const numbersIn = (text: string, pattern: RegExp) =>
   (pattern.exec(text.replace(/\s+/g, ' ')) ?? []).slice(1).map(Number);

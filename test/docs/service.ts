@@ -49,5 +49,5 @@ export async function startService(...options: string[]) {
     return stdout;
   }
 
-  return { variables, call, shell, output: () => output, stop };
+  return { variables, call, shell, stop };
 }
