@@ -7,6 +7,7 @@ import { type Binding, bindingOf, boundIn, databaseFor } from './core/database.t
 import { isEmptyBody, parseBoundedJson } from './core/json.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
 import { allowsKeys, isInvalidity, isRepeatable, OPERATOR_ROLES, type OperatorRole, type Rule } from './core/policy.ts';
+import { randomId } from './core/random.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -188,7 +189,7 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBus
   const isOriginDerived = origin !== null && !c.req.raw.headers.has('Origin');
   const from = { origin, isOriginDerived, ownOrigin };
   const named = { business_id, namesBusiness, user_id, namesUser };
-  const call: Call = { rule, credential: sender, ...named, ...from, now, deadline };
+  const call: Call = { id: randomId(), rule, credential: sender, ...named, ...from, now, deadline };
   // The operator key has been checked, so a database refuses the call only if the business in the path is unknown.
   const permission = { isGranted: kind === 'operator' && !namesBusiness };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);

@@ -3,6 +3,7 @@
 import { createBusinessIn, type NewBusiness } from '../src/business/creation.ts';
 import { newCredential } from '../src/core/credential.ts';
 import type { Rule } from '../src/core/policy.ts';
+import { randomId } from '../src/core/random.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
@@ -41,6 +42,7 @@ export const asking =
     const { row, rows, bytes } = await runBatch(
       db.$client,
       {
+        id: randomId(),
         ...{ rule: ruleNamed(rule), business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
         ...{ user_id: user_id ?? 0, namesUser: user_id !== null },
         ...{ credential: { kind: 'operator', name: 'operator' }, origin: null, ownOrigin: '' },

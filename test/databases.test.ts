@@ -5,12 +5,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { createBusiness as createIn } from '../src/business/creation.ts';
 import { claimHomeIn } from '../src/business/update.ts';
 import { ALPHABET, newCredential } from '../src/core/credential.ts';
-import { bindingOf, databaseFor, databaseOfId, NotBound } from '../src/core/database.ts';
+import { bindingOf, databaseFor, NotBound } from '../src/core/database.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { createKey as createKeyFor } from '../src/keys/statements.ts';
 import { UNAUTHENTICATED } from './answers.ts';
-import { boundTo, createKey, homeOf } from './ask.ts';
+import { boundTo, homeOf } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
 import {
   ask,
@@ -100,15 +100,6 @@ const without = (number: number) =>
 /** Creates a business as the route does. */
 const create = (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
   createIn(databases, { ...FIELDS, ...fields });
-
-test('ids are in the database’s range even if SQL has set the last id below it', async () => {
-  for (const home of homes) {
-    const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
-    await sequence.bind(home.number).run();
-    const { id } = await createKey(home, { user_id: newUser(), name: 'k' }, NOW);
-    expect(databaseOfId(id)).toBe(home.number);
-  }
-});
 
 describe('the home of a new owner', () => {
   test('is a bound database, even if an unbound one has fewer owners', async () => {

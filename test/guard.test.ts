@@ -108,6 +108,7 @@ test("a statement on every owner's data runs only for the operator, whatever the
   const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
   const rule = { ...ruleNamed('read_all_usage'), ...CHANGERS };
   const call = {
+    id: crypto.randomUUID(),
     ...{ rule, credential, business_id: id, namesBusiness: false, user_id: 0, namesUser: false },
     ...{ origin: null, ownOrigin: '' },
     now: NOW,

@@ -44,11 +44,11 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
         .insert(access)
         .select(
           sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites})
-            where ${isDecided($)} and not ${isStored} order by key`,
+            where ${isDecided} and not ${isStored} order by key`,
         )
         .returning(),
     named: ($) =>
-      nameSites($call.business_id, sql`from ${businesses} cross join json_each(${$.sites}) where ${isDecided($)}`),
+      nameSites($call.business_id, sql`from ${businesses} cross join json_each(${$.sites}) where ${isDecided}`),
   },
 });
 
@@ -71,7 +71,7 @@ const removal = change('remove_sites', ['access_id'], {
     sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
   before: ($) => sitesAsJson(eq(access.id, $.access_id)),
   apply: {
-    applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId($)))),
+    applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId))),
   },
 });
 /** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
@@ -80,7 +80,7 @@ export const removeEntry = (access_id: number | null) => removal({ access_id });
 const removalOfAll = change('remove_sites', [], {
   decideIf: () => sql`exists (${ownEntry})`,
   before: () => sitesAsJson(),
-  apply: { applied: ($) => builder.delete(access).where(eq(access.business_id, decidedId($))) },
+  apply: { applied: () => builder.delete(access).where(eq(access.business_id, decidedId)) },
 });
 /** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
 export const removeEntries = () => removalOfAll({});

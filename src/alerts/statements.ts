@@ -2,7 +2,6 @@
 // reaches the threshold stores the event, so no event can be lost. The purge looks for missing events only to report them.
 import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { DEFAULT_ALERT_AT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { randomId } from '../core/random.ts';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { billingMonth, MAX_MONTH_DAYS } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
@@ -20,18 +19,14 @@ const KEEP_EVENTS_DAYS = 90;
  * at most two of those, of which at most one begins today or later.
  */
 const MAX_PERIODS = 5;
-/** The index of a period's id in the list of new ids. A window function that numbers the rows would read one row more. */
-const indexOfId = sql`3 * (period = 'month') + (starts_on >= ${$call.today}) + (starts_on > ${$call.today})`;
-const IDS = 6;
+/** A number from 0 to 5, which differs between these periods. A window function that numbers the rows would read one row more. */
+const indexOfPeriod = sql`3 * (period = 'month') + (starts_on >= ${$call.today}) + (starts_on > ${$call.today})`;
 /** The number of businesses that one check compares with their events. There are 72 checks a day. */
 const SLICE = 20;
 const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
 
 /** The first day whose events are retained. */
 export const eventsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_EVENTS_DAYS);
-
-/** New ids for the events that one request can store, as a JSON list. */
-export const newEventIds = (): string => JSON.stringify(Array.from({ length: IDS }, randomId));
 
 /**
  * The highest percentage in alert_at that `used` reaches. The products never reach 2^63. Reads the ascending list by index, starting with
@@ -78,10 +73,10 @@ function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
  * Stores an event for each limit's highest threshold that the counts reach in the periods of `days`. Must be the last statement of every
  * batch that can raise a count, or change a limit or the thresholds. `business_id` must be null unless the batch did.
  */
-export function storeReached(business_id: SQL, days: SQL, event_ids: Placeholder) {
+export function storeReached(business_id: SQL, days: SQL) {
   const missing = missingEvents(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
   const row = rowValues(events, {
-    id: sql`${event_ids} ->> (${indexOfId})`,
+    id: sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod})`,
     business_id: sql`id`,
     period: sql`period`,
     starts_on: sql`starts_on`,

@@ -5,12 +5,11 @@ import { nameSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
-import { randomId } from '../core/random.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
-import { isBeforeDeadline } from '../db/call.ts';
+import { $call, isBeforeDeadline } from '../db/call.ts';
 import { recordChange } from '../db/change.ts';
 import { claimHome } from '../db/homes.ts';
-import { raiseIds, sequence } from '../db/ids.ts';
+import { beginIds, sequence } from '../db/ids.ts';
 import { parseJson } from '../db/json.ts';
 import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
@@ -27,14 +26,13 @@ export type NewBusiness = Omit<z.output<typeof newBusinessBody>, 'id'>;
 /** A retry with the same `idempotencyKey` returns the same business. `id` sets the id of the new business. */
 type CreationRequest = { idempotencyKey?: string | undefined; id?: number | undefined };
 
-/** The values that identify a creation: its idempotency key, its token, and the mark that it writes. */
-const IDENTITY = ['key', 'token', 'decision'] as const;
+/** The values that identify a creation, besides the mark that it writes: its idempotency key and its token. */
+const IDENTITY = ['key', 'token'] as const;
 type Identity = Placeholders<(typeof IDENTITY)[number]>;
 /** The idempotency key as stored. Null if the request contains no key: in SQL, null never equals anything. */
 const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
 /** Matches the business that this request created. The mark identifies the request, and the token allows an index lookup. */
-const isCreated = ({ token, decision }: Identity) =>
-  and(eq(businesses.token, token), eq(businesses.decision, decision));
+const isCreated = ({ token }: Identity) => and(eq(businesses.token, token), eq(businesses.decision, $call.call_id));
 
 /** The highest business id so far. Null in a new database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
@@ -50,7 +48,7 @@ const insertBusiness = operatorStatement(
       id: $.id,
       created_at: $.now,
       updated_at: $.now,
-      decision: $.decision,
+      decision: $.call_id,
       creation_key: creationKeyOf($),
       creation_request: sql`unhex(${$.request})`,
       billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
@@ -139,9 +137,9 @@ export async function createBusinessIn(
   const hash = imported === undefined ? null : await sha256Hex(imported);
   const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
   const { key, request } = await digestsOf(asked, idempotencyKey);
-  const own = { token, decision: randomId(), key };
+  const own = { token, key };
   const { row, created: found } = await ask(readLastId, {
-    ...raiseIds(number),
+    ...beginIds(number),
     decided: insertBusiness({
       ...own,
       fields: JSON.stringify({ overage: 0, page_overage: false, ...columns, token, status: 'active' }),

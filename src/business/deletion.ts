@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import type { Ask } from '../db/batch.ts';
 import { $call } from '../db/call.ts';
-import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
+import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
@@ -37,8 +37,7 @@ const OWN_ROWS = {
   refused: refusedOrigins,
 };
 type OwnTable = (typeof OWN_ROWS)[keyof typeof OWN_ROWS];
-const deleteFrom = (table: OwnTable) => ($: Decision) =>
-  builder.delete(table).where(eq(table.business_id, decidedId($)));
+const deleteFrom = (table: OwnTable) => () => builder.delete(table).where(eq(table.business_id, decidedId));
 
 const deletion = change('delete_business', ['name'], {
   decideIf: ($) => sql`${eq(businesses.name, $.name)}`,
@@ -48,14 +47,14 @@ const deletion = change('delete_business', ['name'], {
     return selectOne(jsonObject({ user_id, name, main_domain }), ofBusiness);
   },
   apply: {
-    begun: ($) =>
+    begun: () =>
       builder
         .insert(deletions)
         .select(
-          sql`select ${rowValues(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`,
+          sql`select ${rowValues(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided}`,
         ),
     ...Object.fromEntries(Object.entries(OWN_ROWS).map(([rows, table]) => [rows, deleteFrom(table)])),
-    applied: ($) => builder.delete(businesses).where(isDecided($)),
+    applied: () => builder.delete(businesses).where(isDecided),
   },
 });
 

@@ -1,13 +1,13 @@
 // Changes a business's fields, for the operator.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { newEventIds, ofToday, storeReached } from '../alerts/statements.ts';
+import { ofToday, storeReached } from '../alerts/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { DEFAULT_ALERT_AT } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { changeBillingDay, hasBillingChanges, latestBillingDay } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
-import { change, type Decision, decidedId, isDecided } from '../db/change.ts';
+import { change, decidedId, isDecided } from '../db/change.ts';
 import { claimHome } from '../db/homes.ts';
 import { asJson } from '../db/json.ts';
 import { apiKeys, businessColumns, businesses, codes, limitColumns } from '../db/schema.ts';
@@ -46,13 +46,13 @@ const newValue = (name: Column, { fields }: Placeholders<'fields'>) => {
 };
 
 /** The id of the business if the change transfers it to another user. Otherwise null. */
-const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
-  where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
+const transferredId = ($: Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
+  where ${isDecided} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
 /** Selects the fields whose values differ from the stored values. */
 const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
   where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
-const update = change('update_business', ['fields', 'event_ids'], {
+const update = change('update_business', ['fields'], {
   // Otherwise, uses of pages could be counted without bound (changedOverageErrors).
   decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})
     and not (${newValue('page_overage', $)} and (${newValue('overage', $)}) is null)`,
@@ -75,15 +75,15 @@ const update = change('update_business', ['fields', 'event_ids'], {
       return builder
         .update(businesses)
         .set({ ...Object.fromEntries(set), has_billing_changes: hasBillingChanges($) })
-        .where(isDecided($));
+        .where(isDecided);
     },
-    reached: ($) => storeReached(decidedId($), ofToday, $.event_ids),
+    reached: () => storeReached(decidedId, ofToday),
   },
 });
 
 /** Changes the fields whose values differ, and returns the updated business. Changes nothing if uses of pages could be counted without bound. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
-  const steps = update({ fields: JSON.stringify(fields), event_ids: newEventIds() });
+  const steps = update({ fields: JSON.stringify(fields) });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
   const [business] = updated;
   if (business === undefined) throw new Error('the business disappeared within a transaction');

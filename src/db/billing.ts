@@ -2,7 +2,7 @@
 // day is deferred, so that it never alters a month that has started and no month is shorter than 28 days.
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
-import { type Decision, decidedId, isDecided } from './change.ts';
+import { decidedId, isDecided } from './change.ts';
 import { rowValues } from './new-row.ts';
 import { billingChanges, type billingColumns, businesses } from './schema.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -54,11 +54,11 @@ export function billingDayOf(business: Billed) {
 /** The billing day with any pending change applied. */
 export const latestBillingDay = sql`coalesce(${ofLastChange(businesses, undefined, billingChanges.billing_day)}, ${businesses.billing_day})`;
 
-type Fields = Decision & Placeholders<'fields'>;
-const newDay = ({ fields }: Placeholders<'fields'>) => sql`${fields} ->> 'billing_day'`;
+type Fields = Placeholders<'fields'>;
+const newDay = ({ fields }: Fields) => sql`${fields} ->> 'billing_day'`;
 
 /** The value of `has_billing_changes` after the steps of `changeBillingDay`. */
-export const hasBillingChanges = ($: Placeholders<'fields'>) =>
+export const hasBillingChanges = ($: Fields) =>
   sql`case when ${newDay($)} is null then ${businesses.has_billing_changes}
     else exists (select 1 from ${billingChanges} where ${eq(billingChanges.business_id, businesses.id)}) end`;
 
@@ -69,7 +69,7 @@ export const changeBillingDay = {
       .delete(billingChanges)
       .where(
         and(
-          eq(billingChanges.business_id, decidedId($)),
+          eq(billingChanges.business_id, decidedId),
           gt(billingChanges.starts_on, $call.today),
           sql`${newDay($)} is not null`,
         ),
@@ -86,7 +86,7 @@ export const changeBillingDay = {
     });
     return builder.insert(billingChanges).select(
       sql`select ${row} from (select ${businesses.id} as id, ${starts_on} as starts_on from ${businesses}
-        where ${isDecided($)} and ${newDay($)} is not null and ${newDay($)} <> ${latestBillingDay})`,
+        where ${isDecided} and ${newDay($)} is not null and ${newDay($)} <> ${latestBillingDay})`,
     );
   },
 };

@@ -8,6 +8,8 @@ import { type Bindable, placeholders } from './text.ts';
 
 /** The caller, rule, origin and time of a request. Created by the guard. */
 export type Call = {
+  /** A random UUID: the mark that the call's change writes (change.ts), and all but the last digit of the ids of the events that it stores. */
+  id: string;
   rule: Rule;
   /**
    * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up. The list of
@@ -39,7 +41,10 @@ export type Call = {
   deadline: number;
 };
 
-export const CALL_VALUES = ['business_id', 'user_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
+export const CALL_VALUES = [
+  ...(['call_id', 'business_id', 'user_id', 'lookup_value', 'operator'] as const),
+  ...(['today', 'now', 'deadline'] as const),
+] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);
 
@@ -64,6 +69,7 @@ export const candidate = (index: number) => `site_${index}`;
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
   const {
+    id,
     rule,
     credential,
     business_id,
@@ -89,6 +95,7 @@ export function splitCall(call: Call) {
     candidates: sites.length,
   };
   const values: Record<string, Bindable> = {
+    call_id: id,
     business_id,
     user_id,
     lookup_value: kind === 'operator' ? null : credential.lookupValue,

@@ -2,7 +2,6 @@
 // reads what a later step overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
-import { randomId } from '../core/random.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
 import { rowValues } from './new-row.ts';
 import { type Permission, permittedId } from './permission.ts';
@@ -10,17 +9,13 @@ import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type RowOf } from './text.ts';
 
-/** The placeholder for the mark that the deciding step writes to the business. */
-export type Decision = Placeholders<'decision'>;
-
 /** Matches the row of the business being changed, if the deciding step has marked it. */
-export const isDecided = ({ decision }: Decision) =>
-  and(eq(businesses.id, $call.business_id), eq(businesses.decision, decision));
+export const isDecided = and(eq(businesses.id, $call.business_id), eq(businesses.decision, $call.call_id));
 
 /** The id of the business if the deciding step has marked it. Otherwise null, so a lookup reads nothing. */
-export const decidedId = ($: Decision) => sql`(select ${businesses.id} from ${businesses} where ${isDecided($)})`;
+export const decidedId = sql`(select ${businesses.id} from ${businesses} where ${isDecided})`;
 
-type Values<N extends string> = Placeholders<N | 'decision' | CallValue>;
+type Values<N extends string> = Placeholders<N | CallValue>;
 type Writes<N extends string> = Record<string, ($: Values<N>) => BuiltQuery>;
 
 type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
@@ -41,34 +36,33 @@ type ChangeDefinition<N extends string, W extends Writes<N>> = {
 
 /**
  * Defines a change. `names` are the names of the values that it binds. If the call is permitted and the condition holds, the deciding step
- * writes a random mark to the business and returns the business. The other steps depend only on that mark.
+ * writes the call's id to the business, as a mark, and returns the business. The other steps depend only on that mark. A call makes at most
+ * one change.
  */
 export function change<const N extends string, W extends Writes<N>>(
   action: Action,
   names: readonly N[],
   { decideIf, before = () => NULL, after = () => NULL, keepsUpdatedAt, apply }: ChangeDefinition<N, W>,
 ) {
-  const all: readonly (N | 'decision')[] = [...names, 'decision'];
-  const decided = statement(all, (permission, $) => {
+  const decided = statement(names, (permission, $) => {
     const permitted = sql`(select ${permittedId(permission)} from ${permission})`;
     return builder
       .update(businesses)
-      .set({ updated_at: keepsUpdatedAt ? businesses.updated_at : sql`${$call.now}`, decision: sql`${$.decision}` })
+      .set({ updated_at: keepsUpdatedAt ? businesses.updated_at : sql`${$call.now}`, decision: sql`${$call.call_id}` })
       .where(and(eq(businesses.id, permitted), isBeforeDeadline, decideIf($)))
       .returning(businessColumns);
   });
-  const recorded = statement(all, (permission, $) =>
+  const recorded = statement(names, (permission, $) =>
     recordChange(
       permission,
       { subject: sql`'business'`, subject_id: sql`${$call.business_id}` },
       action,
       { before: before($), after: after($) },
-      sql`from ${businesses} cross join ${permission} where ${isDecided($)}`,
+      sql`from ${businesses} cross join ${permission} where ${isDecided}`,
     ),
   );
-  const writes = Object.entries(apply).map(([step, write]) => [step, statement(all, (_, $) => write($))] as const);
-  return (own: Record<N, Bindable>) => {
-    const values = { ...own, decision: randomId() };
+  const writes = Object.entries(apply).map(([step, write]) => [step, statement(names, (_, $) => write($))] as const);
+  return (values: Record<N, Bindable>) => {
     const applied: Steps = Object.fromEntries(writes.map(([step, define]) => [step, define(values)]));
     return { decided: decided(values), recorded: recorded(values), ...(applied as StatementsOf<W>) };
   };

@@ -20,7 +20,7 @@ import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';
 import { actorOf, lastFour, recordChange } from '../db/change.ts';
 import { claimHome, findHome } from '../db/homes.ts';
-import { raiseIds } from '../db/ids.ts';
+import { beginIds } from '../db/ids.ts';
 import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
@@ -165,7 +165,7 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
   const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: propertiesOf(role).isReadOnly, role };
   const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
   const { row, created } = await ask(readObstacles(values), {
-    ...raiseIds(number),
+    ...beginIds(number),
     created: insertKey(values),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });

@@ -6,7 +6,7 @@ import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
 import { findHome } from '../db/homes.ts';
-import { raiseIds } from '../db/ids.ts';
+import { beginIds } from '../db/ids.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, codes } from '../db/schema.ts';
@@ -47,7 +47,7 @@ const insertCode = operatorStatement(['link'], (permission, $) =>
 
 /**
  * Creates the code of a console link for a user. Returns null if the console has nothing to show the user. Throws a Conflict if the
- * business does not belong to the user. Raises the next ids, because the session can be the database's first row in api_keys.
+ * business does not belong to the user. Begins the ids, because the session can be the database's first row in api_keys.
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
@@ -62,7 +62,7 @@ export async function createConsoleLink(
   const values = { ...link, user_id, hash, role, minutes, expires_at, actor_name: as };
   const columns = JSON.stringify({ ...values, can_create_keys: can_create_keys ? 1 : null });
   const { row, created } = await databases.askIn(home)(readUser({ link: columns }), {
-    ...raiseIds(home),
+    ...beginIds(home),
     created: insertCode({ link: columns }),
   });
   if (!row.is_known) return null;

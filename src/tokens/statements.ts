@@ -44,19 +44,19 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
           expires_at: $.keep_until,
           place: nextPlace,
           last_used_on: NULL,
-        })} from ${businesses} where ${isDecided($)} and ${$.keep_until} is not null`,
+        })} from ${businesses} where ${isDecided} and ${$.keep_until} is not null`,
       ),
     applied: ($) =>
       builder
         .update(businesses)
         .set({ token: sql`${$.token}` })
-        .where(isDecided($)),
+        .where(isDecided),
     /**
      * Deletes expired former tokens, and the oldest ones if there are more than MAX_FORMER_TOKENS. If `keep_until` is null, deletes all
      * former tokens.
      */
     dropped($) {
-      const ofBusiness = eq(formerTokens.business_id, decidedId($));
+      const ofBusiness = eq(formerTokens.business_id, decidedId);
       const stillWorks = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;
       const latest = builder
         .select({ token: formerTokens.token })
@@ -79,7 +79,7 @@ const stop = change('stop_former_tokens', [], {
   decideIf: () => sql`exists (select 1 ${formerToken(businesses.id)})`,
   before: ($) =>
     jsonObject({ tokens: asJson(selectOne(jsonList(jsonObject(named), place), formerToken(sql`${$.business_id}`))) }),
-  apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
+  apply: { applied: () => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId)) },
 });
 /** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
 export const stopFormerTokens = () => stop({});

@@ -1,6 +1,6 @@
 // Imports the counts of past days from another system. Imports either all of them or none.
 import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { newEventIds, recentDays, storeReached } from '../alerts/statements.ts';
+import { recentDays, storeReached } from '../alerts/statements.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { type Json, jsonObject } from '../db/json.ts';
@@ -35,7 +35,7 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
   return withVerdict(permission, { taken: counts.as('taken') });
 });
 
-const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids'], {
+const importing = change('import_usage', ['days', 'replace', 'total'], {
   decideIf($) {
     const differs = sql`exists (select 1 from json_each(${$.days}) where ${isChanged(businesses.id)})`;
     const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
@@ -46,17 +46,17 @@ const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids
   after: ($) => sql`${$.total}`,
   apply: {
     /** Deletes the rows of days whose uses can no longer be lowered. */
-    forgotten: ($) =>
+    forgotten: () =>
       builder
         .delete(importedDays)
-        .where(and(eq(importedDays.business_id, decidedId($)), lt(importedDays.day, firstRememberedDay))),
+        .where(and(eq(importedDays.business_id, decidedId), lt(importedDays.day, firstRememberedDay))),
     imported: ($) =>
       builder
         .insert(importedDays)
         .select(
           sql`select ${rowValues(importedDays, { business_id: businesses.id, day: listedDay })}
             from ${businesses} cross join json_each(${$.days})
-            where ${isDecided($)} and ${listedDay} >= ${firstRememberedDay} and ${isChanged(businesses.id)}`,
+            where ${isDecided} and ${listedDay} >= ${firstRememberedDay} and ${isChanged(businesses.id)}`,
         )
         .onConflictDoNothing({ target: [importedDays.business_id, importedDays.day] }),
     applied: ($) =>
@@ -64,7 +64,7 @@ const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids
         .insert(dailyUsage)
         .select(
           sql`select ${rowValues(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })}
-            from ${businesses} cross join json_each(${$.days}) where ${isDecided($)} and ${listedCount} > 0`,
+            from ${businesses} cross join json_each(${$.days}) where ${isDecided} and ${listedCount} > 0`,
         )
         .onConflictDoUpdate({
           target: [dailyUsage.business_id, dailyUsage.day],
@@ -75,10 +75,10 @@ const importing = change('import_usage', ['days', 'replace', 'total', 'event_ids
     /** Days without uses have no row. */
     dropped($) {
       const zeros = sql`(select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`;
-      const isZero = and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, zeros));
+      const isZero = and(eq(dailyUsage.business_id, decidedId), inArray(dailyUsage.day, zeros));
       return builder.delete(dailyUsage).where(isZero);
     },
-    reached: ($) => storeReached(decidedId($), recentDays($.days, listedDay), $.event_ids),
+    reached: ($) => storeReached(decidedId, recentDays($.days, listedDay)),
   },
 });
 
@@ -92,7 +92,7 @@ export function importHistory(days: { date: string; count: number }[], replace: 
   const values = { days: JSON.stringify(days.map(({ date, count }) => [date, count])), replace: Number(replace) };
   return {
     read: readTaken(values),
-    steps: importing({ ...values, total: JSON.stringify(total), event_ids: newEventIds() }),
+    steps: importing({ ...values, total: JSON.stringify(total) }),
     total,
   };
 }

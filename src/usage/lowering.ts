@@ -1,7 +1,7 @@
 // Lowers the quantities of uses that have ids, and the daily counts by the same amount (docs/api.md, "Lowering uses").
 import { and, eq, gt, gte, inArray, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from '../db/call.ts';
-import { change, type Decision, decidedId } from '../db/change.ts';
+import { change, decidedId } from '../db/change.ts';
 import { jsonObject, selectOne } from '../db/json.ts';
 import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
 import { rowValues } from '../db/new-row.ts';
@@ -51,17 +51,16 @@ const readFound = statement(['uses'], (permission, $) => {
 });
 
 /** The list if the deciding step has marked the business. Otherwise null, for which json_each returns no rows. */
-const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
-  sql`case when ${decidedId($)} is not null then ${$.uses} end`;
+const listIfDecided = ($: Placeholders<'uses'>) => sql`case when ${decidedId} is not null then ${$.uses} end`;
 
 /** How much the list lowers each day's count, and how much the counts of sources. Null if it lowers the count of no source. */
-const lessByDay = ($: Decision & Placeholders<'uses'>) => {
+const lessByDay = ($: Placeholders<'uses'>) => {
   const bySource = sql`select ${dayWithNumber(ledger.day)} as day, ${ledger.source} as source, sum(${ledger.quantity} - ${listedQuantity}) as less
-    ${greaterUses(decidedId($), listIfDecided($))} group by 1, 2`;
+    ${greaterUses(decidedId, listIfDecided($))} group by 1, 2`;
   return sql`(select day, sum(less) as less, nullif(json_group_object(cast(source as text), less) filter (where source is not null), '{}') as sources
     from (${bySource}) group by day)`;
 };
-const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
+const ofDay = and(eq(dailyUsage.business_id, decidedId), sql`${dailyUsage.day} = by_day.day`);
 
 /** The sum of `quantity` over the lowered uses, as JSON for the list of changes. */
 const sumOf = (quantity: SQLWrapper, uses: Placeholder) =>
@@ -77,10 +76,10 @@ const lowering = change('lower_uses', ['uses'], {
     /** Days without uses have no row. */
     dropped($) {
       const emptied = sql`(select by_day.day from ${lessByDay($)} as by_day cross join ${dailyUsage}
-        where ${ofDay($)} and ${dailyUsage.count} = by_day.less)`;
+        where ${ofDay} and ${dailyUsage.count} = by_day.less)`;
       return builder
         .delete(dailyUsage)
-        .where(and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, emptied)));
+        .where(and(eq(dailyUsage.business_id, decidedId), inArray(dailyUsage.day, emptied)));
     },
     // Uses an upsert although these rows exist, because an upsert finds each row by primary key, while an update would compare each row
     // with the whole list.
@@ -93,7 +92,7 @@ const lowering = change('lower_uses', ['uses'], {
       return builder
         .insert(dailyUsage)
         .select(
-          sql`select ${rowValues(dailyUsage, row)} from ${lessByDay($)} as by_day cross join ${dailyUsage} where ${ofDay($)}`,
+          sql`select ${rowValues(dailyUsage, row)} from ${lessByDay($)} as by_day cross join ${dailyUsage} where ${ofDay}`,
         )
         .onConflictDoUpdate({
           target: [business_id, day],
@@ -105,7 +104,7 @@ const lowering = change('lower_uses', ['uses'], {
       const row = { business_id, digest, day, forget_on, quantity: listedQuantity, source };
       return builder
         .insert(ledger)
-        .select(sql`select ${rowValues(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)
+        .select(sql`select ${rowValues(ledger, row)} ${greaterUses(decidedId, listIfDecided($))}`)
         .onConflictDoUpdate({ target: [business_id, digest], set: { quantity: sql`excluded.quantity` } })
         .returning({ day });
     },

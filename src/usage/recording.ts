@@ -1,6 +1,6 @@
 // Statements that count uses and store the uses' ids.
 import { and, eq, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { newEventIds, ofToday, recentDays, storeReached } from '../alerts/statements.ts';
+import { ofToday, recentDays, storeReached } from '../alerts/statements.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import { billingMonth } from '../db/billing.ts';
@@ -57,10 +57,8 @@ export const readLimitUsage = statement([], (permission) => withVerdict(permissi
 
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
-const reachedToday = statement(['event_ids'], (_, $) => storeReached(countedId, ofToday, $.event_ids));
-const reachedByList = statement(['days', 'event_ids'], (_, $) =>
-  storeReached(countedId, recentDays($.days, sql`value`), $.event_ids),
-);
+const reachedToday = statement([], () => storeReached(countedId, ofToday))({});
+const reachedByList = statement(['days'], (_, $) => storeReached(countedId, recentDays($.days, sql`value`)));
 
 /** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
 const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
@@ -104,7 +102,7 @@ const namedBy = (use: Use, digest: string | null) =>
 export const countUse = (use: Use) => ({
   ...namedBy(use, null),
   counted: countToday(use),
-  reached: reachedToday({ event_ids: newEventIds() }),
+  reached: reachedToday,
 });
 
 const ledgerRow = (
@@ -155,7 +153,7 @@ const countNewUse = countingOnce(
 export const countOnce = (use: Use & { digest: string }) => ({
   ...namedBy(use, use.digest),
   ...countNewUse(use),
-  reached: reachedToday({ event_ids: newEventIds() }),
+  reached: reachedToday,
 });
 /**
  * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
@@ -311,7 +309,7 @@ export function countManyOnce(list: IdentifiedUse[]) {
   );
   const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
   const hasLabels = list.some(({ label }) => label !== null);
-  const reached = reachedByList({ days, event_ids: newEventIds() });
+  const reached = reachedByList({ days });
   const count = hasLabels ? { named: nameLabels({ uses }), ...countLabelled({ uses }) } : countUnlabelled({ uses });
   return { ...count, refused: selectBeyond({ uses }), reached };
 }

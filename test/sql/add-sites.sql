@@ -59,7 +59,7 @@ from
 update businesses
 set
   updated_at = :now,
-  decision = :decision
+  decision = :call_id
 where
   (
     businesses.id = (
@@ -161,7 +161,7 @@ from
 where
   (
     businesses.id = :business_id
-    and businesses.decision = :decision
+    and businesses.decision = :call_id
   );
 
 -- applied
@@ -178,7 +178,7 @@ from
 where
   (
     businesses.id = :business_id
-    and businesses.decision = :decision
+    and businesses.decision = :call_id
   )
   and not exists (
     select 1
@@ -221,7 +221,7 @@ from
         where
           (
             businesses.id = :business_id
-            and businesses.decision = :decision
+            and businesses.decision = :call_id
           )
           and (
             select sources.number

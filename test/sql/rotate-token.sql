@@ -4,7 +4,7 @@
 update businesses
 set
   updated_at = :now,
-  decision = :decision
+  decision = :call_id
 where
   (
     businesses.id = (
@@ -64,7 +64,7 @@ from
 where
   (
     businesses.id = :business_id
-    and businesses.decision = :decision
+    and businesses.decision = :call_id
   );
 
 -- kept
@@ -83,7 +83,7 @@ from businesses
 where
   (
     businesses.id = :business_id
-    and businesses.decision = :decision
+    and businesses.decision = :call_id
   )
   and :keep_until is not null;
 
@@ -93,7 +93,7 @@ set token = :token
 where
   (
     businesses.id = :business_id
-    and businesses.decision = :decision
+    and businesses.decision = :call_id
   );
 
 -- dropped
@@ -106,7 +106,7 @@ where
       where
         (
           businesses.id = :business_id
-          and businesses.decision = :decision
+          and businesses.decision = :call_id
         )
     )
     and former_tokens.token not in (
@@ -120,7 +120,7 @@ where
             where
               (
                 businesses.id = :business_id
-                and businesses.decision = :decision
+                and businesses.decision = :call_id
               )
           )
           and :keep_until is not null

@@ -490,7 +490,7 @@ with
     from used
   )
 select
-  :event_ids ->> (3 * (period = 'month') + (starts_on >= :today) + (starts_on > :today)),
+  substr(:call_id, 1, 35) || (3 * (period = 'month') + (starts_on >= :today) + (starts_on > :today)),
   id,
   period,
   starts_on,
