@@ -5,10 +5,8 @@ import type { LinkRole } from '../core/policy.ts';
 
 /** The duration of a session that an API key starts. */
 export const SESSION_HOURS = 12;
-/** The maximum number of active sessions per user. Starting another session ends one of them (statements.ts). */
+/** The maximum number of stored sessions per user. Starting another session deletes one of them (statements.ts). */
 export const MAX_SESSIONS = 20;
-/** The maximum number of stored sessions per user, including ended ones. */
-export const MAX_STORED_SESSIONS = 50;
 
 /** Puts the code in the fragment, which browsers never send to a server. */
 export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;

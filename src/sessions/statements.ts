@@ -1,5 +1,5 @@
 // Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
-import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
@@ -7,7 +7,7 @@ import { isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
-import { MAX_SESSIONS, MAX_STORED_SESSIONS } from './rules.ts';
+import { MAX_SESSIONS } from './rules.ts';
 
 const NAME = 'console';
 
@@ -29,23 +29,16 @@ const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 
 /**
- * Ends the user's sessions beyond MAX_SESSIONS. Sessions started like the new one (by the same key, or by a console link for the same
- * business) end first, oldest first. A restricted key therefore ends its own sessions before any others.
+ * Deletes the user's sessions beyond MAX_SESSIONS, which also ends them. Those that have ended go first, then those started like the new one
+ * (by the same key, or by a console link for the same business), oldest first. A restricted key therefore ends its own sessions before any
+ * others.
  */
-const endExcess = statement(['hash'], (_, $) => {
+const dropExcess = statement(['hash'], (_, $) => {
   const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
     and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $.hash)})`;
-  const isActive = gt(apiKeys.ends_at, $.now);
-  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $.hash)), isActive)}
-    order by ${apiKeys.hash} <> ${$.hash}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
-  return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
-});
-
-/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. That suffices, because each start adds one. */
-const dropExcess = statement(['hash'], (_, $) => {
-  const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
-    order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
-  return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
+  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
+    order by ${apiKeys.hash} <> ${$.hash}, ${apiKeys.ends_at} <= ${$.now}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
+  return builder.delete(apiKeys).where(inArray(apiKeys.id, excess));
 });
 
 const permittedKeyId = (permission: Permission) =>
@@ -86,7 +79,6 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
 /** Starts a session for the calling API key. The session ends at `ends_at`, or when the key expires if that is earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
   started: insertSession({ hash, ends_at }),
-  ended: endExcess({ hash }),
   dropped: dropExcess({ hash }),
 });
 
@@ -125,7 +117,6 @@ const spendCode = statement(['hash'], (_, $) => {
 export const redeemCode = (hash: string, last_four: string) => ({
   started: insertFromCode({ hash, last_four }),
   spent: spendCode({ hash }),
-  ended: endExcess({ hash }),
   dropped: dropExcess({ hash }),
 });
 

@@ -12,7 +12,6 @@ import { dayOf, plusDays, stamp } from './time.ts';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 20;
-const MAX_STORED_SESSIONS = 50;
 
 const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, ...key }: Key) => ({
   ...key,
@@ -192,7 +191,7 @@ function startSession(call: Call): Answer {
     };
   }
   state.keys.push(session);
-  endExcess(state, session, now);
+  dropExcess(state, session, now);
   return success({
     session_key: secret,
     expires_at: session.ends_at,
@@ -203,22 +202,14 @@ function startSession(call: Call): Answer {
   });
 }
 
-/** Ends the oldest session of the same origin, or else the oldest, if there are too many. Of 51 stored sessions, forgets the first to end. */
-function endExcess(state: State, session: Key, now: number): void {
-  const own = state.keys.filter(({ user_id, ends_at }) => user_id === session.user_id && ends_at !== null);
-  const active = own.filter(({ ends_at }) => `${ends_at}` > stamp(now));
+/** Forgets sessions if there are too many: ended ones, then those of the same origin, the oldest first. */
+function dropExcess(state: State, session: Key, now: number): void {
   const isSame = (other: Key) => other.session_of === session.session_of && other.business_id === session.business_id;
-  if (active.length > MAX_SESSIONS) {
-    const others = active.filter((other) => other !== session).toSorted((a, b) => a.id - b.id);
-    const oldest = others.find(isSame) ?? others[0];
-    if (oldest !== undefined) end(oldest, now);
-  }
-  if (own.length > MAX_STORED_SESSIONS) {
-    const [first] = own.toSorted((a, b) =>
-      a.ends_at === b.ends_at ? a.id - b.id : `${a.ends_at}` < `${b.ends_at}` ? -1 : 1,
-    );
-    state.keys = state.keys.filter((key) => key !== first);
-  }
+  const rank = (other: Key) => 2 * Number(`${other.ends_at}` > stamp(now)) + Number(!isSame(other));
+  const own = state.keys.filter(({ user_id, ends_at }) => user_id === session.user_id && ends_at !== null);
+  const others = own.filter((other) => other !== session).toSorted((a, b) => rank(a) - rank(b) || a.id - b.id);
+  const dropped = others.slice(0, Math.max(0, own.length - MAX_SESSIONS));
+  state.keys = state.keys.filter((key) => !dropped.includes(key));
 }
 
 function endSession({ key, now }: Call): Answer {
