@@ -33,7 +33,7 @@ function usesOfLimits(permission: Permission) {
 }
 
 /**
- * Tests whether a use of this quantity would exceed a limit. `refusingLimit` in core/limits.ts determines which limit the response names.
+ * Tests whether a use of this quantity would exceed a limit. `refusalOfUse` in core/limits.ts determines which limit the response names.
  */
 export function isOverLimit(permission: Permission, quantity: SQLWrapper) {
   const { today, month } = usesOfLimits(permission);

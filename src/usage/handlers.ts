@@ -3,14 +3,12 @@ import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
-  addUses,
   type LimitUsage,
   MAX_COUNT,
   type PeriodBeyond,
   refusalOfList,
-  refusingLimit,
+  refusalOfUse,
   remainingOf,
-  secondsUntilAllowed,
 } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
@@ -80,15 +78,11 @@ function requireRecorded({ before, counted }: Counted, quantity: number, now: Da
   const known = before.date ? { date: before.date, count: before.count ?? 0, duplicate: true as const } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    const refusing = refusingLimit(before, quantity, dayOf(now));
-    throw refusing === null
-      ? new Error('a permitted use was not counted')
-      : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now), quantity);
+    const refusal = refusalOfUse(before, quantity, now);
+    if (refusal === null) throw new Error('a permitted use was not counted');
+    throw limitReached(refusal.refusing, refusal.wait, quantity);
   }
-  const remaining = remainingOf(
-    counted === undefined ? before : addUses(before, quantity, counted.date, dayOf(now)),
-    dayOf(now),
-  );
+  const remaining = remainingOf(before, dayOf(now), counted === undefined ? 0 : quantity, counted?.date);
   return remaining === null ? use : { ...use, remaining };
 }
 
