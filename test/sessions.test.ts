@@ -34,7 +34,7 @@ test('a session key has the format of the API keys of its database, and no log l
       [byCode, '2026-03-15T13:00:00.000000Z'],
     ] as const) {
       const { session_key } = answer.body.data;
-      const shown = { user_id: business.user_id, read_only: false, can_create_keys: false, return_url: null };
+      const shown = { user_id: business.user_id, role: 'full', can_create_keys: false, return_url: null };
       expect(answerOf(answer)).toEqual(granted({ session_key, expires_at, ...shown }));
       expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
       expect(answer.headers.get('Cache-Control')).toBe('no-store');

@@ -115,7 +115,6 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
     listedBusiness,
   ),
   next,
-  read_only: z.boolean().check(z.describe('Whether the API key can only read.')),
 });
 
 export type Businesses = z.infer<typeof businesses>;
@@ -180,7 +179,6 @@ businesses, so it can contain fewer even if \`next\` is set.`,
       businesses: {
         businesses: [{ ...fields, used: listedDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],
         next: null,
-        read_only: false,
       },
     }),
     invalid: { invalid_limit: { limit: '0' } },

@@ -1,7 +1,6 @@
 // Lists, creates, changes and deletes businesses.
 import { canonicalSites } from '../access/rules.ts';
 import { databaseOfId } from '../core/database.ts';
-import { propertiesOf } from '../core/policy.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
@@ -38,7 +37,6 @@ export const routes = serve(operations, {
         page,
         examined.map(({ id }) => id),
       ),
-      read_only: propertiesOf(row.role ?? 'full').isReadOnly,
     });
   },
 

@@ -126,7 +126,7 @@ export async function readAllPages(service: Service, request: Request, cursor: s
   const all: Record<string, unknown[]> = {};
   for (let next: unknown; next !== null; ) {
     const query = { ...request.query, ...(next !== undefined && { [cursor]: next }) };
-    const { next: following, read_only: _, ...page } = await send(service, { ...request, query });
+    const { next: following, ...page } = await send(service, { ...request, query });
     for (const [name, entries] of Object.entries(page)) all[name] = [...(all[name] ?? []), ...(entries as unknown[])];
     next = following ?? null;
   }

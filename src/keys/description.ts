@@ -5,7 +5,7 @@ import { times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
-import { kindsOf, READ_ONLY_ROLES, ROLE_MEANINGS } from '../openapi/roles.ts';
+import { kindsOf, ROLE_MEANINGS } from '../openapi/roles.ts';
 import { day, id, list, object, text, time } from '../openapi/schemas.ts';
 import { OWN_ROLE_RULE, type operations } from './operations.ts';
 import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE } from './rules.ts';
@@ -20,7 +20,6 @@ const keyFields = {
   revoked_at: z.nullable(time('it was revoked')),
   business_id: z.nullable(id('the only business that the key gives access to')),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
-  read_only: z.boolean().check(z.describe(`Whether the role is ${READ_ONLY_ROLES}.`)),
   created_by: text(
     'Who created the key, like the `actor` of a change: `key 12 (…abcd)`, `console link (…abcd)` or `operator (…abcd)`.',
   ),
@@ -57,7 +56,6 @@ const exampleKey: Key = {
   revoked_at: null,
   business_id: null,
   last_used_on: null,
-  read_only: false,
   role: 'record',
   created_by: 'operator (…abcd)',
   created_by_name: null,

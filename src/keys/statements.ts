@@ -15,7 +15,6 @@ import {
 import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
-import { propertiesOf } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';
 import { actorOf, lastFour, recordChange } from '../db/change.ts';
@@ -47,11 +46,9 @@ const keyColumns = {
   created_by: sql<string>`${apiKeys.created_by}`.as('created_by'),
   created_by_name: apiKeys.created_by_name,
 };
-type Row = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'created_by'>>;
-
-/** A key as shown in responses. `read_only` predates roles. */
-export type Key = Row & { created_by: string; read_only: boolean };
-const shownKey = (row: Row & { created_by: string }): Key => ({ ...row, read_only: propertiesOf(row.role).isReadOnly });
+export type Key = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'created_by'>> & {
+  created_by: string;
+};
 
 /** Changes to a key for one business belong to that business. Changes to other keys belong to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
@@ -162,14 +159,14 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
   const hash = await sha256Hex(api_key);
-  const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: propertiesOf(role).isReadOnly, role };
+  const after = { key: `…${last_four}`, name, expires_on, business_id, role };
   const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
   const { row, created } = await ask(readObstacles(values), {
     ...beginIds(number),
     created: insertKey(values),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
-  if (created[0] !== undefined) return { api_key, ...shownKey(created[0]) };
+  if (created[0] !== undefined) return { api_key, ...created[0] };
   if (row.business) throw notOwned(user_id);
   if (row.without_expiry) throw new Conflict('expires_on', OWN_EXPIRY_RULE);
   if (row.latest !== null) throw new Conflict('expires_on', latestExpiryRule(row.latest));
@@ -188,7 +185,7 @@ const selectKeys = userStatement([], (permission, $) => {
 /** Reads a user's keys in id order, including revoked and expired keys. */
 export async function keysOf(ask: Ask): Promise<Key[]> {
   const { keys } = await ask(readVerdict, { keys: selectKeys });
-  return keys.map(shownKey);
+  return keys;
 }
 
 /** Excludes sessions, which are stored in the same table. */
@@ -258,6 +255,5 @@ export async function revokeKey(ask: Ask, key_id: number | null): Promise<Key | 
     applied: revoke(values),
     ended: endSessions(values),
   });
-  const shown = applied.find(({ id }) => id === key_id) ?? key[0];
-  return shown === undefined ? null : shownKey(shown);
+  return applied.find(({ id }) => id === key_id) ?? key[0] ?? null;
 }

@@ -1,5 +1,5 @@
 // What the description says about the roles of API keys.
-import { NARROW_ROLES, propertiesOf, ROLES, type Role } from '../core/policy.ts';
+import { NARROW_ROLES, ROLES, type Role } from '../core/policy.ts';
 
 const MEANINGS: Record<Role, string> = {
   full: 'full access',
@@ -17,7 +17,3 @@ export const ROLE_RESTRICTIONS = NARROW_ROLES.map((role) => RESTRICTIONS[role]).
 /** Returns the kinds of keys with these roles, for a sentence. */
 export const kindsOf = (roles: readonly Role[]): string => roles.map((role) => `${role}-only`).join(' or ');
 export const NARROW_KINDS = kindsOf(NARROW_ROLES);
-/** Completes "Whether the role is". */
-export const READ_ONLY_ROLES = ROLES.filter((role) => propertiesOf(role).isReadOnly)
-  .map((role) => `\`${role}\``)
-  .join(' or ');

@@ -1,9 +1,10 @@
 // Descriptions of the operations on console sessions.
 import * as z from 'zod/mini';
-
+import { ROLES } from '../core/policy.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
+import { ROLE_MEANINGS } from '../openapi/roles.ts';
 import { component, id, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
@@ -13,7 +14,7 @@ export const session = object('Session', 'A console session.', {
   session_key: text('The session key, which is shown only once. Send it like an API key.'),
   expires_at: time('the session ends'),
   user_id: id('the user whose session it is'),
-  read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
+  role: z.enum(ROLES).check(z.describe(ROLE_MEANINGS)),
   can_create_keys: z
     .boolean()
     .check(z.describe("Whether the session key can list, create and revoke the user's API keys.")),
@@ -81,7 +82,7 @@ Starting another ends the oldest one, if possible one that was started in the sa
         session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
         expires_at: '2026-03-03T13:00:00.000000Z',
         user_id: 7,
-        read_only: false,
+        role: 'full',
         can_create_keys: false,
         return_url: 'https://product.example/settings',
       },

@@ -1,6 +1,5 @@
 // Creates console links, and starts and ends console sessions.
 import { newCredential, sha256Hex } from '../core/credential.ts';
-import { propertiesOf } from '../core/policy.ts';
 import { formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { readVerdict } from '../db/statement.ts';
 import { unknownEntry } from '../http/errors.ts';
@@ -35,7 +34,7 @@ export const routes = serve(operations, {
     const [row] = started;
     if (!row?.ends_at) throw new Error('a permitted session start created no session');
     const { ends_at: expires_at, user_id, role, can_create_keys } = row;
-    const shown = { user_id, read_only: propertiesOf(role).isReadOnly, can_create_keys: can_create_keys === 1 };
+    const shown = { user_id, role, can_create_keys: can_create_keys === 1 };
     const return_url = spent[0]?.return_url ?? null;
     return success<Session>(c, { session_key, expires_at, ...shown, return_url });
   },

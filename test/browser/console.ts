@@ -84,15 +84,11 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
 
   /** Creates a session and returns it in the format in which a tab stores it. */
   async function newSession(key: string): Promise<StoredSession> {
-    const { session_key, expires_at, user_id, read_only, can_create_keys } = await request<Session>(
-      key,
-      'POST',
-      'session',
-    );
+    const { session_key, expires_at, user_id, role, can_create_keys } = await request<Session>(key, 'POST', 'session');
     return {
       key: session_key,
       endsAt: Date.parse(expires_at),
-      readOnly: read_only,
+      readOnly: role !== 'full',
       userId: user_id,
       canCreateKeys: can_create_keys,
       tail: key.slice(-4),

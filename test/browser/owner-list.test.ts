@@ -50,7 +50,7 @@ async function visitServed(businesses: number | ListedBusiness[], answer = respo
       const rest = served.all.filter(({ id }) => id > after);
       const businesses = rest.slice(0, limit);
       const next = rest.length > limit ? (businesses.at(-1)?.id ?? null) : null;
-      await served.answer(route, { message: 'Success', data: { businesses, next, read_only: false } });
+      await served.answer(route, { message: 'Success', data: { businesses, next } });
     });
   page = await world.enter('', world.keys.many, { before });
   await button('Sign out').waitFor();

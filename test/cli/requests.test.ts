@@ -37,9 +37,9 @@ describe('a list', () => {
     ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
   ])('of %s combines all pages', async (name, argv, following) => {
     const pages = [
-      { [name]: [{ id: 1 }], next: 17, read_only: false },
-      { [name]: [], next: 2e9, read_only: false },
-      { [name]: [{ id: 3 }], next: null, read_only: false },
+      { [name]: [{ id: 1 }], next: 17 },
+      { [name]: [], next: 2e9 },
+      { [name]: [{ id: 3 }], next: null },
     ];
     const { env, sent } = await stub(...pages.map(success));
     expect(await printed(env, ...argv)).toEqual({ [name]: [{ id: 1 }, { id: 3 }] });

@@ -131,7 +131,6 @@ describe('a list of several pages', () => {
   const page = (from: number, to: number, next: number | null, name = 'first') => ({
     businesses: Array.from({ length: to - from + 1 }, (_, index) => business(from + index, name)),
     next,
-    read_only: false,
   });
   const names = ({ businesses }: Listing) => businesses.map(({ id, name }) => `${id} ${name}`);
 

@@ -30,7 +30,7 @@ test.each<[string, Values, Values, string[]]>([
   ['old tokens', { tokens: [{ last_four: 'abcd', expires_at: '2026-11-23T06:21:00Z' }] }, null, ['Old tokens: …abcd, which would have worked until Nov 23, 2026, 06:21 UTC']],
   ['no limit', { monthly_limit: null, daily_limit: 100 }, { monthly_limit: 12_000, daily_limit: null }, ['Monthly limit: no limit → 12,000', 'Daily limit: 100 → no limit']],
   ['a user and a country', null, { user_id: 1000, country_id: 1000 }, ['Owner: user 1000', 'Country: 1000']],
-  ['a key that never expires', null, { expires_on: null, read_only: true, role: 'read' }, ['Expires after: never', 'Role: read only']],
+  ['a key that never expires', null, { expires_on: null, role: 'read' }, ['Expires after: never', 'Role: read only']],
   ['a boolean', { page_overage: true }, { page_overage: false }, ['Overage for pages: yes → no']],
   ['a text that looks like a day', { name: '2026-11-23' }, null, ['Name: 2026-11-23']],
   ['a limit of 0', { daily_limit: 5 }, { daily_limit: 0 }, ['Daily limit: 5 → 0']],

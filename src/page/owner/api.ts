@@ -86,7 +86,8 @@ export const signInWithCode = (code: string): Promise<StoredSession> =>
 async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<StoredSession> {
   const answer = await requireOk(call);
   const { session_key: key, expires_at, ...session } = await readData(answer);
-  const { read_only: readOnly, user_id: userId, can_create_keys: canCreateKeys, return_url: returnUrl } = session;
+  const { role, user_id: userId, can_create_keys: canCreateKeys, return_url: returnUrl } = session;
+  const readOnly = role !== 'full';
   // Converts the expiry to this computer's clock, even though that clock can be hours off. The service's clock is unknown after a reload.
   return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, userId, canCreateKeys, tail, returnUrl };
 }

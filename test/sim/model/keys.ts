@@ -1,6 +1,6 @@
 // API keys, console links and sessions (docs/api.md, "API keys", "Console links").
 import { type Answer, type Call, invalidField, sentIn, success, unknownEntry, userOf } from './call.ts';
-import { OWNERS, ROLES } from './callers.ts';
+import { OWNERS } from './callers.ts';
 import { actorOf, masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
 import { consoleLink, idOf, newKey } from './input.ts';
@@ -15,7 +15,6 @@ const MAX_SESSIONS = 20;
 
 const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, ...key }: Key) => ({
   ...key,
-  read_only: ROLES[key.role].readOnly,
 });
 export const keysOf = (state: State, user_id: number): Key[] =>
   state.keys.filter((key) => key.user_id === user_id && key.ends_at === null).toSorted((a, b) => a.id - b.id);
@@ -79,7 +78,6 @@ function createKey(call: Call): Answer {
     name: key.name,
     expires_on: key.expires_on,
     business_id: key.business_id,
-    read_only: ROLES[role].readOnly,
     role,
     id: key.id,
   };
@@ -197,7 +195,7 @@ function startSession(call: Call): Answer {
     expires_at: session.ends_at,
     user_id: session.user_id,
     can_create_keys: session.can_create_keys === 1,
-    read_only: ROLES[session.role].readOnly,
+    role: session.role,
     return_url: code?.return_url ?? null,
   });
 }

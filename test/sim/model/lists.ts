@@ -2,7 +2,7 @@
 import { monthOf, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
 import { ANY, Answer, type Call, invalidField, sitesOf, success } from './call.ts';
-import { READERS, ROLES } from './callers.ts';
+import { READERS } from './callers.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { ALERTS, BUSINESSES, TOTALS } from './input.ts';
 import { rulesOf } from './rule.ts';
@@ -35,7 +35,7 @@ function pageOf(call: Call, perPage: number, isListed: (business: Business) => b
 }
 
 function listBusinesses(call: Call): Answer {
-  const { state, now, origin, own, key } = call;
+  const { state, now, origin, own } = call;
   const today = dayOf(now);
   const { examined, next } = pageOf(call, 20);
   const isReadable = ({ id }: Business) => {
@@ -52,7 +52,7 @@ function listBusinesses(call: Call): Answer {
     refused_origins: stillRefused(state, business.id, today).length,
     refused_by_limit: refusedByLimit(call, business),
   }));
-  return success({ businesses, next, read_only: key !== null && ROLES[key.role].readOnly });
+  return success({ businesses, next });
 }
 
 function answerOf(

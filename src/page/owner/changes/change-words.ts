@@ -24,8 +24,8 @@ const FIELDS: Record<string, string> = {
   expires_on: 'Expires after',
 };
 
-/** Row ids mean nothing to an owner, and the role implies `read_only`. */
-const HIDDEN = new Set(['id', 'business_id', 'read_only']);
+/** Row ids mean nothing to an owner. */
+const HIDDEN = new Set(['id', 'business_id']);
 /** The meaning of null in the fields where it does not mean "none". */
 const NULLS: Record<string, string> = {
   daily_limit: 'no limit',
