@@ -26,48 +26,31 @@ export const logged = (clock: Clock, log: Log, databaseClock: Clock) =>
     c.set('log', log);
     c.set('logEntry', logEntry);
     await next();
-    const line = logLine(logEntry, {
+    const { credential, database, d1, call, limiter, error } = logEntry;
+    const { status } = c.res;
+    const isFailure = status >= 500;
+    const refusal = refusalOf(error);
+    log[isFailure ? 'error' : 'log']({
+      operation: call?.operation ?? null,
       method: c.req.method,
-      route: matchedRoutes(c).findLast(({ path }) => !path.includes('*'))?.path ?? null,
-      status: c.res.status,
+      route: matchedRoutes(c).findLast(({ path }) => !path.includes('*'))?.path ?? null, // with parameter names, not values
+      status,
+      refusal,
+      ...(limiter === null ? {} : { limiter }),
+      ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
+      business_id: call?.business_id ?? null,
+      ...(call?.user_id ? { user_id: call.user_id } : {}),
+      ...(refusal === 'origin_not_authorized' ? { origin: printableOrigin(call?.origin ?? null) } : {}),
+      credential,
       ms: clock().getTime() - began.getTime(),
+      database,
+      d1,
+      request_id,
       version: c.env.VERSION?.id ?? null,
+      // Safe to log: stacks contain no values, and D1's messages quote SQL but never bound values.
+      ...(error !== null && isFailure ? { error: stackOf(error) } : {}),
     });
-    if (isFailure(c.res.status)) log.error(line);
-    else log.log(line);
   });
-
-const isFailure = (status: number): boolean => status >= 500;
-
-/** The parts of a log line that are known after the response. `route` contains parameter names, not values. */
-type Served = { method: string; route: string | null; status: number; ms: number; version: string | null };
-
-function logLine(
-  { request_id, d1, credential, database, call, limiter, error }: LogEntry,
-  { method, route, status, ms, version }: Served,
-): object {
-  const refusal = refusalOf(error);
-  return {
-    operation: call?.operation ?? null,
-    method,
-    route,
-    status,
-    refusal,
-    ...(limiter === null ? {} : { limiter }),
-    ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
-    business_id: call?.business_id ?? null,
-    ...(call?.user_id ? { user_id: call.user_id } : {}),
-    ...(refusal === 'origin_not_authorized' ? { origin: printableOrigin(call?.origin ?? null) } : {}),
-    credential,
-    ms,
-    database,
-    d1,
-    request_id,
-    version,
-    // Safe to log: stacks contain no values, and D1's messages quote SQL but never bound values.
-    ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
-  };
-}
 
 /** Returns the error code to log, or null if the status implies it. */
 function refusalOf(error: Error | null): string | null {
