@@ -30,10 +30,11 @@ export function described<S extends z.ZodMiniType>(schema: S, words: object): S 
 }
 
 /** If a number is invalid, `abort` skips the rules that combine it with other numbers. */
-export const wholeNumber = (minimum: number, maximum: number, error: string) =>
+export const wholeNumber = (minimum: number, maximum: number, error = rangeRule(minimum, maximum)) =>
   z
     .int({ error, abort: true })
     .check(z.minimum(minimum, { error, abort: true }), z.maximum(maximum, { error, abort: true }));
+export const rangeRule = (minimum: number, maximum: number) => `must be a whole number from ${minimum} to ${maximum}`;
 
 /** Returns the schema of a list of 1 to `most` entries. Checks the length first, so a million invalid entries cause only one error. */
 export const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
@@ -60,7 +61,7 @@ export const idParameter = (rule: string) =>
 /** The number of entries per page. */
 export function limitParameter(most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
-  const rule = `must be a whole number from 1 to ${most}`;
+  const rule = rangeRule(1, most);
   const limit = z.string(`${rule}, and must appear only once`).check(z.refine(isLimit, rule));
   return z.optional(described(limit, { type: 'integer', minimum: 1, maximum: most }));
 }
@@ -104,8 +105,7 @@ export function lineOf(maxLength: number) {
 }
 
 export const line = lineOf(MAX_LINE_LENGTH);
-const NUMBER_RULE = 'must be a positive whole number, such as 7';
-export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
+export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be a positive whole number, such as 7');
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
 export const QUOTED_RULE =

@@ -5,9 +5,9 @@ import { type Json, parseJson } from '../db/json.ts';
 import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
-import { formatCursor, parseCursor } from './cursor.ts';
 import type { Alerts } from './description.ts';
 import { operations } from './operations.ts';
+import { formatCursor, parseCursor } from './rules.ts';
 import { allEventsBefore, eventsBefore } from './statements.ts';
 
 type AlertsQuery = { limit?: string | undefined; since?: string | undefined; cursor?: string | undefined };

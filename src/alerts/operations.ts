@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
-import { CURSOR, parseCursor } from './cursor.ts';
-import { CURSOR_RULE, cursorErrors } from './rules.ts';
+import { CURSOR, CURSOR_RULE, cursorErrors, parseCursor } from './rules.ts';
 
 const alertsQuery = {
   name: 'this list',

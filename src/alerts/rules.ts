@@ -1,7 +1,23 @@
-// Rules of the lists of alerts.
+// Cursors of newest-first lists of alerts, which can span all databases. A cursor contains a database, and the last alert of the page: its
+// time and, because several alerts can have the same time, its id.
 import type { FieldErrors } from '../core/conflict.ts';
+import { ALPHABET } from '../core/credential.ts';
 import type { Circumstances } from '../operation.ts';
-import { parseCursor } from './cursor.ts';
+
+/** The next page's database, and the alert after which the page starts. Null if the page starts with the newest alert. */
+type Position = { number: number; after: { at: string; id: string } | null };
+
+export const formatCursor = ({ number, after }: Position): string =>
+  `${ALPHABET[number]}${after === null ? '' : `${after.at}${after.id}`}`;
+
+export const CURSOR = /^([0-9A-Za-z])(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)([\da-f-]{36}))?$/;
+
+/** Parses a cursor. Returns null if it is malformed. Does not check that the database exists. */
+export function parseCursor(cursor: string): Position | null {
+  const [, letter, at, id] = CURSOR.exec(cursor) ?? [];
+  if (letter === undefined) return null;
+  return { number: ALPHABET.indexOf(letter), after: at === undefined || id === undefined ? null : { at, id } };
+}
 
 export const CURSOR_RULE = 'must be the value of next from the previous page, and must appear only once';
 

@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import { SITES_RULE, site } from '../access/operations.ts';
 import { sitesErrors } from '../access/rules.ts';
-import { isImportable } from '../core/credential.ts';
+import { IMPORTED } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
-import { MAX_LINE_LENGTH } from '../core/fields.ts';
+import { MAX_LINE_LENGTH, MISLEADING } from '../core/fields.ts';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { OPERATOR, READERS, reading } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
@@ -18,26 +18,12 @@ import {
   pageQuery,
   positiveInteger,
   type Query,
+  rangeRule,
   strict,
   wholeNumber,
 } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
-import {
-  ALERT_AT_RULE,
-  BILLING_DAY_RULE,
-  isAscending,
-  isUrl,
-  MAX_BILLING_DAY,
-  MAX_LIMIT,
-  MAX_URL_LENGTH,
-  type Overage,
-  overageErrors,
-  PERCENT_RULE,
-  STATUS_RULE,
-  STATUSES,
-  TOKEN_RULE,
-  URL_RULE,
-} from './rules.ts';
+import { type Overage, overageErrors } from './rules.ts';
 
 export const businessesQuery = {
   name: 'this list',
@@ -47,9 +33,19 @@ export const businessesQuery = {
   operatorOnly: ['user_id'],
 } satisfies Query;
 
-const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
-const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for unlimited overage`;
-export const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
+/** The highest limit. The lowest is 0. */
+const MAX_LIMIT = 1e12;
+const limitOr = (otherwise: string) =>
+  z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, `${rangeRule(0, MAX_LIMIT)}, or null for ${otherwise}`)));
+const limit = limitOr('no limit');
+
+const MAX_URL_LENGTH = 2048;
+const URL_RULE = `must be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
+const isUrl = (text: string) =>
+  text.length <= MAX_URL_LENGTH &&
+  !MISLEADING.test(text) &&
+  /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) &&
+  URL.canParse(text);
 const url = described(z.string(URL_RULE).check(z.refine(isUrl, URL_RULE)), {
   minLength: 1,
   maxLength: MAX_URL_LENGTH,
@@ -66,13 +62,15 @@ const fields = {
   business_size: line,
 };
 
-const percent = wholeNumber(1, MAX_PERCENT, PERCENT_RULE);
+const percent = wholeNumber(1, MAX_PERCENT, `must be a whole percentage from 1 to ${MAX_PERCENT}, such as 80`);
+const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages in ascending order, such as [50,80,100]`;
+const isAscending = (list: number[]) => list.every((value, index) => value > (list[index - 1] ?? 0));
 /** What responses show as `limits`. */
 const limits = {
   daily_limit: limit,
   monthly_limit: limit,
-  billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
-  overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
+  billing_day: z.optional(wholeNumber(1, 28, 'must be a day of the month from 1 to 28')),
+  overage: limitOr('unlimited overage'),
   page_overage: z.optional(z.boolean('must be true or false')),
   alert_at: z.optional(
     described(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE)), {
@@ -83,18 +81,15 @@ const limits = {
 
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
+const TOKEN_RULE =
+  'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_ in upper or lower case';
 const NEW_BUSINESS =
   '{"user_id":7,"name":"Acme","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small"}';
 
 export const newBusinessBody = strict(
   {
     ...fields,
-    token: z.optional(
-      described(z.string(TOKEN_RULE).check(z.refine(isImportable, TOKEN_RULE)), {
-        pattern: '^[A-Za-z0-9._~+/=-]{24,255}$',
-        not: { pattern: '^[Bb][Uu][Aa]_' },
-      }),
-    ),
+    token: z.optional(z.string(TOKEN_RULE).check(z.regex(IMPORTED, TOKEN_RULE))),
     sites: z.optional(boundedList(site, MAX_SITES_PER_CALL, SITES_RULE)),
     ...limits,
     database: z.optional(database),
@@ -110,7 +105,7 @@ export const businessUpdateBody = described(
     strict(
       {
         ...z.partial(z.object(fields)).shape,
-        status: z.optional(z.enum(STATUSES, STATUS_RULE)),
+        status: z.optional(z.enum(['active', 'suspended', 'closed'], 'must be active, suspended or closed')),
         ...limits,
       },
       NO_FIELD_RULE,

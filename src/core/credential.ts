@@ -21,11 +21,11 @@ const ISSUED = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z])[0-9A-Za-z]{${RANDOM_LENG
 /** Longer than other credentials, because an operator key gives access to every business. */
 const OPERATOR_LENGTH = 43;
 const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
-/** No text that looks like a credential of this service, in any case, is a token of another system. */
-const IMPORTED = /^(?![Bb][Uu][Aa]_)[A-Za-z0-9._~+/=-]{24,255}$/;
-
-/** Returns whether `text` can be imported as a business token from a previous system. */
-export const isImportable = (text: string): boolean => IMPORTED.test(text);
+/**
+ * A token that can be imported from a previous system. No text that looks like a credential of this service, in any case, is a token of
+ * another system.
+ */
+export const IMPORTED = /^(?![Bb][Uu][Aa]_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
 /**
  * Parses an `Authorization` header (RFC 6750 §2.1). The scheme is case-insensitive (RFC 9110 §11.1). Returns null unless it contains

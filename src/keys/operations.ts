@@ -5,8 +5,8 @@ import { CHANGERS, OWN_ROLES, ROLES, type Role, reading } from '../core/policy.t
 import { dayOf } from '../core/time.ts';
 import { choices, dayOr, line, positiveInteger, strict } from '../input.ts';
 import { type Circumstances, type CommandsOf, define } from '../operation.ts';
-import { EXPIRY_RULE } from './rules.ts';
 
+const EXPIRY_RULE = 'must be today or a later date, in the format YYYY-MM-DD';
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
 export const OWN_ROLE_RULE = `must be ${choices.format(OWN_ROLES)}: only the operator can create a key with full access`;
 export const newKeyBody = strict(

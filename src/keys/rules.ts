@@ -1,7 +1,5 @@
 // Rules of API keys.
 
-export const EXPIRY_RULE = 'must be today or a later date, in the format YYYY-MM-DD';
-
 /** The maximum number of a user's keys that work and that the operator did not create. As many can be created on one day (UTC). */
 export const MAX_KEYS = 20;
 /** A session can create keys for at most this many days, because it can be copied from a browser. */

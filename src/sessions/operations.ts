@@ -9,7 +9,6 @@ import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE, 
 /** For the person whom the link names in the list of changes. */
 const MAX_ACTOR_NAME_LENGTH = 64;
 const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
-const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
 const returnUrl = described(z.string(RETURN_URL_RULE).check(z.refine(isReturnUrl, RETURN_URL_RULE)), {
   maxLength: MAX_RETURN_URL_LENGTH,
   pattern: `^${HTTP}://[^\\s/?#@\\\\]+(?:[/?#\\\\][^\\s${CONTROL}]*)?$`,
@@ -19,7 +18,7 @@ export const consoleLinkBody = strict(
   {
     business_id: z.optional(positiveInteger),
     role: z.optional(z.enum(LINK_ROLES, LINK_ROLE_RULE)),
-    minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
+    minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES)),
     return_url: z.optional(z.nullable(returnUrl)),
     as: z.optional(lineOf(MAX_ACTOR_NAME_LENGTH)),
     can_create_keys: z.optional(z.boolean('must be true or false')),

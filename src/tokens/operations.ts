@@ -3,9 +3,9 @@ import * as z from 'zod/mini';
 import { CHANGERS } from '../core/policy.ts';
 import { strict } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
-import { DURATION, DURATION_RULE } from './rules.ts';
+import { DURATION } from './rules.ts';
 
-const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
+const KEEP_RULE = 'must be a whole number of hours or days, from 1h to 30d, such as 24h';
 const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
 const rotationBody = strict(
   { keep_old: z.optional(z.string(KEEP_RULE).check(z.regex(DURATION, KEEP_RULE))) },

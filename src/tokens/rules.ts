@@ -1,7 +1,6 @@
 // The notation of a replaced token's grace period in commands and requests.
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
 
-export const DURATION_RULE = 'must be a whole number of hours or days, from 1h to 30d';
 /** 1h to 720h, or 1d to 30d. */
 export const DURATION = /^(?:([1-9]\d?|[1-6]\d\d|7[01]\d|720)h|([1-9]|[12]\d|30)d)$/;
 

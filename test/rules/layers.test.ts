@@ -14,7 +14,7 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['operation.ts', '', 'core/ input.ts zod'],
   ['suffix-parents.ts', ''],
   ['public-suffix.ts', 'core/ suffix-parents.ts tldts'],
-  ['*/rules.ts alerts/cursor.ts alerts/webhook.ts', 'core/ public-suffix.ts', 'operation.ts'],
+  ['*/rules.ts alerts/webhook.ts', 'core/ public-suffix.ts', 'operation.ts'],
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
   ['operations.ts', '*/operations.ts'],
   [
