@@ -1,339 +1,228 @@
-// Defines the tables of migrations/ for Drizzle. A test checks that this file matches them. Columns have the names used in responses.
-// STRICT, WITHOUT ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { type Column, getTableColumns, isNotNull, sql } from 'drizzle-orm';
+// The columns of the tables, for Drizzle. A test checks that they match those of migrations/, which alone contain the keys, the indexes and
+// the checks: queries do not need them. Columns have the names used in responses.
+import { type Column, getTableColumns, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
-import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { LinkRole, Role } from '../core/policy.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
-const businessId = () =>
-  integer()
-    .notNull()
-    .references(() => businesses.id);
-/** SQLite deletes these rows with their business. */
-const ownedBusinessId = () =>
-  integer()
-    .notNull()
-    .references(() => businesses.id, { onDelete: 'cascade' });
+export const businesses = sqliteTable('businesses', {
+  id: id(),
+  user_id: integer().notNull(),
+  name: text().notNull(),
+  main_domain: text().notNull(),
+  site: text().notNull(),
+  country_id: integer().notNull(),
+  business_size: text().notNull(),
+  token: text().notNull(),
+  status: text().notNull(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+  daily_limit: integer(),
+  monthly_limit: integer(),
+  /** The maximum number of uses counted beyond a limit. Null means unlimited. */
+  overage: integer().default(0),
+  /** 1 if uses with the token count beyond a limit, too. `overage` is then not null. */
+  page_overage: integer().notNull().default(0),
+  /** The alert thresholds: a JSON list of percentages. Null means the default. */
+  alert_at: text(),
+  /** The billing day until the first change in `billing_changes` takes effect. */
+  billing_day: integer().notNull().default(1),
+  /** 0 if `billing_changes` contains no rows for this business. */
+  has_billing_changes: integer().notNull().default(0),
+  decision: text(),
+  creation_key: blob(),
+  creation_request: blob(),
+});
 
-export const businesses = sqliteTable(
-  'businesses',
-  {
-    id: id(),
-    user_id: integer().notNull(),
-    name: text().notNull(),
-    main_domain: text().notNull(),
-    site: text().notNull(),
-    country_id: integer().notNull(),
-    business_size: text().notNull(),
-    token: text().notNull().unique(),
-    status: text().notNull(),
-    created_at: text().notNull(),
-    updated_at: text().notNull(),
-    daily_limit: integer(),
-    monthly_limit: integer(),
-    /** The maximum number of uses counted beyond a limit. Null means unlimited. */
-    overage: integer().default(0),
-    /** 1 if uses with the token count beyond a limit, too. `overage` is then not null. */
-    page_overage: integer().notNull().default(0),
-    /** The alert thresholds: a JSON list of percentages. Null means the default. */
-    alert_at: text(),
-    /** The billing day until the first change in `billing_changes` takes effect. */
-    billing_day: integer().notNull().default(1),
-    /** 0 if `billing_changes` contains no rows for this business. */
-    has_billing_changes: integer().notNull().default(0),
-    decision: text(),
-    creation_key: blob(),
-    creation_request: blob(),
-  },
-  (table) => [
-    index('businesses_user_id').on(table.user_id),
-    index('businesses_billing_day').on(table.billing_day),
-    uniqueIndex('businesses_creation_key').on(table.creation_key).where(isNotNull(table.creation_key)),
-  ],
-);
+export const access = sqliteTable('access', {
+  id: id(),
+  business_id: integer().notNull(),
+  site: text().notNull(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
 
-export const access = sqliteTable(
-  'access',
-  {
-    id: id(),
-    business_id: businessId(),
-    site: text().notNull(),
-    created_at: text().notNull(),
-    updated_at: text().notNull(),
-  },
-  (table) => [unique().on(table.business_id, table.site)],
-);
-
-export const apiKeys = sqliteTable(
-  'api_keys',
-  {
-    id: id(),
-    user_id: integer().notNull(),
-    business_id: integer().references(() => businesses.id),
-    name: text().notNull(),
-    hash: text().notNull().unique(),
-    last_four: text().notNull(),
-    role: text().$type<Role>().notNull(),
-    created_at: text().notNull(),
-    expires_on: text(),
-    revoked_at: text(),
-    last_used_on: text(),
-    /** The time at which a session ends. Null if the row is a key. */
-    ends_at: text(),
-    /** The key that started a session. Null if a console link started it. */
-    session_of: integer(),
-    /** The person whom the session's console link names. */
-    actor_name: text(),
-    /** 1 if the row is a session whose console link said so. */
-    can_create_keys: integer(),
-    /** Who created a key, in the form of an actor of changes. Null if the row is a session. */
-    created_by: text(),
-    /** The person whom the console link of the session that created a key names. */
-    created_by_name: text(),
-    /** The key or the session that created a key. Null if an operator key did. */
-    creator_id: integer(),
-  },
-  (table) => [
-    index('api_keys_user_id').on(table.user_id),
-    index('api_keys_business_id').on(table.business_id),
-    index('api_keys_user_id_creator_id').on(table.user_id, table.creator_id).where(isNotNull(table.creator_id)),
-    index('api_keys_user_id_ends_at').on(table.user_id, table.ends_at).where(isNotNull(table.ends_at)),
-    index('api_keys_ends_at').on(table.ends_at).where(isNotNull(table.ends_at)),
-  ],
-);
+export const apiKeys = sqliteTable('api_keys', {
+  id: id(),
+  user_id: integer().notNull(),
+  business_id: integer(),
+  name: text().notNull(),
+  hash: text().notNull(),
+  last_four: text().notNull(),
+  role: text().$type<Role>().notNull(),
+  created_at: text().notNull(),
+  expires_on: text(),
+  revoked_at: text(),
+  last_used_on: text(),
+  /** The time at which a session ends. Null if the row is a key. */
+  ends_at: text(),
+  /** The key that started a session. Null if a console link started it. */
+  session_of: integer(),
+  /** The person whom the session's console link names. */
+  actor_name: text(),
+  /** 1 if the row is a session whose console link said so. */
+  can_create_keys: integer(),
+  /** Who created a key, in the form of an actor of changes. Null if the row is a session. */
+  created_by: text(),
+  /** The person whom the console link of the session that created a key names. */
+  created_by_name: text(),
+  /** The key or the session that created a key. Null if an operator key did. */
+  creator_id: integer(),
+});
 
 /** The codes of console links, by hash. Each starts one session and is then deleted. */
-export const codes = sqliteTable(
-  'codes',
-  {
-    hash: text().notNull(),
-    user_id: integer().notNull(),
-    business_id: integer().references(() => businesses.id),
-    /** The role of the session. */
-    role: text().$type<LinkRole>().notNull(),
-    minutes: integer().notNull(),
-    expires_at: text().notNull(),
-    /** The URL that the console links back to. */
-    return_url: text(),
-    /** The person whom the link names, for the list of changes. */
-    actor_name: text(),
-    /** 1 if the session may list, create and revoke the user's API keys. */
-    can_create_keys: integer(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.hash] }),
-    index('codes_user_id').on(table.user_id),
-    index('codes_business_id').on(table.business_id),
-    index('codes_expires_at').on(table.expires_at),
-  ],
-);
+export const codes = sqliteTable('codes', {
+  hash: text().notNull(),
+  user_id: integer().notNull(),
+  business_id: integer(),
+  /** The role of the session. */
+  role: text().$type<LinkRole>().notNull(),
+  minutes: integer().notNull(),
+  expires_at: text().notNull(),
+  /** The URL that the console links back to. */
+  return_url: text(),
+  /** The person whom the link names, for the list of changes. */
+  actor_name: text(),
+  /** 1 if the session may list, create and revoke the user's API keys. */
+  can_create_keys: integer(),
+});
 
 /** Changes to the billing day. Each takes effect after the month in which it is made and the following month. */
-export const billingChanges = sqliteTable(
-  'billing_changes',
-  {
-    business_id: ownedBusinessId(),
-    /** The first day of the month that ends on the day before `changes_on`. */
-    starts_on: text().notNull(),
-    /** The first day of the first month that starts on `billing_day`. */
-    changes_on: text().notNull(),
-    billing_day: integer().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.business_id, table.starts_on] }),
-    index('billing_changes_billing_day').on(table.billing_day, table.business_id),
-  ],
-);
+export const billingChanges = sqliteTable('billing_changes', {
+  business_id: integer().notNull(),
+  /** The first day of the month that ends on the day before `changes_on`. */
+  starts_on: text().notNull(),
+  /** The first day of the first month that starts on `billing_day`. */
+  changes_on: text().notNull(),
+  billing_day: integer().notNull(),
+});
 
-export const dailyUsage = sqliteTable(
-  'daily_usage',
-  {
-    business_id: businessId(),
-    day: text().notNull(),
-    count: integer().notNull(),
-    /** A JSON object from the numbers of sources to their counts (sources.ts). Null if no use had a source. */
-    sources: text(),
-  },
-  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
-);
+export const dailyUsage = sqliteTable('daily_usage', {
+  business_id: integer().notNull(),
+  day: text().notNull(),
+  count: integer().notNull(),
+  /** A JSON object from the numbers of sources to their counts (sources.ts). Null if no use had a source. */
+  sources: text(),
+});
 
 /** The names of the sources of a business's uses: sites that are or were registered, and labels. */
-export const sources = sqliteTable(
-  'sources',
-  { business_id: ownedBusinessId(), name: text().notNull(), number: integer().notNull() },
-  (table) => [
-    primaryKey({ columns: [table.business_id, table.name] }),
-    uniqueIndex('sources_number').on(table.business_id, table.number),
-  ],
-);
+export const sources = sqliteTable('sources', {
+  business_id: integer().notNull(),
+  name: text().notNull(),
+  number: integer().notNull(),
+});
 
-export const ledger = sqliteTable(
-  'ledger',
-  {
-    business_id: integer().notNull(),
-    digest: blob().notNull(),
-    /** The number of the day on which the use counted (ledger.ts). */
-    day: integer().notNull(),
-    /** The number of the first day on which the id may be forgotten. */
-    forget_on: integer().notNull(),
-    /** The number of uses recorded with the id. */
-    quantity: integer().notNull(),
-    /** The number of the source under which the use of a key counted, so that it can be lowered. */
-    source: integer(),
-  },
-  (table) => [primaryKey({ columns: [table.business_id, table.digest] })],
-);
+export const ledger = sqliteTable('ledger', {
+  business_id: integer().notNull(),
+  digest: blob().notNull(),
+  /** The number of the day on which the use counted (ledger.ts). */
+  day: integer().notNull(),
+  /** The number of the first day on which the id may be forgotten. */
+  forget_on: integer().notNull(),
+  /** The number of uses recorded with the id. */
+  quantity: integer().notNull(),
+  /** The number of the source under which the use of a key counted, so that it can be lowered. */
+  source: integer(),
+});
 
 /** Recent days with imported counts. Such a count is not the sum of recorded uses, so the day's uses cannot be lowered. */
-export const importedDays = sqliteTable(
-  'imported_days',
-  { business_id: ownedBusinessId(), day: text().notNull() },
-  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
-);
+export const importedDays = sqliteTable('imported_days', { business_id: integer().notNull(), day: text().notNull() });
 
-export const formerTokens = sqliteTable(
-  'former_tokens',
-  {
-    token: text().notNull(),
-    business_id: businessId(),
-    expires_at: text().notNull(),
-    place: integer().notNull(),
-    /** The day of its last permitted call since it was replaced. */
-    last_used_on: text(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.token] }),
-    index('former_tokens_business_id').on(table.business_id),
-    index('former_tokens_expires_at').on(table.expires_at),
-  ],
-);
+export const formerTokens = sqliteTable('former_tokens', {
+  token: text().notNull(),
+  business_id: integer().notNull(),
+  expires_at: text().notNull(),
+  place: integer().notNull(),
+  /** The day of its last permitted call since it was replaced. */
+  last_used_on: text(),
+});
 
-export const refusedOrigins = sqliteTable(
-  'refused_origins',
-  {
-    business_id: businessId(),
-    origin: text().notNull(),
-    count: integer().notNull(),
-    first_seen: text().notNull(),
-    last_seen: text().notNull(),
-    /** 1 if it was let in because no site was registered. 0 if it was refused. */
-    let_in: integer().notNull().default(0),
-  },
-  (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
-);
+export const refusedOrigins = sqliteTable('refused_origins', {
+  business_id: integer().notNull(),
+  origin: text().notNull(),
+  count: integer().notNull(),
+  first_seen: text().notNull(),
+  last_seen: text().notNull(),
+  /** 1 if it was let in because no site was registered. 0 if it was refused. */
+  let_in: integer().notNull().default(0),
+});
 
 /** The uses that limits refused. Counts each retry, and some may be missing. */
-export const limitRefusals = sqliteTable(
-  'limit_refusals',
-  { business_id: ownedBusinessId(), day: text().notNull(), count: integer().notNull() },
-  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
-);
+export const limitRefusals = sqliteTable('limit_refusals', {
+  business_id: integer().notNull(),
+  day: text().notNull(),
+  count: integer().notNull(),
+});
 
 /** The user id in a change's `before` or `after`, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 
-export const changes = sqliteTable(
-  'changes',
-  {
-    subject: text({ enum: ['business', 'user'] }).notNull(),
-    subject_id: integer().notNull(),
-    id: integer().notNull(),
-    at: text().notNull(),
-    actor: text().notNull(),
-    action: text().notNull(),
-    before: text(),
-    after: text(),
-    /** The person whom the console link of the session that made the change names. */
-    actor_name: text(),
-    /** The user of that session. No other user sees the name. Null without a name. */
-    actor_user_id: integer(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.subject, table.subject_id, table.id] }),
-    index('changes_at').on(table.at),
-    index('changes_before_user')
-      .on(userIn(table.before))
-      .where(isNotNull(userIn(table.before))),
-    index('changes_after_user')
-      .on(userIn(table.after))
-      .where(isNotNull(userIn(table.after))),
-    index('changes_actor_user_id').on(table.actor_user_id).where(isNotNull(table.actor_user_id)),
-  ],
-);
+export const changes = sqliteTable('changes', {
+  subject: text({ enum: ['business', 'user'] }).notNull(),
+  subject_id: integer().notNull(),
+  id: integer().notNull(),
+  at: text().notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  before: text(),
+  after: text(),
+  /** The person whom the console link of the session that made the change names. */
+  actor_name: text(),
+  /** The user of that session. No other user sees the name. Null without a name. */
+  actor_user_id: integer(),
+});
 
 /** Imported tokens, by hash, including those of deleted businesses. They cannot be imported again. */
-export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
-  primaryKey({ columns: [table.hash] }),
-]);
+export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() });
 
 /** The number of each user's database. Only the rows in DB are used. */
-export const homes = sqliteTable(
-  'homes',
-  {
-    user_id: integer().primaryKey(),
-    database: integer().notNull(),
-    /** Numbers the owners of a database: 1, 2, 3 … It is 0 if the home was put back after a restore and not numbered yet. */
-    place: integer().notNull(),
-    /** The time at which something was last created for the user or transferred to the user. */
-    claimed_at: text().notNull(),
-  },
-  (table) => [index('homes_database_place').on(table.database, table.place)],
-);
+export const homes = sqliteTable('homes', {
+  user_id: integer().notNull(),
+  database: integer().notNull(),
+  /** Numbers the owners of a database: 1, 2, 3 … It is 0 if the home was put back after a restore and not numbered yet. */
+  place: integer().notNull(),
+  /** The time at which something was last created for the user or transferred to the user. */
+  claimed_at: text().notNull(),
+});
 
 /** Deleted businesses that still have use ids or changes. */
-export const deletions = sqliteTable('deletions', { business_id: integer().primaryKey() });
+export const deletions = sqliteTable('deletions', { business_id: integer().notNull() });
 
 /** The user who claimed each imported token, by the token's hash. Only the rows in DB are used. */
-export const importedTokens = sqliteTable(
-  'imported_tokens',
-  { hash: text().notNull(), user_id: integer().notNull() },
-  (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
-);
+export const importedTokens = sqliteTable('imported_tokens', { hash: text().notNull(), user_id: integer().notNull() });
 
 /** Each row records that a business reached a threshold of a limit, and whether the receiver knows. */
-export const events = sqliteTable(
-  'events',
-  {
-    /** A UUID. The receiver uses it to recognize an event that it has already received. */
-    id: text().notNull().unique(),
-    business_id: ownedBusinessId(),
-    period: text({ enum: ['day', 'month'] }).notNull(),
-    starts_on: text().notNull(),
-    ends_on: text().notNull(),
-    limit: integer().notNull(),
-    /** A percentage of the limit. */
-    threshold: integer().notNull(),
-    /** The number of uses counted when the row was written. */
-    used: integer().notNull(),
-    at: text().notNull(),
-    /** When to send the event next. Null if it was sent or given up. */
-    due_at: text(),
-    attempts: integer().notNull().default(0),
-    sent_at: text(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.business_id, table.period, table.starts_on, table.limit, table.threshold] }),
-    index('events_at').on(table.at, table.id),
-    index('events_due_at').on(table.due_at).where(isNotNull(table.due_at)),
-  ],
-);
+export const events = sqliteTable('events', {
+  /** A UUID. The receiver uses it to recognize an event that it has already received. */
+  id: text().notNull(),
+  business_id: integer().notNull(),
+  period: text({ enum: ['day', 'month'] }).notNull(),
+  starts_on: text().notNull(),
+  ends_on: text().notNull(),
+  limit: integer().notNull(),
+  /** A percentage of the limit. */
+  threshold: integer().notNull(),
+  /** The number of uses counted when the row was written. */
+  used: integer().notNull(),
+  at: text().notNull(),
+  /** When to send the event next. Null if it was sent or given up. */
+  due_at: text(),
+  attempts: integer().notNull().default(0),
+  sent_at: text(),
+});
 
 /** The time at which each scheduled run, or each run of a walk of the purge, last ended. Of scheduled runs, only the rows in DB are used. */
-export const runs = sqliteTable(
-  'runs',
-  {
-    name: text().notNull(),
-    ended_at: text().notNull(),
-    /** A walk has last examined the businesses after this one … */
-    after_id: integer(),
-    /** … up to this one. Null if it reached the end. */
-    last_id: integer(),
-    /** The walk through the ledger continues after this id of the business `after_id`. */
-    after_digest: blob(),
-  },
-  (table) => [primaryKey({ columns: [table.name] })],
-);
+export const runs = sqliteTable('runs', {
+  name: text().notNull(),
+  ended_at: text().notNull(),
+  /** A walk has last examined the businesses after this one … */
+  after_id: integer(),
+  /** … up to this one. Null if it reached the end. */
+  last_id: integer(),
+  /** The walk through the ledger continues after this id of the business `after_id`. */
+  after_digest: blob(),
+});
 
 const { daily_limit, monthly_limit, overage, page_overage, alert_at, billing_day, has_billing_changes, ...others } =
   getTableColumns(businesses);
