@@ -11,7 +11,7 @@ export const numberOfDay = (day: SQLWrapper): SQL => sql`(strftime('%s', ${day})
 export const dayWithNumber = (number: SQLWrapper): SQL<string> => sql`date(${number} * 86400, 'unixepoch')`;
 
 /** The rows that one window examines, and at most deletes. D1 runs one query at a time, so requests wait for each statement. */
-export const WINDOW = 10_000;
+const WINDOW = 10_000;
 /** The row of `runs` that contains the position of the walk. */
 const NAME = 'ledger';
 const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} where ${eq(runs.name, NAME)})`;

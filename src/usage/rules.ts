@@ -67,7 +67,7 @@ export const MAX_DAYS_BY_SOURCE = 92;
 type Days = { from?: string | undefined; to?: string | undefined };
 
 /** Returns the error of a range that is too long or ends before it starts. If either day is wrong, there is no range yet. */
-export function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors, mostDays?: number): FieldErrors {
+function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors, mostDays?: number): FieldErrors {
   if (errors.from ?? errors.to) return {};
   const problem = rangeProblem(rangeOf(query, dayOf(now)), query.to === undefined, mostDays);
   return problem === null ? {} : { from: [`from ${problem}`] };
