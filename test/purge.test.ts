@@ -146,7 +146,7 @@ test('changes are deleted after 400 days, at most 8,000 in three purge runs', { 
     d1
       .prepare(
         `insert into changes (subject, subject_id, id, at, actor, action) with recursive n(i) as (select 0 union all select i + 1
-        from n where i < ?1 - 1) select 'business', ?2, ?3 + i, ?4, 'operator', 'add_sites' from n`,
+        from n where i < ?1 - 1) select 'business', ?2, ?3 + i, ?4, 'operator (…abcd)', 'add_sites' from n`,
       )
       .bind(count, business.id, first, at);
   await d1.batch([rows(9000, 101, '2026-03-15T23:59:59.999000Z'), rows(10, 9101, '2026-03-16T00:00:00.000000Z')]);

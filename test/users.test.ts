@@ -153,7 +153,7 @@ describe('an erasure', () => {
     const [user_id, { d1 }] = [770_077_170, homes[1] as Home];
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
     const rows = `${INSERT_CHANGES} with recursive n(i) as (select 2 union all select i + 1 from n where i <= 20000)
-      select 'business', ${id}, i, '${formatTimestamp(NOW)}', 'operator', 'create_key', null, '{"name":"Flibbertigibbet"}' from n`;
+      select 'business', ${id}, i, '${formatTimestamp(NOW)}', 'operator (…abcd)', 'create_key', null, '{"name":"Flibbertigibbet"}' from n`;
     await d1.prepare(rows).run();
     await done('DELETE', `/business/${id}?name=Acme`);
     const { status, cost } = await erase(user_id);

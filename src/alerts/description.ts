@@ -5,7 +5,7 @@ import { MAX_COUNT } from '../core/limits.ts';
 import { parameter } from '../openapi/parameters.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { json, ok } from '../openapi/responses.ts';
-import { count, day, id, list, object, percent, text, time } from '../openapi/schemas.ts';
+import { count, day, id, list, object, percent, text, textOrNull, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { type AlertField, MESSAGE_TYPE } from './webhook.ts';
 
@@ -33,7 +33,7 @@ const alert = object('Alert', 'A business has reached a threshold of a limit.', 
 
 export const alerts = object('Alerts', 'Alerts for the limit thresholds that businesses reached.', {
   alerts: list('Newest first within each database. A page can be short or empty even if `next` is set.', alert),
-  next: z.nullable(z.string()).check(z.describe('The `cursor` of the next page. Null on the last page.')),
+  next: textOrNull('The `cursor` of the next page. Null on the last page.'),
 });
 
 export type Alerts = z.infer<typeof alerts>;
@@ -72,10 +72,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     description: `Lists alerts for the limit thresholds that the business reached, newest first. There is one alert per limit, limit value, period and
 threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for 90 days.`,
     success: ok('One page of alerts.', alerts, {
-      alerts: {
-        alerts: [anAlert],
-        next: null,
-      },
+      alerts: { alerts: [anAlert], next: null },
     }),
     invalid: { invalid_limit: { limit: '0' } },
   },

@@ -5,7 +5,7 @@ import { listedDays, SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
-import { count, day, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
+import { count, day, flag, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
 import { usageEntry } from '../usage/description.ts';
 import type { operations } from './operations.ts';
 import { LISTED_DAYS, usedKeyRule } from './rules.ts';
@@ -32,9 +32,7 @@ const limits = z
           'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` is true. Null means unlimited.',
         ),
       ),
-      page_overage: z
-        .boolean()
-        .check(z.describe('Whether uses with a token count beyond a limit, too, while a site is registered.')),
+      page_overage: flag('Whether uses with a token count beyond a limit, too, while a site is registered.'),
       alert_at: z
         .array(percent)
         .check(

@@ -4,7 +4,7 @@ import { SHOP, times } from '../openapi/examples.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, UNKNOWN_USER } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
-import { id, list, next, object, text, time } from '../openapi/schemas.ts';
+import { id, list, next, object, text, textOrNull, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));
@@ -14,25 +14,17 @@ export const change = object('Change', 'A change to a business or user.', {
   actor: z
     .string()
     .check(
-      z.regex(/^(?:(?:key [1-9]\d*|console link|operator) \(….{4}\)|operator)$/),
+      z.regex(/^(?:key [1-9]\d*|console link|operator) \(….{4}\)$/),
       z.describe(
-        'Who made the change. `key 12 (…abcd)`: an API key, or a session that it started. `console link (…abcd)`: a session that a link started. `operator (…abcd)`: an operator key. `operator`: a command of an earlier version.',
+        'Who made the change. `key 12 (…abcd)`: an API key, or a session that it started. `console link (…abcd)`: a session that a link started. `operator (…abcd)`: an operator key.',
       ),
     ),
-  key_name: z
-    .nullable(z.string())
-    .check(
-      z.describe(
-        "Name of the API key that made the change. Null if no API key made it, or the key is not one of the owner's.",
-      ),
-    ),
-  actor_name: z
-    .nullable(z.string())
-    .check(
-      z.describe(
-        "The person whom the console link names with `as`. Null without such a name, or if the link was not one of the owner's.",
-      ),
-    ),
+  key_name: textOrNull(
+    "Name of the API key that made the change. Null if no API key made it, or the key is not one of the owner's.",
+  ),
+  actor_name: textOrNull(
+    "The person whom the console link names with `as`. Null without such a name, or if the link was not one of the owner's.",
+  ),
   action: text('The action, such as `add_sites`. Later versions may add actions.'),
   before: changed.check(z.describe('The changed values before the change. Null if they are new.')),
   after: changed.check(z.describe('The changed values after the change. Null if they were removed.')),
@@ -45,6 +37,17 @@ export const changes = object('Changes', 'Who changed what.', {
 
 export type Change = z.infer<typeof change>;
 export type Changes = z.infer<typeof changes>;
+
+const exampleChange: Change = {
+  id: 1,
+  at: times.created_at,
+  actor: 'key 12 (…abcd)',
+  key_name: 'Server',
+  actor_name: null,
+  action: 'add_sites',
+  before: null,
+  after: { sites: [SHOP] },
+};
 
 export const descriptions: DescriptionsOf<typeof operations> = {
   readChanges: {
@@ -59,23 +62,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
       from: ['Only changes on this day (UTC) or later.', '2026-01-01'],
       to: ['Only changes on this day (UTC) or earlier.', '2026-03-03'],
     },
-    success: ok('One page of changes.', changes, {
-      changes: {
-        changes: [
-          {
-            id: 1,
-            at: times.created_at,
-            actor: 'key 12 (…abcd)',
-            key_name: 'Server',
-            actor_name: null,
-            action: 'add_sites',
-            before: null,
-            after: { sites: [SHOP] },
-          },
-        ],
-        next: null,
-      },
-    }),
+    success: ok('One page of changes.', changes, { changes: { changes: [exampleChange], next: null } }),
     invalid: { invalid_action: { action: 'delete' }, invalid_limit: { limit: '0' } },
     refusals: { invalid_order: invalidField('from', 'must not be after to (2026-03-01)') },
   },
@@ -88,13 +75,8 @@ export const descriptions: DescriptionsOf<typeof operations> = {
       changes: {
         changes: [
           {
-            id: 1,
-            at: times.created_at,
-            actor: 'operator (…abcd)',
-            key_name: null,
-            actor_name: null,
-            action: 'create_key',
-            before: null,
+            ...exampleChange,
+            ...{ actor: 'operator (…abcd)', key_name: null, action: 'create_key' },
             after: { key: '…abcd', name: 'Billing server', role: 'record', id: 12 },
           },
         ],

@@ -12,6 +12,9 @@ export const object = <Shape extends z.core.$ZodShape>(id: string, description: 
   component(id, description, z.object(shape));
 
 export const text = (description: string) => z.string().check(z.describe(description));
+/** Describes the value and its null together. */
+export const textOrNull = (description: string) => z.nullable(z.string()).check(z.describe(description));
+export const flag = (description: string) => z.boolean().check(z.describe(description));
 export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
 export const id = (of: string) => z.int().check(z.minimum(1), z.describe(`Identifier of ${of}.`));
 export const day = (description: string) =>

@@ -5,7 +5,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
 import { ok } from '../openapi/responses.ts';
 import { ROLE_MEANINGS } from '../openapi/roles.ts';
-import { component, id, object, text, time } from '../openapi/schemas.ts';
+import { component, flag, id, object, text, textOrNull, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
 import { MAX_SESSIONS, SESSION_HOURS, WIDE_LINK_RULE } from './rules.ts';
@@ -15,12 +15,8 @@ export const session = object('Session', 'A console session.', {
   expires_at: time('the session ends'),
   user_id: id('the user whose session it is'),
   role: z.enum(ROLES).check(z.describe(ROLE_MEANINGS)),
-  can_create_keys: z
-    .boolean()
-    .check(z.describe("Whether the session key can list, create and revoke the user's API keys.")),
-  return_url: z
-    .nullable(z.string())
-    .check(z.describe('The URL of the back link in the console, as set in the console link. Null if none was set.')),
+  can_create_keys: flag("Whether the session key can list, create and revoke the user's API keys."),
+  return_url: textOrNull('The URL of the back link in the console, as set in the console link. Null if none was set.'),
 });
 
 export type Session = z.infer<typeof session>;

@@ -10,7 +10,7 @@ import type { DescriptionsOf } from '../openapi/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../openapi/refusals.ts';
 import { linked, ok, orCsv } from '../openapi/responses.ts';
 import { kindsOf } from '../openapi/roles.ts';
-import { component, count, day, id, list, next, object, text, time } from '../openapi/schemas.ts';
+import { component, count, day, flag, id, list, next, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { MAX_TOTALS_PER_PAGE, quantityBody, reportQuery, useBody, usesBody } from './operations.ts';
 import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS, MAX_DAYS_BY_SOURCE } from './rules.ts';
@@ -97,13 +97,9 @@ const endedMonth = object('EndedMonth', 'A completed billing month of one busine
   ends_on: day('The last day of the month.'),
   count: count('Number of uses in the month. 0 if there were none.'),
   monthly_limit: z.nullable(count('The current monthly limit of the business. Null if there is no limit.')),
-  final: z
-    .boolean()
-    .check(
-      z.describe(
-        `Whether only an import can still change the count: true ${FINAL_AFTER_DAYS} days or more after the month ended.`,
-      ),
-    ),
+  final: flag(
+    `Whether only an import can still change the count: true ${FINAL_AFTER_DAYS} days or more after the month ended.`,
+  ),
 });
 
 export const endedMonths = object('EndedMonths', 'The billing months that ended on the given day.', {
@@ -128,6 +124,7 @@ const labelled = component(
 );
 const uses = component('Uses', 'Uses on past days, each with its own id.', usesBody);
 
+const threeDays = ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 }));
 const KEYS_WITHOUT_SOURCES = kindsOf(ROLES.filter((role) => !READERS.keys.includes(role)));
 
 export const descriptions: DescriptionsOf<typeof operations> = {
@@ -145,11 +142,9 @@ of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts 
     },
     success: orCsv(
       ok('The number of uses on each day.', usageReport, {
-        three_days: {
-          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
-        },
+        three_days: { used: threeDays },
         by_source: {
-          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
+          used: threeDays,
           sources: [
             { source: 'sms', count: 10, last_day: '2026-03-03' },
             { source: SHOP, count: 3, last_day: '2026-03-02' },

@@ -5,7 +5,7 @@ import { append, byDay, filterOf, join, type Read } from '../../src/page/owner/c
 const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   id,
   at,
-  actor: 'operator',
+  actor: 'operator (…abcd)',
   key_name: null,
   actor_name: null,
   action: 'add_sites',

@@ -50,7 +50,6 @@ test.each([
   ['console link (…wxyz)', { actor_name: 'Anna' }, 'Anna', '(console link …wxyz)'],
   ['console link (…wxyz)', { actor_name: 'operator …abcd' }, 'operator …abcd', '(console link …wxyz)'],
   ['operator (…abcd)', {}, null, 'operator …abcd'],
-  ['operator', {}, null, 'the operator'],
   ['robot 7', {}, null, 'robot 7'],
 ])('the console describes the actor “%s” with %j as “%s” and “%s”', (actor, names, name, credential) => {
   expect(whoWords({ actor, ...names })).toEqual({ name, credential });

@@ -49,8 +49,7 @@ type Who = { actor: string; key_name?: string | null; actor_name?: string | null
 export function whoWords({ actor, key_name, actor_name }: Who): { name: string | null; credential: string } {
   const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
   if (kind.startsWith('key') && key_name) return { name: key_name, credential: `…${tail}` };
-  const others = actor === 'operator' ? 'the operator' : actor;
-  const credential = kind === '' ? others : `${kind.startsWith('key') ? 'API key' : kind} …${tail}`;
+  const credential = kind === '' ? actor : `${kind.startsWith('key') ? 'API key' : kind} …${tail}`;
   return actor_name ? { name: actor_name, credential: `(${credential})` } : { name: null, credential };
 }
 
