@@ -72,42 +72,33 @@ const expiryOfCaller = ({ key_id }: Permission) =>
   sql`(select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, key_id)})`;
 
 /**
- * What prevents the creation of a key, as conditions on the data before it. A user's own keys and sessions are bounded, so that a copied one
- * gives little more than itself: no key that they create outlives the key that created it.
+ * What prevents the creation of a key, or null, from the data before it: `business`, `expiry`, a reason in EXCESS_RULES, or the last possible
+ * day of expiry. A user's own keys and sessions are bounded, so that a copied one gives little more than itself: no key that they create
+ * outlives the key that created it.
  */
-function obstacles(permission: Permission, $: Placeholders<'key' | 'user_id' | 'today'>, { caller }: CallShape) {
-  const business = sql`not ${isOfBusiness($.key, $)}`;
-  if (caller === 'operator') return { business, without_expiry: NULL, latest: NULL, excess: NULL };
+function obstacleTo(permission: Permission, $: Placeholders<'key' | 'user_id' | 'today'>, { caller }: CallShape) {
+  const ofBusiness = sql`when not ${isOfBusiness($.key, $)} then 'business'`;
+  if (caller === 'operator') return sql`case ${ofBusiness} end`;
   const { is_session } = permission;
   const expires_on = sql`${$.key} ->> 'expires_on'`;
   const latest = sql`iif(${is_session}, date(${$.today}, '+${sql.raw(`${SESSION_KEY_DAYS}`)} days'),
     ${expiryOfCaller(permission)})`;
   const isOwn = and(eq(apiKeys.user_id, $.user_id), isNotNull(apiKeys.creator_id));
   const most = sql.raw(`${MAX_KEYS}`);
-  const excess = sql`(select case when count(*) filter (where ${isWorking($.today)}) >= ${most} then 'working'
-    when count(*) filter (where ${gte(apiKeys.created_at, $.today)}) >= ${most} then 'today' end from ${apiKeys} where ${isOwn})`;
-  return {
-    business,
-    without_expiry: sql`(${is_session} and ${expires_on} is null)`,
-    latest: sql`(select latest from (select ${latest} as latest) where ${expires_on} > latest)`,
-    excess,
-  };
+  return sql`case ${ofBusiness} when ${is_session} and ${expires_on} is null then 'expiry' else coalesce(
+    (select latest from (select ${latest} as latest) where ${expires_on} > latest),
+    (select case when count(*) filter (where ${isWorking($.today)}) >= ${most} then 'working'
+      when count(*) filter (where ${gte(apiKeys.created_at, $.today)}) >= ${most} then 'today' end from ${apiKeys} where ${isOwn})) end`;
 }
 
-const readObstacles = userStatement(['key'], (permission, $, shape) => {
-  const { business, without_expiry, latest, excess } = obstacles(permission, $, shape);
-  const ifAllowed = <Data>(value: SQL, name: string) =>
-    sql<Data | null>`case when ${isPermitted(permission)} then ${value} end`.as(name);
-  return withVerdict(permission, {
-    business: ifAllowed<number>(business, 'business'),
-    without_expiry: ifAllowed<number>(without_expiry, 'without_expiry'),
-    latest: ifAllowed<string>(latest, 'latest'),
-    excess: ifAllowed<keyof typeof EXCESS_RULES>(excess, 'excess'),
-  });
+const readObstacle = userStatement(['key'], (permission, $, shape) => {
+  const obstacle = sql<
+    string | null
+  >`case when ${isPermitted(permission)} then ${obstacleTo(permission, $, shape)} end`;
+  return withVerdict(permission, { obstacle: obstacle.as('obstacle') });
 });
 const insertKey = userStatement(['key'], (permission, $, shape) => {
-  const { business, without_expiry, latest, excess } = obstacles(permission, $, shape);
-  const isPossible = sql`not ${business} and ${without_expiry} is not 1 and ${latest} is null and ${excess} is null`;
+  const isPossible = isNull(obstacleTo(permission, $, shape));
   const row = rowIn(apiKeys, $.key);
   // A key that a key creates expires with it. A session's has its own expiry.
   return builder
@@ -161,17 +152,18 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
   const hash = await sha256Hex(api_key);
   const after = { key: `…${last_four}`, name, expires_on, business_id, role };
   const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
-  const { row, created } = await ask(readObstacles(values), {
+  const { row, created } = await ask(readObstacle(values), {
     ...beginIds(number),
     created: insertKey(values),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
   if (created[0] !== undefined) return { api_key, ...created[0] };
-  if (row.business) throw notOwned(user_id);
-  if (row.without_expiry) throw new Conflict('expires_on', OWN_EXPIRY_RULE);
-  if (row.latest !== null) throw new Conflict('expires_on', latestExpiryRule(row.latest));
-  if (row.excess !== null) throw new Conflict('keys', EXCESS_RULES[row.excess]);
-  throw new Error('a permitted creation of a key created none');
+  const { obstacle } = row;
+  if (obstacle === null) throw new Error('a permitted creation of a key created none');
+  if (obstacle === 'business') throw notOwned(user_id);
+  if (obstacle === 'expiry') throw new Conflict('expires_on', OWN_EXPIRY_RULE);
+  if (obstacle === 'working' || obstacle === 'today') throw new Conflict('keys', EXCESS_RULES[obstacle]);
+  throw new Conflict('expires_on', latestExpiryRule(obstacle));
 }
 
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
