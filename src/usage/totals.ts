@@ -15,37 +15,32 @@ import { FINAL_AFTER_DAYS } from './rules.ts';
 import { exactTotals, totalsAfter, totalsOfUserAfter } from './statements.ts';
 
 type TotalsQuery = z.output<typeof totalsQuery.schema>;
-type Parameters = Record<string, string | number>;
 
 const pageOf = (query: TotalsQuery) => pageAfter(query, MAX_TOTALS_PER_PAGE);
 
 /**
- * Builds the Link header for the next page (RFC 8288). `asked` includes the days, so all pages cover the same range even if some are read
- * after midnight.
+ * Responds with a page, after which the next one begins after the last of the examined `ids`. A CSV file has a Link header for that page (RFC
+ * 8288), which includes the days that were `asked`, so all pages cover the same days even if some are read after midnight.
  */
-function linkHeader(c: ContextOf<Guarded>, asked: Parameters) {
-  const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
-  return { Link: `<${c.get('call').ownOrigin}${API}/usage?${query.join('&')}>; rel="next"` };
-}
-
-/** Returns a page as CSV. `asked` contains the query parameters of the next page, except `after`. */
-function csvPage<Row extends Record<string, string | number | boolean | null>>(
+function respond<Row extends Totals['usage'][number] | EndedMonths['usage'][number]>(
   c: ContextOf<Guarded>,
-  { usage, next }: { usage: Row[]; next: number | null },
-  columns: (keyof Row & string)[],
-  { name, asked, after }: { name: string; asked: Parameters; after: number },
+  page: BusinessesPage,
+  { usage, ids }: { usage: Row[]; ids: number[] },
+  { name, columns, asked }: { name: string; columns: (keyof Row & string)[]; asked: Record<string, string> },
 ) {
-  const headers = next === null ? {} : linkHeader(c, { ...asked, after: next });
+  const next = nextAfter(c, page, ids);
+  if (!prefersCsv(c.req.header('Accept')))
+    return success<{ usage: Row[]; next: number | null }>(c, { usage, next }, VARY);
+  const { user_id, limit, after } = page;
+  const parameters = { ...asked, ...(user_id !== undefined && { user_id }), limit, after: next };
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   return csvResponse(c, {
     name: `usage-${name}${after === 0 ? '' : `-after-${after}`}`,
     columns,
     rows: usage,
-    headers,
+    headers: next === null ? {} : { Link: `<${c.get('call').ownOrigin}${API}/usage?${query.join('&')}>; rel="next"` },
   });
 }
-
-/** Returns the parameters to repeat on the next page, except the days. */
-const askedBy = ({ user_id, limit }: BusinessesPage) => ({ ...(user_id !== undefined && { user_id }), limit });
 
 const TOTAL = ['business_id', 'user_id', 'name', 'count'] as const;
 async function totalsOfRange(c: ContextOf<Guarded>, query: TotalsQuery) {
@@ -56,14 +51,7 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: TotalsQuery) {
   const row = await readPage(c, page, totalsAfter(values), (user_id) => totalsOfUserAfter({ ...values, user_id }));
   const usage = exactTotals(row.totals, range);
   const ids = usage.map(({ business_id }) => business_id);
-  const next = nextAfter(c, page, ids);
-  if (prefersCsv(c.req.header('Accept')))
-    return csvPage(c, { usage, next }, [...TOTAL], {
-      name: `${range.from}-${range.to}`,
-      asked: { ...range, ...askedBy(page) },
-      after,
-    });
-  return success<Totals>(c, { usage, next }, VARY);
+  return respond(c, page, { usage, ids }, { name: `${range.from}-${range.to}`, columns: [...TOTAL], asked: range });
 }
 
 const MONTH = [
@@ -88,12 +76,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: TotalsQuery, ended: string
     .filter((month) => month.ends_on === ended && isBilled(month))
     .map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
-  const next = nextAfter(c, page, ids);
-  if (prefersCsv(c.req.header('Accept'))) {
-    const asked = { ended, ...askedBy(page) };
-    return csvPage(c, { usage, next }, [...MONTH], { name: `ended-${ended}`, asked, after });
-  }
-  return success<EndedMonths>(c, { usage, next }, VARY);
+  return respond(c, page, { usage, ids }, { name: `ended-${ended}`, columns: [...MONTH], asked: { ended } });
 }
 
 export const totals = (c: ContextOf<Guarded>, query: TotalsQuery) =>
