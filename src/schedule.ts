@@ -3,7 +3,7 @@ import { runAlerts } from './alerts/sending.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
 import { noCost } from './db/batch.ts';
-import { recordEnd } from './db/runs.ts';
+import { recordEnd } from './db/health.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';

@@ -1,7 +1,9 @@
-// Checks whether the databases respond.
+// Checks whether the databases respond, and stores in DB when each scheduled run last ended.
 import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding, boundIn, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
+import { formatTimestamp } from '../core/time.ts';
 import type { Cost } from './batch.ts';
 import { unboundWithOwners } from './homes.ts';
 import { type Json, parseJson } from './json.ts';
@@ -66,4 +68,12 @@ export async function probe(
     }),
   );
   return { faults: faults.flat(), runs: runsEnded };
+}
+
+export async function recordEnd(d1: D1Database, name: RunName, now: Date): Promise<void> {
+  const ended_at = formatTimestamp(now);
+  await drizzle(d1)
+    .insert(runs)
+    .values({ name, ended_at })
+    .onConflictDoUpdate({ target: runs.name, set: { ended_at } });
 }

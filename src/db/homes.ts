@@ -8,7 +8,7 @@ import type { Ask, BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { type Json, jsonObject, parseJson } from './json.ts';
 import { rowValues } from './new-row.ts';
-import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
+import { ifPermitted, isPermitted, type Verdict } from './permission.ts';
 import { homes, importedTokens } from './schema.ts';
 import { operatorStatement, readVerdict, type Statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -20,13 +20,6 @@ const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 const NO_HOME = { database: null, claimed_at: null };
 type Home = Pick<typeof homes.$inferSelect, 'database' | 'claimed_at'> | typeof NO_HOME;
 
-/** The user's home, as a field that DB returns with the verdict. */
-function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
-  const { database, claimed_at } = homes;
-  const isOwn = and(isPermitted(permission), ofUser(user_id));
-  const home = jsonObject({ database, claimed_at });
-  return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
-}
 /** Parses a home. All fields are null if the user has none. Throws NotBound if the home's database is not bound. */
 export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null): Home {
   const home = stored === null ? NO_HOME : parseJson(stored);
@@ -34,9 +27,15 @@ export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null
   return home;
 }
 
-export const readHome = operatorStatement(['user_id'], (permission, $) =>
-  withVerdict(permission, { home: homeField(permission, $) }),
-);
+/** Reads the verdict and the user's home. Only DB has it. */
+export const readHome = operatorStatement(['user_id'], (permission, $) => {
+  const { database, claimed_at } = homes;
+  const isOwn = and(isPermitted(permission), ofUser($.user_id));
+  const home = jsonObject({ database, claimed_at });
+  return withVerdict(permission, {
+    home: sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home'),
+  });
+});
 /** Returns the number of the user's database, or null if the user has none yet. */
 export async function findHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
@@ -77,9 +76,6 @@ const touchHome = operatorStatement(['user_id'], (permission, $) =>
     .update(homes)
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} <> ${$.now}`)),
-);
-export const homeAfter = operatorStatement(['user_id'], (permission, $) =>
-  builder.select({ home: homeField(permission, $) }).from(permission),
 );
 const claimToken = operatorStatement(CLAIM, (permission, $) => {
   const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
@@ -137,7 +133,7 @@ export async function claimHome(
       {
         claimed: insertHome(values),
         touched: touchHome(values),
-        home: homeAfter(values),
+        home: readHome(values),
         token: claimToken(values),
         owned: ownClaim(values),
       },

@@ -6,7 +6,7 @@ import { Conflict } from '../core/conflict.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
-import { boundHome, homeAfter, readHome } from '../db/homes.ts';
+import { boundHome, readHome } from '../db/homes.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from '../db/schema.ts';
 import { operatorStatement, readVerdict, withVerdict } from '../db/statement.ts';
@@ -142,7 +142,7 @@ export async function eraseUser(databases: BoundDatabases, user_id: number, now:
   const { left } = await databases.askIn(0)(readVerdict, {
     erased: eraseHome({ user_id, claimed_at }),
     disowned: disownTokens({ user_id }),
-    left: homeAfter({ user_id }),
+    left: readHome({ user_id }),
   });
   if (left[0]?.home !== null) throw new Conflict('user_id', RECENT_RULE);
 }
