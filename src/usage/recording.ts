@@ -4,7 +4,7 @@ import { ofToday, recentDays, storeReached } from '../alerts/statements.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import { billingMonth } from '../db/billing.ts';
-import { $call, type CallShape, type CallValue, isBeforeDeadline } from '../db/call.ts';
+import { $call, type CallShape, isBeforeDeadline } from '../db/call.ts';
 import type { Json } from '../db/json.ts';
 import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
 import { isOverLimit, limitUsageOf } from '../db/limits.ts';
@@ -22,7 +22,7 @@ import {
   withSources,
 } from '../db/sources.ts';
 import { previousStepWrote, statement, withVerdict } from '../db/statement.ts';
-import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders } from '../db/text.ts';
+import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { KEEP_ID_DAYS } from './rules.ts';
 
 /**
@@ -118,41 +118,30 @@ const ledgerRow = (
     source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
   });
 
-type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
-/** Defines two adjacent steps: the first counts uses, and the second stores their ids if the first counted anything. */
-function countingOnce<const N extends string, C extends BuiltQuery, R extends BuiltQuery>(
-  names: readonly N[],
-  count: Write<N, C>,
-  remember: Write<N, R>,
-) {
-  const [counted, remembered] = [statement(names, count), statement(names, remember)];
-  return (values: Record<N, Bindable>) => ({ counted: counted(values), remembered: remembered(values) });
-}
-
-const countNewUse = countingOnce(
-  ['digest', 'quantity', 'label'],
-  (permission, $) => addOneUse(permission, $, isNew(permission, sql`${$.digest}`)),
-  // If the use was not counted, SQLite does not evaluate the permission again.
-  (permission, $, shape) => {
-    const use = {
-      digest: $.digest,
-      day: $.today,
-      quantity: $.quantity,
-      source: sourceOf(permission.source, sql`${$.label}`),
-    };
-    return builder.insert(ledger).select(
-      sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
-        from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
-    );
-  },
+const countNewUse = statement(['digest', 'quantity', 'label'], (permission, $) =>
+  addOneUse(permission, $, isNew(permission, sql`${$.digest}`)),
 );
+/** Stores the id if the step directly before counted its use. If it did not, SQLite does not evaluate the permission again. */
+const rememberUse = statement(['digest', 'quantity', 'label'], (permission, $, shape) => {
+  const use = {
+    digest: $.digest,
+    day: $.today,
+    quantity: $.quantity,
+    source: sourceOf(permission.source, sql`${$.label}`),
+  };
+  return builder.insert(ledger).select(
+    sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
+      from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
+  );
+});
 /**
  * Counts a use today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the use would
  * exceed a limit. Returns the new count if the use was counted.
  */
 export const countOnce = (use: Use & { digest: string }) => ({
   ...namedBy(use, use.digest),
-  ...countNewUse(use),
+  counted: countNewUse(use),
+  remembered: rememberUse(use),
   reached: reachedToday,
 });
 /**
@@ -239,7 +228,7 @@ const nameLabels = statement(['uses'], (permission, $, shape) =>
 );
 
 /** Adds a list without labels to the counts. All its uses have the source of the page that sent it, if a page did. */
-function addUnlabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+const countUnlabelled = statement(['uses'], (permission, $, shape) => {
   const count = sql`sum(${listedQuantity})`;
   const row = {
     business_id: permittedId(permission),
@@ -252,9 +241,9 @@ function addUnlabelled(permission: Permission, $: Placeholders<'uses'>, shape: C
       where ${mayCountListed(permission, $, shape)} group by ${listedDay}`,
     withOneSource,
   );
-}
+});
 
-function addLabelled(permission: Permission, $: Placeholders<'uses'>, shape: CallShape) {
+const countLabelled = statement(['uses'], (permission, $, shape) => {
   const bySource = sql`select ${listedDay} as day, ${sourceOf(permission.source, listedLabel)} as source, sum(${listedQuantity}) as count
     from ${permission} cross join json_each(${$.uses}) where ${mayCountListed(permission, $, shape)} group by 1, 2`;
   const ranked = sql`select *, row_number() over (partition by day order by source is null, source) as place from (${bySource})`;
@@ -266,25 +255,23 @@ function addLabelled(permission: Permission, $: Placeholders<'uses'>, shape: Cal
     sources: sql`nullif(json_group_object(cast(source as text), count) filter (where ${isNamed}), '{}')`,
   };
   return addToCounts(sql`select ${rowValues(dailyUsage, row)} from (${ranked}) group by day`, withSources);
-}
+});
 
-const countingList = (count: Write<'uses', ReturnType<typeof addToCounts>>) =>
-  countingOnce(['uses'], count, (permission, $, shape) => {
-    // json_each returns no rows for null, so the list is read only if uses were counted.
-    const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
-    const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity };
-    const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
-    return builder
-      .insert(ledger)
-      .select(
-        sql`select ${ledgerRow({ business_id: $.business_id, ...use, source: sourceOf(ofPage, listedLabel) }, $.today, shape)}
-          from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
-      )
-      .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
-      .returning({ day: ledger.day });
-  });
-const countUnlabelled = countingList(addUnlabelled);
-const countLabelled = countingList(addLabelled);
+/** Stores the ids of a list if the step directly before counted its uses. */
+const rememberUses = statement(['uses'], (permission, $, shape) => {
+  // json_each returns no rows for null, so the list is read only if uses were counted.
+  const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
+  const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity };
+  const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
+  return builder
+    .insert(ledger)
+    .select(
+      sql`select ${ledgerRow({ business_id: $.business_id, ...use, source: sourceOf(ofPage, listedLabel) }, $.today, shape)}
+        from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
+    )
+    .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
+    .returning({ day: ledger.day });
+});
 
 /** If a limit prevented the previous steps from counting, reads the exceeded periods. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
@@ -309,7 +296,11 @@ export function countManyOnce(list: IdentifiedUse[]) {
   );
   const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
   const hasLabels = list.some(({ label }) => label !== null);
-  const reached = reachedByList({ days });
-  const count = hasLabels ? { named: nameLabels({ uses }), ...countLabelled({ uses }) } : countUnlabelled({ uses });
-  return { ...count, refused: selectBeyond({ uses }), reached };
+  return {
+    ...(hasLabels && { named: nameLabels({ uses }) }),
+    counted: hasLabels ? countLabelled({ uses }) : countUnlabelled({ uses }),
+    remembered: rememberUses({ uses }),
+    refused: selectBeyond({ uses }),
+    reached: reachedByList({ days }),
+  };
 }
