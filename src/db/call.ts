@@ -68,41 +68,28 @@ export const candidate = (index: number) => `site_${index}`;
 
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
-  const {
-    id,
-    rule,
-    credential,
-    business_id,
-    namesBusiness,
-    user_id,
-    namesUser,
-    origin,
-    isOriginDerived,
-    ownOrigin,
-    now,
-    deadline,
-  } = call;
+  const { rule, credential, namesBusiness, namesUser, origin } = call;
   const { kind } = credential;
-  const timestamp = formatTimestamp(now);
-  const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
+  const timestamp = formatTimestamp(call.now);
+  const isExempt = kind !== 'token' && (origin === null || origin === call.ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
   const shape: CallShape = {
     caller: kind,
     rule,
     namesBusiness,
     namesUser,
-    origin: isExempt ? 'exempt' : origin === null || isOriginDerived ? 'missing' : 'sent',
+    origin: isExempt ? 'exempt' : origin === null || call.isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,
   };
   const values: Record<string, Bindable> = {
-    call_id: id,
-    business_id,
-    user_id,
+    call_id: call.id,
+    business_id: call.business_id,
+    user_id: call.user_id,
     lookup_value: kind === 'operator' ? null : credential.lookupValue,
     operator: kind === 'operator' ? credential.name : null,
     today: timestamp.slice(0, 10),
     now: timestamp,
-    deadline: deadline / 1000,
+    deadline: call.deadline / 1000,
   } satisfies Record<CallValue, Bindable>;
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
   return { shape, values };
