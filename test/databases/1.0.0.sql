@@ -201,21 +201,21 @@ CREATE TABLE runs (
   after_digest BLOB CHECK (length(after_digest) = 16)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO businesses VALUES
-(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_0ALVGInQIdzfuBdUQEe0B39iglpQiKbiU2','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,0,'[50,80,100]',15,1,'e3977c2f-a5ff-44e2-ad44-cdfa6a07e325',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
-(2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_095J9UZLtzujym1CosN8nGVapw7Me57dKQ','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'1a266c4b-fdba-473c-afab-01eaed4c52ad',NULL,NULL),
-(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,1,0,'2faa5fbf-10f8-43e1-a3c8-8213212343f7',NULL,NULL);
+(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_0JB1LBAO9ieMejqR9GM0BduSptpjFniQof','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,0,'[50,80,100]',15,1,'f4e95c83-9a32-40f6-abbb-626d7f93073a',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
+(2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'f0aa35be-3842-401d-a60c-6a14010f214b',NULL,NULL),
+(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,1,0,'f36579e7-68bd-43fe-acf3-2ddd7647dab7',NULL,NULL);
 INSERT INTO access VALUES
 (1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
 (3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z');
 INSERT INTO api_keys VALUES
-(1,7,NULL,'Back end','3afe846c1ad1ad48ec90fa47969f82f367d823412a7c4536dc79ee3770ec22ed','tK5d','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(2,7,NULL,'Accountant','52d4205597dca13417ad3ad6c36112e86b9e2ca2552a2a97b2dfc9f41b4ed038','g3XG','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(3,7,1,'Shop server','9c5d53f88858c848dd08e82a6b5a70a40be67a95e534ed40a890181f9f7981f6','g7e0','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(4,7,NULL,'API key','2b5f52c54ca45bda88b2d90bda13d1c25d8f1c1159d75db30c77a89c72081343','ySky','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(5,7,NULL,'console','4278296cf9087b22d128574a61c8558b09a1e66c9ff999c210441e6f268befbe','C7IO','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
+(1,7,NULL,'Back end','8fe17a02a4c6290b5bbb524f2b19f586003ed9ad85747e3ace5f8b4d544edf56','h8Gk','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(2,7,NULL,'Accountant','62f66cdb6053d7890c95450d90a612f86ff419250829abf27bc44dc639444351','aBB1','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(3,7,1,'Shop server','6464565f4fe178f67e08e90e9aa09ee74b1e4b49deba402e3361084c053d34b6','mHyL','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(4,7,NULL,'API key','8d610e35e6ce4fe583d8e7602fb30ff8d44f0615ad67e16d160c4b6e32bb8b74','xyAT','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(5,7,NULL,'console','b92c57aaf92b98e3c00b070a9cbd41b805f62843b9faf75b6eeee39e2b0990bc','h0wV','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
 INSERT INTO codes VALUES
-('5178a47c209c5ca2caf74d17920222297f3f26e9351a8331bbfc72579ee2ec95',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
+('04f6793b6309e94c41a42399b2e1a5a1182d108a6724ac25ebb673f59a4325b6',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
 INSERT INTO billing_changes VALUES
 (1,'2026-03-15','2026-05-05',5);
 INSERT INTO daily_usage VALUES
@@ -333,29 +333,29 @@ INSERT INTO imported_days VALUES
 (3,'2026-03-07'),
 (3,'2026-03-08');
 INSERT INTO former_tokens VALUES
-('bua_pk_028HVhl0pngW6crqlqYiLdOUtOO7byS30M',1,'2026-03-21T13:00:00.000000Z',1,NULL);
+('bua_pk_0qYiLdOUtOO7byS30MtrLeAnUjQ8dEpIjO',1,'2026-03-21T13:00:00.000000Z',1,NULL);
 INSERT INTO refused_origins VALUES
 (1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0);
 INSERT INTO limit_refusals VALUES
 (2,'2026-03-14',100);
 INSERT INTO changes VALUES
-('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…S30M","status":"active"}',NULL,NULL),
-('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…g7e0","name":"Shop server","expires_on":null,"business_id":1,"read_only":false,"role":"record","id":3}',NULL,NULL),
+('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…pIjO","status":"active"}',NULL,NULL),
+('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…mHyL","name":"Shop server","expires_on":null,"business_id":1,"role":"record","id":3}',NULL,NULL),
 ('business',1,3,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"billing_day":15}','{"billing_day":5}',NULL,NULL),
-('business',1,4,'2026-03-14T13:00:00.000000Z','console link (…C7IO)','add_sites',NULL,'{"sites":["https://xn--bckerei-5wa.example"]}','Zoë',7),
-('business',1,5,'2026-03-14T13:00:00.000000Z','key 1 (…tK5d)','rotate_token','{"token":"…S30M"}','{"token":"…biU2","former_works_until":"2026-03-21T13:00:00.000000Z"}',NULL,NULL),
+('business',1,4,'2026-03-14T13:00:00.000000Z','console link (…h0wV)','add_sites',NULL,'{"sites":["https://xn--bckerei-5wa.example"]}','Zoë',7),
+('business',1,5,'2026-03-14T13:00:00.000000Z','key 1 (…h8Gk)','rotate_token','{"token":"…pIjO"}','{"token":"…iQof","former_works_until":"2026-03-21T13:00:00.000000Z"}',NULL,NULL),
 ('business',1,6,'2026-03-14T13:00:00.000000Z','operator (…ffff)','lower_uses','{"uses":90}','{"uses":30}',NULL,NULL),
-('business',2,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Museum","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","daily_limit":40,"token":"…7dKQ","status":"active"}',NULL,NULL),
+('business',2,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Museum","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","daily_limit":40,"token":"…almo","status":"active"}',NULL,NULL),
 ('business',2,2,'2026-01-20T10:00:00.000000Z','operator (…ffff)','update_business','{"name":"Museum","country_id":1}','{"name":"Museum 2026-01-20","country_id":20}',NULL,NULL),
 ('business',3,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":8,"name":"Garage","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","token":"…stem","status":"active"}',NULL,NULL),
 ('business',3,2,'2026-03-14T11:00:00.000000Z','operator (…ffff)','import_usage',NULL,'{"days":20,"uses":1330}',NULL,NULL),
 ('business',3,3,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"user_id":8,"status":"active"}','{"user_id":9,"status":"suspended"}',NULL,NULL),
-('business',4,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":8,"name":"Closed","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","token":"…ifUo","status":"active"}',NULL,NULL),
+('business',4,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":8,"name":"Closed","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","token":"…Ac6X","status":"active"}',NULL,NULL),
 ('business',4,2,'2026-03-14T14:28:00.000000Z','operator (…ffff)','delete_business','{"user_id":8,"name":"Closed","main_domain":"acme.example"}',NULL,NULL,NULL),
-('user',7,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…tK5d","name":"Back end","expires_on":null,"business_id":null,"read_only":false,"role":"full","id":1}',NULL,NULL),
-('user',7,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…g3XG","name":"Accountant","expires_on":"2026-12-31","business_id":null,"read_only":true,"role":"read","id":2}',NULL,NULL),
-('user',7,3,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…ySky","name":"API key","expires_on":null,"business_id":null,"read_only":false,"role":"full","id":4}',NULL,NULL),
-('user',7,4,'2026-03-14T11:00:00.000000Z','operator (…ffff)','revoke_key','{"id":4,"key":"…ySky","name":"API key"}',NULL,NULL,NULL);
+('user',7,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…h8Gk","name":"Back end","expires_on":null,"business_id":null,"role":"full","id":1}',NULL,NULL),
+('user',7,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…aBB1","name":"Accountant","expires_on":"2026-12-31","business_id":null,"role":"read","id":2}',NULL,NULL),
+('user',7,3,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…xyAT","name":"API key","expires_on":null,"business_id":null,"role":"full","id":4}',NULL,NULL),
+('user',7,4,'2026-03-14T11:00:00.000000Z','operator (…ffff)','revoke_key','{"id":4,"key":"…xyAT","name":"API key"}',NULL,NULL,NULL);
 INSERT INTO retired_tokens VALUES
 ('4b3c8b22620729f8035d80519c63bf22efd1e496569fd00d71fa54c6ee06c2de');
 INSERT INTO homes VALUES
@@ -367,9 +367,9 @@ INSERT INTO deletions VALUES
 INSERT INTO imported_tokens VALUES
 ('4b3c8b22620729f8035d80519c63bf22efd1e496569fd00d71fa54c6ee06c2de',8);
 INSERT INTO events VALUES
-('233d1d1b-b268-4f67-a7f6-cc0b15c4024f',1,'month','2026-01-15','2026-02-14',3000,50,1621,'2026-02-07T10:00:00.000000Z',NULL,1,'2026-02-07T10:00:00.000000Z'),
-('5609aab5-47a9-4534-a95e-ec36806c3af1',1,'month','2026-02-15','2026-03-14',3000,50,1662,'2026-03-12T10:00:00.000000Z',NULL,1,'2026-03-12T10:00:00.000000Z'),
-('e18b9c36-5906-4d30-aeb2-817ffefa95b4',2,'day','2026-03-14','2026-03-14',40,100,40,'2026-03-14T13:00:00.000000Z','2026-03-14T13:01:00.000000Z',1,NULL);
+('92a60d12-7678-41b0-a564-1ca854bfd713',1,'month','2026-01-15','2026-02-14',3000,50,1621,'2026-02-07T10:00:00.000000Z',NULL,1,'2026-02-07T10:00:00.000000Z'),
+('5431ca55-f230-48de-afd9-a1da761eb1f3',1,'month','2026-02-15','2026-03-14',3000,50,1662,'2026-03-12T10:00:00.000000Z',NULL,1,'2026-03-12T10:00:00.000000Z'),
+('d29b0dc2-7920-470c-a192-746ebcb7fe01',2,'day','2026-03-14','2026-03-14',40,100,40,'2026-03-14T13:00:00.000000Z','2026-03-14T13:01:00.000000Z',1,NULL);
 INSERT INTO runs VALUES
 ('alerts','2026-03-14T13:00:00.000000Z',NULL,NULL,NULL),
 ('ledger','2026-03-14T14:10:00.000000Z',NULL,NULL,NULL),
