@@ -72,6 +72,12 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     await service.ok(`DELETE ${keys}/${id}`);
     same([before, await record({ key })], ['200', '401 unauthenticated']);
   },
+  async 'the token of a suspended business stops working immediately'(target) {
+    const { path, token: key, record } = await newBusiness(target);
+    const before = await record({ key });
+    await target.service.ok(`PATCH ${path}`, { body: { status: 'suspended' } });
+    same([before, await record({ key })], ['200', '401 unauthenticated']);
+  },
   async 'a token works only on pages of its site, and a refused origin is listed'(target) {
     const { path, token: key, record } = await newBusiness(target, { sites: [SITE] });
     const [other, own] = ['https://other.example', SITE].map((Origin) => ({ key, headers: { Origin } }));
@@ -150,6 +156,9 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
       same(headers['strict-transport-security'], 'max-age=15552000');
       same([headers['access-control-allow-origin'], headers['cache-control']], ['*', 'no-store']);
     }
+  },
+  async 'a body over 1 MiB is refused'({ send }) {
+    same((await send('POST /business', { body: ' '.repeat(2 ** 20 + 1) })).outcome, '413 too_large');
   },
   async 'an address over its rate limit is refused for a while'({ send }, stopped) {
     const head = () => send('HEAD /openapi.json', PUBLIC);

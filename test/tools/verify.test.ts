@@ -207,6 +207,7 @@ const BREAKS: Record<string, Break> = {
   'a limit of 1 refuses the second of two concurrent uses': (request) => without(request, ',"daily_limit":1'),
   'a revoked key stops working immediately': ({ method, path }) =>
     answerIf(method === 'DELETE' && path.includes('/keys/'), 200),
+  'the token of a suspended business stops working immediately': ({ method }) => answerIf(method === 'PATCH', 200),
   'a token works only on pages of its site, and a refused origin is listed': (request) =>
     without(request, ',"sites":["https://verify.example"]'),
   'a duplicate header is rejected'({ headers }) {
@@ -224,6 +225,7 @@ const BREAKS: Record<string, Break> = {
   'the pages, the chart and the description are served': ({ path }) => answerIf(path === '/owner', 404),
   'responses require HTTPS, allow every origin and are never cached': async (request, pass) =>
     request.method === 'GET' ? { ...(await pass(request)), headers: { 'Cache-Control': 'public' } } : undefined,
+  'a body over 1 MiB is refused': ({ body }) => answerIf(body.length > 2 ** 20, 200),
   'an address over its rate limit is refused for a while': ({ method }) => answerIf(method === 'HEAD', 200),
 };
 const USE = '/api/v1/business/usage/';
