@@ -82,7 +82,7 @@ type ButtonProps = RenderableProps<{
   onClick?: () => void;
 }>;
 
-/** Ignores the second click of a double click and the repeats of a held Enter key, and stays focusable while it is busy. */
+/** Ignores the second click of a double click, and stays focusable while it is busy. */
 export function Button({
   class: name = '',
   busy = false,
@@ -96,9 +96,6 @@ export function Button({
     if (busy || event.detail > 1) event.preventDefault();
     else onClick?.();
   }
-  function hold(event: KeyboardEvent): void {
-    if (event.repeat && event.key === 'Enter') event.preventDefault();
-  }
   return (
     <button
       type={submits ? 'submit' : 'button'}
@@ -107,7 +104,6 @@ export function Button({
       aria-label={label}
       aria-disabled={busy ? 'true' : undefined}
       onClick={press}
-      onKeyDown={hold}
     >
       {children}
     </button>
