@@ -43,6 +43,19 @@ test('a count is final a minute after midnight, when no earlier request can stil
   }
 });
 
+test('a month is listed once, also if a billing day that was changed comes back later', async () => {
+  const business = await oldBusiness({ billing_day: 5 });
+  await changeOn(business, '2026-01-20', 10);
+  await changeOn(business, '2026-02-20', 5);
+  const ofDay = async (day: string) => {
+    const { body } = await read(`ended=${day}`, { at: noonOf('2026-06-01') });
+    const own = body.data.usage.filter(({ business_id }: { business_id: number }) => business_id === business.id);
+    return own.map(({ starts_on, ends_on }: { starts_on: string; ends_on: string }) => `${starts_on} to ${ends_on}`);
+  };
+  expect(await ofDay('2026-02-04')).toEqual(['2026-01-05 to 2026-02-04']);
+  expect(await ofDay('2026-03-09')).toEqual(['2026-02-05 to 2026-03-09']);
+});
+
 test.each([
   ['=1', "'=1"],
   ['A;=1', "A;'=1"],
