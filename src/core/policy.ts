@@ -7,16 +7,14 @@ export type Role = (typeof ROLES)[number];
 type RoleProperties = {
   /** Whether responses show it the whole token of a business, which can record uses. */
   seesToken: boolean;
-  /** Whether it can change nothing. */
-  isReadOnly: boolean;
   /** Whether a user's own key or session can create a key with it. */
   ownersMayCreate: boolean;
 };
 /** Total, so that a new role does not compile without its properties. */
 const ROLE_PROPERTIES = {
-  full: { seesToken: true, isReadOnly: false, ownersMayCreate: false },
-  read: { seesToken: false, isReadOnly: true, ownersMayCreate: true },
-  record: { seesToken: false, isReadOnly: false, ownersMayCreate: true },
+  full: { seesToken: true, ownersMayCreate: false },
+  read: { seesToken: false, ownersMayCreate: true },
+  record: { seesToken: false, ownersMayCreate: true },
 } as const satisfies Record<Role, RoleProperties>;
 /** A role that a later version stored is treated like this one. */
 export const UNKNOWN_ROLE = 'record' satisfies Role;

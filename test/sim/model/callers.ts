@@ -4,7 +4,6 @@ type OfRole = {
   session: 'session' | 'read_session' | null;
   /** Whether it sees whole tokens, and not only their ends. */
   seesToken: boolean;
-  readOnly: boolean;
   /** Whether a user's own key or session creates such keys. */
   ownersMayCreate: boolean;
   /** Completes "This API key can only …". Null for full access. */
@@ -12,9 +11,9 @@ type OfRole = {
 };
 /** The roles of API keys, and what follows from each. */
 export const ROLES = {
-  full: { session: 'session', seesToken: true, readOnly: false, ownersMayCreate: false, only: null },
-  read: { session: 'read_session', seesToken: false, readOnly: true, ownersMayCreate: true, only: 'read' },
-  record: { session: null, seesToken: false, readOnly: false, ownersMayCreate: true, only: 'record' },
+  full: { session: 'session', seesToken: true, ownersMayCreate: false, only: null },
+  read: { session: 'read_session', seesToken: false, ownersMayCreate: true, only: 'read' },
+  record: { session: null, seesToken: false, ownersMayCreate: true, only: 'record' },
 } as const satisfies Record<string, OfRole>;
 export type KeyRole = keyof typeof ROLES;
 export const KEY_ROLES = Object.keys(ROLES) as KeyRole[];
