@@ -19,8 +19,6 @@ import { rotateToken as replaceToken } from '../src/tokens/statements.ts';
 type Numbered = { number: number; db: Database };
 
 const RULES = Object.values<Operation>(OPERATIONS).flatMap(({ rules }): readonly Rule[] => rules);
-/** The names of all rules. */
-export const RULE_NAMES = [...new Set(RULES.map(({ name }) => name))].sort();
 
 /** Returns the first rule with this name. */
 export function ruleNamed(wanted: string): Rule {

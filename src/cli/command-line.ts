@@ -52,7 +52,7 @@ const inWords = (rule: string) => rule.replace('null for', 'none for').replace('
 const exampleOf = (field: Field) => /(?:such as|in the format) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';
 
 /** Returns the option for a field: `--user` for `user_id`, `--main-domain` for `main_domain`. */
-export const optionOf = (name: string): string =>
+const optionOf = (name: string): string =>
   `--${name.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-')}`;
 
 function fieldsOf(usage: string, { request, input, as = {} }: Command) {

@@ -27,7 +27,7 @@ export const OWN_ROLES: readonly Role[] = ROLES.filter((role) => ROLE_PROPERTIES
 /** The roles that are refused what does not list them. A key with full access can do whatever keys can. */
 export const NARROW_ROLES = ROLES.filter((role) => role !== 'full');
 /** The refusal of a key whose role is not listed. */
-export type RoleRefusal = `${Exclude<Role, 'full'>}_only_key`;
+type RoleRefusal = `${Exclude<Role, 'full'>}_only_key`;
 /** Completes each: "This API key can only …". */
 export const ABILITIES: Record<RoleRefusal, string> = { read_only_key: 'read', record_only_key: 'record' };
 

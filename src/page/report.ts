@@ -8,7 +8,7 @@ type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** `message` is for developers. If the service responded, it is the service's message. `status` is 0 if there was no response. */
 export type Failed = { status: number; message: string; reason: Reason };
-export const reportFailure = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
+const reportFailure = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 
 export type ReportRequest = { base: string; business: string; token: string; from: string | null; to: string | null };
 type Attributes = { [name in 'business' | 'token' | 'from' | 'to']: string | null };

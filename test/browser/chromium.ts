@@ -46,7 +46,7 @@ export const launchWithCache = (): Promise<Browser> =>
 let shared: Promise<Browser> | undefined;
 
 /** Returns the browser that all test files in this process share. It ends with the process. */
-export function sharedBrowser(): Promise<Browser> {
+function sharedBrowser(): Promise<Browser> {
   shared ??= launch();
   return shared;
 }

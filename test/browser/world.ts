@@ -42,7 +42,7 @@ const servePages: RequestListener = ({ url = '' }, answer) => {
 type Passed = { method: string; path: string; headers: Record<string, string | string[] | undefined> };
 
 /** Starts a proxy that forwards requests unchanged, including the Host header, and records them. */
-export async function startProxy(service: string, closing: (() => unknown)[]) {
+async function startProxy(service: string, closing: (() => unknown)[]) {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
   const { port, stop } = await listen((incoming, outgoing) => {

@@ -3,7 +3,7 @@
 import { constants, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 
 /** Decides when a call to the database runs and what its caller learns. */
-export type Intercept = <T>(run: () => T) => Promise<T>;
+type Intercept = <T>(run: () => T) => Promise<T>;
 
 type Value = SQLInputValue | boolean;
 type Result = { results: Record<string, unknown>[]; success: true; meta: Record<string, number> };

@@ -41,7 +41,7 @@ const LOST = 'Network connection lost.';
 const BROKEN = 'D1_ERROR: no such table: api_keys: SQLITE_ERROR';
 
 /** What a fault needs from the world: virtual time, the databases' clocks, and the end of the Worker that made the call. */
-export type Means = {
+type Means = {
   sleep: (ms: number) => Promise<void>;
   /** Sets the clock of the databases forward until it is called again. */
   setAhead: (ms: number) => void;

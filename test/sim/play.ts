@@ -5,7 +5,7 @@ import { shrink } from './shrink.ts';
 import { type Setting, Simulation, type Taken } from './simulation.ts';
 import { nextStep, nextTogether, type Step } from './steps.ts';
 
-export type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
+type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
 
 /** How large a world is: its steps at most, its businesses at least, the days after which it ends, and whether it settles then. */
 export type Size = { steps: number; businesses?: number; days?: number; settles?: boolean };

@@ -22,7 +22,7 @@ export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r
 /** How the receiver of alerts answers, and after how many milliseconds. With the status 0, it cannot be reached. */
 export type Receiver = { status: number; retryAfter: string | null; ms: number };
 /** A message that reached the receiver, and its answer. */
-export type Delivery = { id: string; body: string; at: number } & Receiver;
+type Delivery = { id: string; body: string; at: number } & Receiver;
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
 export type Answer = { status: number; headers: Headers; text: string };
@@ -30,7 +30,7 @@ export type Answer = { status: number; headers: Headers; text: string };
  * Called for the request with this index: when a batch of its commits before its answer (`isLate`: after the deadline, by its clock), and
  * when it is answered.
  */
-export type Watch = {
+type Watch = {
   committed?: (index: number, isLate: boolean) => void;
   answered?: (index: number, answer: Answer) => void;
 };

@@ -20,7 +20,7 @@ export function levelOf(limits: SomeLimits, limit: number, used: number): Level 
   return used * 100 >= limit * first ? 'near' : null;
 }
 
-export type LimitStatus = { level: Level | null; share: number; words: string };
+type LimitStatus = { level: Level | null; share: number; words: string };
 
 /** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
 export function limitStatusOf(limits: Limits): LimitStatus | null {

@@ -152,7 +152,7 @@ const STATUSES: Record<string, string> = { suspended: 'Suspended', closed: 'Clos
 export const Status = ({ status }: { status: string }) =>
   status === 'active' ? null : <Mark level="full">{STATUSES[status] ?? status}</Mark>;
 
-export const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
+const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
   <span class={`mark ${level}`}>{children}</span>
 );
 

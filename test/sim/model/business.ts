@@ -35,7 +35,7 @@ export function fieldsOf(call: Call, business: Business) {
   const token = seesToken ? business.token : `bua_pk_${masked(business.token)}`;
   return { ...(Object.fromEntries(shown) as Omit<Business, 'billing_changes' | 'creation'>), token };
 }
-export const withSites = (call: Call, business = businessOf(call)) => ({
+const withSites = (call: Call, business = businessOf(call)) => ({
   ...fieldsOf(call, business),
   access_list: entriesOf(call.state, business.id).toSorted((a, b) => a.id - b.id),
 });

@@ -115,8 +115,7 @@ export const DEFAULTS = {
   alert_at: null as number[] | null,
   billing_day: 1,
 };
-export const isImportedToken = (text: string): boolean =>
-  /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/i.test(text);
+const isImportedToken = (text: string): boolean => /^[A-Za-z0-9._~+/=-]{24,255}$/.test(text) && !/^bua_/i.test(text);
 
 export const newBusiness = object(
   {

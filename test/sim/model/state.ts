@@ -22,7 +22,7 @@ export type Business = typeof DEFAULTS & {
   creation: { user_id: number; key: string; request: string } | null;
 };
 export type Entry = { id: number; business_id: number; site: string; created_at: string; updated_at: string };
-export type Former = {
+type Former = {
   token: string;
   business_id: number;
   expires_at: string;

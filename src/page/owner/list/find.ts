@@ -8,7 +8,7 @@ const PLAIN: Record<string, string> = {
   ς: 'σ', // sigma at the end of a word
 };
 
-export const folded = (text: string): string =>
+const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
