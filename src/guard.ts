@@ -205,7 +205,10 @@ async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBus
   c.set(
     'databases',
     kind === 'operator'
-      ? { numbers: boundIn(c.env), askIn: (number) => askIn(number, { ...call, namesBusiness: false }) }
+      ? {
+          numbers: boundIn(c.env).map(({ number }) => number),
+          askIn: (number) => askIn(number, { ...call, namesBusiness: false }),
+        }
       : { numbers: [databaseNumber], askIn: () => ask },
   );
   return permission;

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
 import { eventsRetainedFrom, missingEventsOfSlice } from './alerts/statements.ts';
 import { changesRetainedFrom } from './changes/statements.ts';
-import { BINDINGS, type Binding, boundIn } from './core/database.ts';
+import { type Binding, boundIn } from './core/database.ts';
 import { addDays, DAY_MS, formatTimestamp } from './core/time.ts';
 import type { Cost } from './db/batch.ts';
 import { forgetDeletedBusinesses, forgetIds } from './db/ledger.ts';
@@ -44,21 +44,20 @@ export async function purgeAll(
   { scheduled, log, cost }: { scheduled: Date; log: { error: (line: object) => void }; cost: Cost },
 ): Promise<{ failed: Binding[]; ids: number }> {
   const failed: Binding[] = [];
-  let ids = 0;
-  const windows = windowsFor(boundIn(bindings).length);
-  const purges = BINDINGS.map(async (database) => {
-    const d1 = bindings[database];
-    if (d1 === undefined) return;
+  const bound = boundIn(bindings);
+  const windows = windowsFor(bound.length);
+  const purges = bound.map(async ({ binding: database, d1 }) => {
     try {
       const report: Report = (line) => log.error({ ...line, database });
-      ids += await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report, windows), TIMEOUT_MS);
+      return await withTimeout(purge(drizzle(metered(d1, cost)), scheduled, report, windows), TIMEOUT_MS);
     } catch (error) {
       failed.push(database);
       log.error({ operation: 'purge', database, error: stackOf(error) });
+      return 0;
     }
   });
-  await Promise.all(purges);
-  return { failed, ids };
+  const deleted = await Promise.all(purges);
+  return { failed, ids: deleted.reduce((sum, ids) => sum + ids, 0) };
 }
 
 /**

@@ -66,6 +66,17 @@ test('a walk deletes every expired id and no other, begins once a day, and conti
   expect(await ids()).toBe(0);
 });
 
+test('a run says how many ids it deleted in all databases', async () => {
+  for (const { number } of homes) {
+    const business = await newBusiness({ user_id: 9_000_000 + number });
+    expect(business.home.number).toBe(number);
+    const row = { business_id: business.id, day: DAY_NUMBER, forget_on: DAY_NUMBER + 27, quantity: 1 };
+    const ids = Array.from({ length: 2 + number }, (_, index) => new Uint8Array(16).fill(index) as Buffer);
+    await business.db.insert(ledger).values(ids.map((digest) => ({ ...row, digest })));
+  }
+  expect(await run(27)).toEqual({ failed: [], ids: 2 + 3 + 4 });
+});
+
 test('a run reads five rows while the walk rests, however many ids are stored', async () => {
   const business = await newBusiness();
   const digest = (index: number) => new Uint8Array(16).fill(index) as Buffer;

@@ -1,7 +1,7 @@
 // The alerts run (docs/alerts.md), once a minute: sends events to the receiver in signed messages, one event in each. An event can arrive
 // twice, with the same id, because it is sent until the receiver's response shows that it was accepted.
 import { drizzle } from 'drizzle-orm/d1';
-import { BINDINGS, type Binding } from '../core/database.ts';
+import { type Binding, boundIn } from '../core/database.ts';
 import { DAY_MS, formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { Cost } from '../db/batch.ts';
 import { metered } from '../db/meter.ts';
@@ -67,10 +67,9 @@ export async function runAlerts(
   const failed: Binding[] = [];
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed, ...did };
-  const bound = BINDINGS.flatMap((binding): BoundDatabase[] => {
-    const d1 = bindings[binding];
-    return d1 === undefined ? [] : [{ binding, db: drizzle(metered(d1, cost)) as Database }];
-  });
+  const bound = boundIn(bindings).map(
+    ({ binding, d1 }): BoundDatabase => ({ binding, db: drizzle(metered(d1, cost)) }),
+  );
   // Each run starts one database later than the previous run, because a run may not reach every database.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const queue = [...bound.slice(first), ...bound.slice(0, first)];

@@ -5,9 +5,12 @@ import { ALPHABET, type Credential } from './credential.ts';
 /** A database's name in wrangler.toml. Database 0 is DB, with the letter 0. Database 61 is DB_61, with the letter z. */
 export type Binding = 'DB' | `DB_${number}`;
 
-/** Returns the numbers of the databases that are bound. */
-export const boundIn = (bindings: { [binding in Binding]?: unknown }): number[] =>
-  BINDINGS.flatMap((name, number) => (bindings[name] === undefined ? [] : [number]));
+/** Returns the databases that are bound, in ascending order. */
+export const boundIn = <D1>(bindings: { readonly [binding in Binding]?: D1 | undefined }) =>
+  BINDINGS.flatMap((binding, number) => {
+    const d1 = bindings[binding];
+    return d1 === undefined ? [] : [{ number, binding, d1 }];
+  });
 /** Every binding, by number. */
 export const BINDINGS = Array.from(ALPHABET, (_, number): Binding => (number === 0 ? 'DB' : `DB_${number}`));
 

@@ -1,7 +1,7 @@
 // Checks whether the databases respond, and stores in DB when each scheduled run last ended.
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { BINDINGS, type Binding, boundIn, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
+import { type Binding, boundIn, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
 import { formatTimestamp } from '../core/time.ts';
 import type { Cost } from './batch.ts';
@@ -44,11 +44,10 @@ export async function probe(
   cost: Cost,
 ): Promise<{ faults: Error[]; runs: Runs }> {
   let runsEnded: Runs = {};
-  const gaps = JSON.stringify(gapsIn(boundIn(bindings)));
+  const bound = boundIn(bindings);
+  const gaps = JSON.stringify(gapsIn(bound.map(({ number }) => number)));
   const faults = await Promise.all(
-    BINDINGS.map(async (binding, number) => {
-      const database = bindings[binding];
-      if (database === undefined) return [];
+    bound.map(async ({ number, binding, d1: database }) => {
       cost.round_trips += 1;
       try {
         const statement = number === 0 ? database.prepare(PROBE_OF_DB).bind(gaps) : database.prepare(PROBE);
