@@ -49,7 +49,7 @@ export type LogEntry = {
   /** The database that was queried, or null. */
   database: Binding | null;
   /** Null if no operation was determined, for example because the request contained no credential. `origin` is null for servers. */
-  call: { operation: string; business_id: number | null; user_id?: number | null; origin: string | null } | null;
+  call: { operation: string; business_id: number | null; user_id: number | null; origin: string | null } | null;
   /** The rate limiter that refused the request, or null. */
   limiter: RateLimiter | null;
   /** The error that caused the response, or null. */

@@ -55,7 +55,7 @@ function requestOf({ method, path, query, rules }: Operation) {
 }
 
 /** The operations whose input is not what is given. */
-const PREPARED: Record<string, NonNullable<Command['prepare']>> = {
+const PREPARED: { readonly [Id in keyof typeof usage.operations]?: NonNullable<Command['prepare']> } = {
   // Fixes the end of the range, because all pages must cover the same days even if they are read past midnight.
   readAllUsage: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   lowerUses: readLowered,
@@ -65,7 +65,7 @@ const PREPARED: Record<string, NonNullable<Command['prepare']>> = {
 type Resource = { operations: Record<string, Operation>; commands: Record<string, CommandWords> };
 function commandsOf({ operations, commands }: Resource): [usage: string, Command][] {
   return Object.entries(commands).map(([id, { usage, ...words }]) => {
-    const prepare = PREPARED[id];
+    const prepare = PREPARED[id as keyof typeof PREPARED];
     return [usage, { ...requestOf(operations[id] as Operation), ...words, ...(prepare && { prepare }) }];
   });
 }

@@ -6,11 +6,10 @@ declare const content: unique symbol;
 export type Json<T> = string & { [content]: T };
 
 type Field = Column | SQL;
-type DataOf<F> = F extends Column ? GetColumnData<F> : F extends SQL<infer T> ? Plain<T> : never;
-type Plain<T> = T extends Json<infer Content> ? Content : T;
 /** The parsed type of the JSON that an expression returns. */
-export type ContentOf<S extends SQL> = DataOf<S>;
-type ObjectOf<Fields> = { [Name in keyof Fields]: DataOf<Fields[Name]> };
+export type ContentOf<F> = F extends Column ? GetColumnData<F> : F extends SQL<infer T> ? Plain<T> : never;
+type Plain<T> = T extends Json<infer Content> ? Content : T;
+type ObjectOf<Fields> = { [Name in keyof Fields]: ContentOf<Fields[Name]> };
 
 export function jsonObject<Fields extends Record<string, Field>>(fields: Fields): SQL<Json<ObjectOf<Fields>>> {
   const members = Object.entries(fields).map(([name, field]) => sql`${sql.raw(`'${name}'`)}, ${field}`);
@@ -18,7 +17,7 @@ export function jsonObject<Fields extends Record<string, Field>>(fields: Fields)
 }
 
 /** Builds a list of each row's `entry`, sorted by `order` if given. */
-export function jsonList<F extends Field>(entry: F, ...order: Column[]): SQL<Json<DataOf<F>[]>> {
+export function jsonList<F extends Field>(entry: F, ...order: Column[]): SQL<Json<ContentOf<F>[]>> {
   const ordered = order.length === 0 ? sql`` : sql` order by ${sql.join(order, sql`, `)}`;
   return sql`json_group_array(${entry}${ordered})`;
 }

@@ -39,7 +39,7 @@ export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 /** A use can be lowered until this many days after its day. */
 export const LOWER_DAYS = KEEP_ID_DAYS.key;
 /** A day's count becomes final after this many days. From then on, the day's uses can no longer be recorded or lowered. */
-export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS.key, LOWER_DAYS) + 1;
+export const FINAL_AFTER_DAYS = LOWER_DAYS + 1;
 
 /** Returns the rule that a use at the timestamp `at` breaks now, or null. */
 export function timeProblem(at: string, { now, namespace }: Pick<Circumstances, 'now' | 'namespace'>): string | null {
