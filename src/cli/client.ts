@@ -1,8 +1,8 @@
 // Sends the commands' requests. Sends the operator key only to the URL in `API` and does not follow redirects. The URL must use https, or
 // http if it refers to this machine.
 import { setTimeout } from 'node:timers/promises';
+import { isSafeAddress } from '../core/address.ts';
 import { parseCredential } from '../core/credential.ts';
-import { LOOPBACK_HOSTS } from '../core/site.ts';
 
 export type Service = { api: string; host: string; key: string };
 /** A response's `data`. */
@@ -29,10 +29,9 @@ const NOT_SENT = [
 /** Returns the service configured by API and OPERATOR_KEY. Throws if either is invalid. */
 export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): Service {
   const url = URL.parse(api);
-  const isHere = LOOPBACK_HOSTS.includes(url?.hostname ?? '');
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere);
-  const address = url && `${url.origin}${url.pathname.replace(/\/$/, '')}`;
-  if (!url || !address || !isSafe || !address.endsWith('/api/v1') || url.href.replace(/\/$/, '') !== address)
+  const address = `${url?.origin}${url?.pathname.replace(/\/$/, '')}`;
+  const isRoot = address.endsWith('/api/v1') && url?.href.replace(/\/$/, '') === address;
+  if (url === null || !isRoot || !isSafeAddress(api))
     throw new Error(
       'Set the environment variable API to the URL of the service, such as https://usage.example/api/v1. http is allowed only on this machine.',
     );

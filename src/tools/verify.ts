@@ -2,6 +2,7 @@
 // what it created. With --figures, it also measures the service (figures.ts). Exits with status 1 unless all pass, and with status 2 if the
 // command line or the environment is invalid.
 import { parseArgs } from 'node:util';
+import { isSafeAddress } from '../core/address.ts';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { measured } from './figures.ts';
@@ -124,8 +125,7 @@ function settings(): { origin: string; operatorKey: string; withFigures: boolean
       throw new Error('OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits');
     const url = URL.parse(`${positionals[0]}`);
     // Plain http would send the key to other machines unencrypted.
-    const isSafe = /^(https:|http:..(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url?.href ?? '');
-    if (isSafe && url?.href === `${url?.origin}/`)
+    if (isSafeAddress(`${positionals[0]}`) && url?.href === `${url?.origin}/`)
       return { origin: url.origin, operatorKey, withFigures: values.figures };
     throw new Error('URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.');
   } catch (error) {
