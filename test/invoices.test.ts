@@ -48,7 +48,9 @@ test('a month is listed once, also if a billing day that was changed comes back 
   await changeOn(business, '2026-01-20', 10);
   await changeOn(business, '2026-02-20', 5);
   const ofDay = async (day: string) => {
-    const { body } = await read(`ended=${day}`, { at: noonOf('2026-06-01') });
+    const { number } = business.home;
+    const after = number === 0 ? '' : `&after=${number * 1e9}`;
+    const { body } = await read(`ended=${day}${after}`, { at: noonOf('2026-06-01') });
     const own = body.data.usage.filter(({ business_id }: { business_id: number }) => business_id === business.id);
     return own.map(({ starts_on, ends_on }: { starts_on: string; ends_on: string }) => `${starts_on} to ${ends_on}`);
   };

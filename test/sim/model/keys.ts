@@ -105,7 +105,8 @@ function revokeKey(call: Call): Answer {
     const before = { id, key: `…${each.last_four}`, name };
     record(call, 'revoke_key', { before }, business_id === null ? 'user' : 'business', business_id ?? user_id);
   }
-  const ids = ending.map(({ id }) => id);
+  // The sessions of a key that has expired have ended with it.
+  const ids = ending.filter(({ revoked_at }) => revoked_at !== null).map(({ id }) => id);
   for (const session of state.keys)
     if (session.session_of !== null && ids.includes(session.session_of) && session.revoked_at === null)
       end(session, now);
