@@ -370,7 +370,8 @@ function compareTable(
     else {
       const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;
       const others = state.refused[business_id] ?? [];
-      state.refused[business_id] = [...others, { origin, count, first_seen, last_seen, let_in, total: count }];
+      const learned = { origin, count, first_seen, last_seen, let_in, total: count };
+      state.refused[business_id] = [...others, learned].sort((a, b) => (a.origin < b.origin ? -1 : 1));
     }
     actual.delete(id);
   }
