@@ -43,7 +43,7 @@ test('a count is final a minute after midnight, when no earlier request can stil
   }
 });
 
-test('a month is listed once, also if a billing day that was changed comes back later', async () => {
+test('a month is listed once, even if the billing day is later changed back', async () => {
   const business = await oldBusiness({ billing_day: 5 });
   await changeOn(business, '2026-01-20', 10);
   await changeOn(business, '2026-02-20', 5);

@@ -42,8 +42,14 @@ export type Call = {
 };
 
 export const CALL_VALUES = [
-  ...(['call_id', 'business_id', 'user_id', 'lookup_value', 'operator'] as const),
-  ...(['today', 'now', 'deadline'] as const),
+  'call_id',
+  'business_id',
+  'user_id',
+  'lookup_value',
+  'operator',
+  'today',
+  'now',
+  'deadline',
 ] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);

@@ -55,9 +55,9 @@ function isFree({ user_id, hash }: Claim) {
 
 const CLAIM = ['user_id', 'candidates', 'open', 'hash'] as const;
 /**
- * Assigns a user without a home to one of the `open` databases: the one that was assigned the fewest, or with the lowest number in a tie.
- * Users who were erased count, because one search finds the highest place. The same statement counts and assigns, so concurrent callers see
- * each other's claims.
+ * Assigns a user without a home to one of the `open` databases: the one to which the fewest users have been assigned or, in a tie, the one
+ * with the lowest number. Erased users count, too, because the highest place is the count. The same statement counts and assigns, so
+ * concurrent callers see each other's claims.
  */
 const insertHome = operatorStatement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
@@ -111,7 +111,7 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
 }
 
 /**
- * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database that was assigned the fewest.
+ * Returns the number of the user's database. Assigns a user without one to `wanted`, or to the responding database with the fewest assigned users.
  * In the same batch, claims the `token` to import, if any. If the user may not import it, `isFree` is false and nothing is claimed, so a
  * new user's `home` is null. The user can claim the token again until a business uses it. Only the user's database can tell whether a
  * business has used it.

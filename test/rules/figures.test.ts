@@ -15,7 +15,7 @@ test.each<[string, Partial<typeof MONTH>, perDay: number, now: number, Pace | nu
   ['stays below its limit', {}, 100, TODAY, { is: 'below', expected: 7900 }],
   ['stays below its limit without further uses', {}, 0, TODAY, { is: 'below', expected: 7000 }],
   ['will reach its limit', {}, 600, TODAY, { is: 'reaching', at: start('2026-11-27') }],
-  ['will reach its limit, as the day goes on', {}, 600, TODAY + 1, { is: 'reaching', at: start('2026-11-27') + 1 }],
+  ['will reach its limit later today', {}, 600, TODAY + 1, { is: 'reaching', at: start('2026-11-27') + 1 }],
   ['reaches its limit exactly at its end', { used: 9100 }, 100, TODAY, { is: 'below', expected: 10_000 }],
   ['has reached its limit', { used: 10_000 }, 0, TODAY, { is: 'reached' }],
   ['has a limit of 0', { limit: 0, used: 0 }, 0, TODAY, { is: 'reached' }],

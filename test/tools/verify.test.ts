@@ -276,7 +276,7 @@ describe.concurrent('the check', () => {
 });
 
 describe.concurrent('npm run verify against a running service', () => {
-  test('deletes everything it creates, also when it is interrupted, and what a killed run left', TIMEOUT, async () => {
+  test('deletes all that it creates, even if interrupted, and what a killed run left behind', TIMEOUT, async () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
