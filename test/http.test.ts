@@ -94,6 +94,21 @@ test('a known path returns 405 with an Allow header for every unsupported method
   }
 });
 
+test.each(['PUT /api/v1/business/usage/history', 'DELETE /api/v1/business/usage/access'])(
+  '`usage` is never a business id: %s is an unsupported method of the usage of a business',
+  async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await call(method, path, { as: SECRET });
+    expect({ ...refusalOf(answer), allow: answer.headers.get('Allow') }).toEqual({
+      status: 405,
+      code: 'method_not_allowed',
+      text: '{"message":"Method Not Allowed"}',
+      allow: 'GET, HEAD, POST, PATCH',
+    });
+    expect(answer.cost).toEqual(FREE);
+  },
+);
+
 describe('a delayed body', () => {
   const routes = ROUTES.filter(({ method }) => method !== 'GET');
   const held = (route: AnyRoute, business: { id: number; key: string }, fields: RequestInit = {}) => {

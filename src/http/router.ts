@@ -23,13 +23,16 @@ const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
-/** Adds a 405 response for the methods that a path does not support. By default, Hono returns 404. */
+/**
+ * Adds a 405 response for the methods that a path does not support. By default, Hono returns 404. A path's 405 comes before the routes of later
+ * paths: `PUT /business/usage/history` is an unsupported method, not the import for a business `usage`.
+ */
 export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
-  const all = newRoutes().route('/', routes);
-  for (const path of new Set(routes.routes.map((route) => route.path))) {
-    const allow = methodsOf(routes.routes.filter((route) => route.path === path)).join(', ');
-    const headers = { Allow: allow, 'Error-Code': 'method_not_allowed' };
+  const all = newRoutes();
+  for (const [path, own] of Map.groupBy(routes.routes, (route) => route.path)) {
+    for (const { method, handler } of own) all.on(method, path, handler);
+    const headers = { Allow: methodsOf(own).join(', '), 'Error-Code': 'method_not_allowed' };
     all.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
   }
-  return all as unknown as Routes; // mounted at /, the paths are unchanged, which TypeScript cannot infer
+  return all as unknown as Routes; // the same paths, which TypeScript cannot infer
 }
