@@ -1,57 +1,14 @@
-// Where uses come from (docs/api.md, "Sources"): odd labels, and the rows that sources cost. The simulator (test/sim) checks how sources are
-// counted, lowered and listed.
+// What sources cost (docs/api.md, "Sources"). The simulator (test/sim) checks which labels there can be, and how sources are counted,
+// lowered and listed.
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { answerOf, invalid } from './answers.ts';
-import { type Business, call, countsByDay, newBusiness, TODAY } from './support.ts';
+import { type Business, call, newBusiness, TODAY } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const use = (business: Business, options: Parameters<typeof call>[2] = {}) =>
   call('POST', business.usage, { as: business.key, ...options });
 const page = (business: Business, origin: string) => ({ as: business.token, origin });
 const report = (business: Business, query: string) => call('GET', `${business.usage}?${query}`, { as: business.key });
-
-test.each(['"', '\\', '$."1"', 'constructor', '=1+1', 'x'.repeat(64)])(
-  'a label can be %j, and counts each use once',
-  async (label) => {
-    const business = await newBusiness();
-    for (const body of [{ label }, { quantity: 5, label }, { uses: [{ id: '1', label }, { id: '2' }] }])
-      expect((await use(business, { body })).status).toBe(200);
-    expect((await report(business, `by=source&from=${TODAY}`)).body.data.sources).toEqual([
-      { source: label, count: 7, last_day: TODAY },
-      { source: null, count: 1, last_day: TODAY },
-    ]);
-    const { used } = (await report(business, `from=${TODAY}&source=${encodeURIComponent(label)}`)).body.data;
-    expect(used).toEqual([{ date: TODAY, count: 7 }]);
-  },
-);
-
-test('a label cannot be anything else', async () => {
-  const business = await newBusiness();
-  const rule = 'must be 1 to 64 printable ASCII characters, without :// and without spaces at the ends';
-  for (const label of ['', ' ', ' sms', 'sms ', 'a\tb', 'ü', 'x'.repeat(65), SHOP, 'a://b'])
-    for (const [body, field] of [
-      [{ label }, 'label'],
-      [{ uses: [{ id: '1', label }] }, 'uses.0.label'],
-    ] as const)
-      expect(answerOf(await use(business, { body }))).toEqual(invalid(field, `${field} ${rule}`));
-  expect(await countsByDay(business)).toEqual({});
-});
-
-test.each([
-  ['by=label', 'by', 'by must be source, and must appear only once'],
-  ['by=source&source=sms', 'source', 'source must not be combined with by'],
-  ['by=source&from=2025-12-13', 'from', `from must be at most 91 days before to (${TODAY}, today)`],
-  ...['source=fax', 'source=', 'source=sms&source=fax'].map((query) => [
-    query,
-    'source',
-    'source must be a registered site or a label that the business has used, and must appear only once',
-  ]),
-] as [string, string, string][])('a report with %s is refused', async (query, field, message) => {
-  const business = await newBusiness();
-  await use(business, { body: { label: 'sms' } });
-  expect(answerOf(await report(business, query))).toEqual(invalid(field, message));
-});
 
 test('a source writes no row more, and reads a few', async () => {
   const business = await newBusiness({ sites: [SHOP] });
