@@ -1,8 +1,8 @@
 // Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
 // businesses. Runs on a schedule, never during a request.
-import { and, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { and, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
+import { type SQLiteColumn, type SQLiteTable, unionAll } from 'drizzle-orm/sqlite-core';
 import { eventsRetainedFrom, missingEventsOfSlice } from './alerts/statements.ts';
 import { changesRetainedFrom } from './changes/statements.ts';
 import { type Binding, boundIn } from './core/database.ts';
@@ -75,29 +75,26 @@ export async function purge(db: Database, now: Date, report: Report = () => {}, 
 
 const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
 
-async function purgeFormerTokens(db: Database, now: Date): Promise<void> {
-  const { token, expires_at } = formerTokens;
-  const expired = db
-    .select({ token })
-    .from(formerTokens)
-    .where(lte(expires_at, formatTimestamp(now)));
-  await db.delete(formerTokens).where(inArray(token, expired.limit(ROWS_PER_STATEMENT)));
+/** Deletes at most ROWS_PER_STATEMENT rows that match. `key` is the table's primary key. */
+async function deleteSome(db: Database, table: SQLiteTable, key: SQLiteColumn, condition: SQL): Promise<void> {
+  const some = db.select({ key }).from(table).where(condition).limit(ROWS_PER_STATEMENT);
+  await db.delete(table).where(inArray(key, some));
 }
+
+const purgeFormerTokens = (db: Database, now: Date) =>
+  deleteSome(db, formerTokens, formerTokens.token, lte(formerTokens.expires_at, formatTimestamp(now)));
 
 /** Retains ended sessions for KEEP_SESSIONS_DAYS, so the log can distinguish them from unknown sessions. */
-async function purgeSessions(db: Database, now: Date): Promise<void> {
-  const keptFrom = formatTimestamp(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
-  const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
-  await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(ROWS_PER_STATEMENT)));
+function purgeSessions(db: Database, now: Date): Promise<void> {
+  const keptFrom = new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS);
+  return deleteSome(db, apiKeys, apiKeys.id, lte(apiKeys.ends_at, formatTimestamp(keptFrom)));
 }
 
-async function purgeCodes(db: Database, now: Date): Promise<void> {
-  const expired = db
-    .select({ hash: codes.hash })
-    .from(codes)
-    .where(lte(codes.expires_at, formatTimestamp(now)));
-  await db.delete(codes).where(inArray(codes.hash, expired.limit(ROWS_PER_STATEMENT)));
-}
+const purgeCodes = (db: Database, now: Date) =>
+  deleteSome(db, codes, codes.hash, lte(codes.expires_at, formatTimestamp(now)));
+
+const purgeEvents = (db: Database, now: Date) =>
+  deleteSome(db, events, events.id, lt(events.at, eventsRetainedFrom(now)));
 
 /**
  * Always retains the last change of each business and user, because the next id is derived from it. The day's first turn checks all
@@ -131,14 +128,6 @@ async function endDeletions(db: Database): Promise<void> {
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
   const secondChange = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
   await db.delete(deletions).where(sql`not exists (${anyId}) and not exists (${secondChange})`);
-}
-
-async function purgeEvents(db: Database, now: Date): Promise<void> {
-  const old = db
-    .select({ id: events.id })
-    .from(events)
-    .where(lt(events.at, eventsRetainedFrom(now)));
-  await db.delete(events).where(inArray(events.id, old.limit(ROWS_PER_STATEMENT)));
 }
 
 /** Reports thresholds without an event. There should be none, so this only checks, and repairs nothing. */
