@@ -97,7 +97,7 @@ CREATE INDEX codes_expires_at ON codes (expires_at);
 
 -- Changes to a billing day. The month that begins on starts_on lasts to the day before changes_on. Later months begin on billing_day.
 CREATE TABLE billing_changes (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
   changes_on  TEXT    NOT NULL CHECK (changes_on LIKE '____-__-__'),
   billing_day INTEGER NOT NULL CHECK (billing_day BETWEEN 1 AND 28),
@@ -120,7 +120,7 @@ CREATE TABLE daily_usage (
 -- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A site is named
 -- when it is registered, and keeps its number after its removal. A label is named when it first counts.
 CREATE TABLE sources (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   name        TEXT    NOT NULL,
   number      INTEGER NOT NULL CHECK (number > 0),
   PRIMARY KEY (business_id, name)
@@ -144,7 +144,7 @@ CREATE TABLE ledger (
 
 -- The recent days whose counts were imported. Their uses cannot be lowered, because the count is no longer the sum of the uses.
 CREATE TABLE imported_days (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
@@ -177,7 +177,7 @@ CREATE TABLE refused_origins (
 -- The uses that limits refused, by day. Each retry counts, and not every refusal is stored. A day is deleted when a use is refused 92 days
 -- later, or with the business.
 CREATE TABLE limit_refusals (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   count       INTEGER NOT NULL CHECK (count > 0),
   PRIMARY KEY (business_id, day)
@@ -244,7 +244,7 @@ CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
 -- run sends each to the receiver. An event is deleted with its business.
 CREATE TABLE events (
   id          TEXT    NOT NULL UNIQUE CHECK (length(id) = 36), -- a UUID, by which the receiver recognizes repetitions
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
   ends_on     TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),

@@ -1,6 +1,6 @@
 // Deletes a business. One batch deletes its row and all rows that can affect a request. The purge deletes its use ids and changes later,
 // because there can be millions of them. Without the business's row, no request can reach them.
-import { eq, sql } from 'drizzle-orm';
+import { eq, getTableName, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import type { Ask } from '../db/batch.ts';
 import { $call } from '../db/call.ts';
@@ -11,12 +11,17 @@ import { permittedId } from '../db/permission.ts';
 import {
   access,
   apiKeys,
+  billingChanges,
   businesses,
   codes,
   dailyUsage,
   deletions,
+  events,
   formerTokens,
+  importedDays,
+  limitRefusals,
   refusedOrigins,
+  sources,
 } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder } from '../db/text.ts';
@@ -27,17 +32,22 @@ const readDeleted = statement([], (permission) => {
   return withVerdict(permission, { name: name.as('name') });
 })({});
 
-/** The tables that contain a business's rows, except those with `on delete cascade`. */
-const OWN_ROWS = {
-  keys: apiKeys,
+/** The tables that refer to a business. No reference cascades: a migration that rebuilds `businesses` would delete their rows. */
+const OWN_TABLES = [
+  apiKeys,
   codes,
-  entries: access,
-  counts: dailyUsage,
-  former: formerTokens,
-  refused: refusedOrigins,
-};
-type OwnTable = (typeof OWN_ROWS)[keyof typeof OWN_ROWS];
-const deleteFrom = (table: OwnTable) => () => builder.delete(table).where(eq(table.business_id, decidedId));
+  access,
+  dailyUsage,
+  sources,
+  importedDays,
+  billingChanges,
+  formerTokens,
+  refusedOrigins,
+  limitRefusals,
+  events,
+];
+const deleteFrom = (table: (typeof OWN_TABLES)[number]) => () =>
+  builder.delete(table).where(eq(table.business_id, decidedId));
 
 const deletion = change('delete_business', ['name'], {
   decideIf: ($) => sql`${eq(businesses.name, $.name)}`,
@@ -53,7 +63,7 @@ const deletion = change('delete_business', ['name'], {
         .select(
           sql`select ${rowValues(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided}`,
         ),
-    ...Object.fromEntries(Object.entries(OWN_ROWS).map(([rows, table]) => [rows, deleteFrom(table)])),
+    ...Object.fromEntries(OWN_TABLES.map((table) => [getTableName(table), deleteFrom(table)])),
     applied: () => builder.delete(businesses).where(isDecided),
   },
 });

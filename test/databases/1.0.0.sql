@@ -78,7 +78,7 @@ CREATE INDEX codes_user_id ON codes (user_id);
 CREATE INDEX codes_business_id ON codes (business_id);
 CREATE INDEX codes_expires_at ON codes (expires_at);
 CREATE TABLE billing_changes (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
   changes_on  TEXT    NOT NULL CHECK (changes_on LIKE '____-__-__'),
   billing_day INTEGER NOT NULL CHECK (billing_day BETWEEN 1 AND 28),
@@ -93,7 +93,7 @@ CREATE TABLE daily_usage (
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sources (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   name        TEXT    NOT NULL,
   number      INTEGER NOT NULL CHECK (number > 0),
   PRIMARY KEY (business_id, name)
@@ -109,7 +109,7 @@ CREATE TABLE ledger (
   PRIMARY KEY (business_id, digest)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE imported_days (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
@@ -132,7 +132,7 @@ CREATE TABLE refused_origins (
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE limit_refusals (
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
   count       INTEGER NOT NULL CHECK (count > 0),
   PRIMARY KEY (business_id, day)
@@ -178,7 +178,7 @@ CREATE TABLE imported_tokens (
 CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
 CREATE TABLE events (
   id          TEXT    NOT NULL UNIQUE CHECK (length(id) = 36), -- a UUID, by which the receiver recognizes repetitions
-  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
   ends_on     TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),

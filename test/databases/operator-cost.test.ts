@@ -75,7 +75,7 @@ test.each([1, 20, 100])(
       await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });
       await call('POST', `/api/v1/user/${user}/keys`, { as: OPERATOR.full, body: { business_id: id } });
       const rows = 3 * s + d + 2; // each site has an entry, and a name with its index
-      const deleting = { trips: 1, read: 4 * rows + 60, written: rows + 16 };
+      const deleting = { trips: 1, read: 2 * rows + 60, written: rows + 16 };
       await within(deleting, 'DELETE', `/business/${id}?name=Other`);
     }
   },
