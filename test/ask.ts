@@ -77,7 +77,7 @@ export async function createBusiness(home: Numbered, fields: NewBusiness, now: D
 export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
   const keepUntil = keepMs === undefined ? null : formatTimestamp(new Date(now.getTime() + keepMs));
-  await asking(home, 'rotate_token', now, id)(readVerdict, replaceToken(token, keepUntil));
+  await asking(home, 'rotate_token', now, id)(readVerdict, replaceToken({ token, keep_until: keepUntil }));
   return token;
 }
 

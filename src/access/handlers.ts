@@ -56,7 +56,7 @@ export const routes = serve(operations, {
   },
 
   async removeAllAccess(c) {
-    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries());
+    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries({}));
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
   },
 
@@ -72,7 +72,7 @@ export const routes = serve(operations, {
 
   async removeAccess(c) {
     const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
-    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
+    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry({ access_id }));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;

@@ -6,7 +6,7 @@ import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
 import { access, businesses, sources } from '../db/schema.ts';
-import { newNames, numberOf } from '../db/sources.ts';
+import { newNames, sourceNumberOf } from '../db/sources.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 
 /** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
@@ -25,7 +25,7 @@ export const nameSites = (business_id: SQLWrapper, from: SQL) =>
     .select(
       newNames(
         business_id,
-        sql`select value as name, key as place ${from} and ${numberOf(business_id, sql`value`)} is null`,
+        sql`select value as name, key as place ${from} and ${sourceNumberOf(business_id, sql`value`)} is null`,
       ),
     );
 
@@ -66,7 +66,8 @@ const sitesAsJson = (condition?: SQL) =>
     sql`from ${access} where ${and(eq(access.business_id, $call.business_id), condition)}`,
   );
 
-const removal = change('remove_sites', ['access_id'], {
+/** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
+export const removeEntry = change('remove_sites', ['access_id'], {
   decideIf: ($) =>
     sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
   before: ($) => sitesAsJson(eq(access.id, $.access_id)),
@@ -74,13 +75,10 @@ const removal = change('remove_sites', ['access_id'], {
     applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId))),
   },
 });
-/** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
-export const removeEntry = (access_id: number | null) => removal({ access_id });
 
-const removalOfAll = change('remove_sites', [], {
+/** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
+export const removeEntries = change('remove_sites', [], {
   decideIf: () => sql`exists (${ownEntry})`,
   before: () => sitesAsJson(),
   apply: { applied: () => builder.delete(access).where(eq(access.business_id, decidedId)) },
 });
-/** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
-export const removeEntries = () => removalOfAll({});

@@ -70,14 +70,16 @@ export async function recordOrigin(
   ]);
 }
 
+const sitesOf = (business_id: SQL) =>
+  selectOne(jsonList(access.site), sql`from ${access} where ${eq(access.business_id, business_id)}`);
+
 /** Reads the verdict, the business's sites, and the origins refused or let in since the day `since`. */
 export const originsSince = statement(['since'], (permission, $) => {
   const { origin, count, first_seen, last_seen, let_in } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
-  const ownSites = sql`from ${access} where ${eq(access.business_id, permittedId(permission))}`;
   const origins = jsonList(jsonObject({ origin, count, first_seen, last_seen, let_in }));
   return withVerdict(permission, {
-    sites: selectOne(jsonList(access.site), ownSites).as('sites'),
+    sites: sitesOf(permittedId(permission)).as('sites'),
     origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`).as('origins'),
   });
 });
@@ -86,10 +88,9 @@ export const originsSince = statement(['since'], (permission, $) => {
 export function refusedBy(business_id: SQL, since: Placeholder) {
   const { origin, last_seen, let_in } = refusedOrigins;
   const isOwn = and(eq(refusedOrigins.business_id, business_id), eq(let_in, 0), gte(last_seen, since));
-  const sites = selectOne(jsonList(access.site), sql`from ${access} where ${eq(access.business_id, business_id)}`);
   const found = {
     origins: jsonList(origin),
-    sites: asJson<string[]>(sql`case when count(*) > 0 then ${sites} else '[]' end`),
+    sites: asJson<string[]>(sql`case when count(*) > 0 then ${sitesOf(business_id)} else '[]' end`),
   };
   return selectOne(jsonObject(found), sql`from ${refusedOrigins} where ${isOwn}`);
 }

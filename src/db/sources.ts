@@ -13,7 +13,7 @@ export const MAX_NAMES = 200;
 export const MAX_NAMES_PER_DAY = 100;
 
 /** The number of a name of the business. Null if it has none. */
-export const numberOf = (business_id: SQLWrapper | Placeholder, name: SQLWrapper) =>
+export const sourceNumberOf = (business_id: SQLWrapper | Placeholder, name: SQLWrapper) =>
   sql`(select ${sources.number} from ${sources} where ${and(eq(sources.business_id, business_id), eq(sources.name, name))})`;
 
 /** The highest number of a business's names. 0 if it has none. */
@@ -44,7 +44,7 @@ export function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape)
 }
 
 /** The counts of one source as JSON, or null if `number` is. D1 binds numbers as reals, hence the cast. */
-export const countsOf = (number: SQLWrapper, count: SQLWrapper) =>
+export const sourceCounts = (number: SQLWrapper, count: SQLWrapper) =>
   sql`'{"' || ${number} || '":' || cast(${count} as integer) || '}'`;
 
 /** The number of names in counts. */

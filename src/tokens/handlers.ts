@@ -17,14 +17,14 @@ export const routes = serve(operations, {
     const keepUntil =
       keep_old === undefined ? null : formatTimestamp(new Date(now.getTime() + parseDuration(keep_old)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));
-    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil));
+    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken({ token, keep_until: keepUntil }));
     const [business] = decided;
     if (business === undefined) throw new Error('a permitted rotation changed nothing');
     return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
   },
 
   async stopFormerTokens(c) {
-    const { row, decided } = await c.get('ask')(businessInFull, stopFormerTokens());
+    const { row, decided } = await c.get('ask')(businessInFull, stopFormerTokens({}));
     return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   },
 });

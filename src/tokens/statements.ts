@@ -28,7 +28,11 @@ const oldToken = selectOne(
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
 
-const rotation = change('rotate_token', ['token', 'keep_until'], {
+/**
+ * Replaces the business's token. The old token works until `keep_until`. If that is null, the old token and all earlier tokens stop working
+ * immediately. The deciding step returns the business's old values, except for `updated_at`.
+ */
+export const rotateToken = change('rotate_token', ['token', 'keep_until'], {
   decideIf: () => sql`true`,
   before: () => oldToken,
   after($) {
@@ -69,17 +73,10 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
   },
 });
 
-/**
- * Replaces the business's token. The old token works until `keep_until`. If that is null, the old token and all earlier tokens stop working
- * immediately. The deciding step returns the business's old values, except for `updated_at`.
- */
-export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
-
-const stop = change('stop_former_tokens', [], {
+/** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
+export const stopFormerTokens = change('stop_former_tokens', [], {
   decideIf: () => sql`exists (select 1 ${formerToken(businesses.id)})`,
   before: ($) =>
     jsonObject({ tokens: asJson(selectOne(jsonList(jsonObject(named), place), formerToken(sql`${$.business_id}`))) }),
   apply: { applied: () => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId)) },
 });
-/** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
-export const stopFormerTokens = () => stop({});

@@ -112,7 +112,7 @@ async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof lowe
 }
 
 /** Returns the counts of one source by day. */
-async function countsOf(c: ContextOf<Guarded>, range: { from: string; to: string }, source: string) {
+async function countsOfSource(c: ContextOf<Guarded>, range: { from: string; to: string }, source: string) {
   const { row } = await c.get('ask')(usageOfSource({ ...range, source }));
   if (row.number === null) throw new Conflict('source', SOURCE_RULE);
   return row.counts;
@@ -134,7 +134,9 @@ export const routes = serve(operations, {
       return success<UsageReport>(c, { used, sources: totalsBySource(uses) }, VARY);
     }
     const counts =
-      source === undefined ? (await c.get('ask')(usageInRange(range))).row.counts : await countsOf(c, range, source);
+      source === undefined
+        ? (await c.get('ask')(usageInRange(range))).row.counts
+        : await countsOfSource(c, range, source);
     const used = fillRange(range, parseJson(counts));
     if (asksForCsv) return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
     return success<UsageReport>(c, { used }, VARY);

@@ -12,12 +12,12 @@ import { rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
 import { dailyUsage, ledger, sources } from '../db/schema.ts';
 import {
-  countsOf,
   lastNumber,
   MAX_NAMES,
   MAX_NAMES_PER_DAY,
   newNames,
-  numberOf,
+  sourceCounts,
+  sourceNumberOf,
   withOneSource,
   withSources,
 } from '../db/sources.ts';
@@ -62,12 +62,12 @@ const reachedByList = statement(['days'], (_, $) => storeReached(countedId, rece
 
 /** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
 const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
-  sql`iif(${label} is null, ${ofPage}, ${numberOf($call.business_id, label)})`;
+  sql`iif(${label} is null, ${ofPage}, ${sourceNumberOf($call.business_id, label)})`;
 
 type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
 /** Counts one use today. `condition` is another condition under which it counts. */
 const addOneUse = (permission: Permission, $: OneUse, condition?: SQL) => {
-  const sources = countsOf(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
+  const sources = sourceCounts(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
   const row = { business_id: permittedId(permission), day: $.today, count: $.quantity, sources };
   return addToCounts(
     sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, condition)}`,
@@ -83,7 +83,7 @@ const countToday = statement(['quantity', 'label'], (permission, $) => addOneUse
  * Numbers a label that the business has never used, if the use counts. A refused call reads at most whether the business has the label.
  */
 const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $) => {
-  const known = numberOf($call.business_id, sql`${$.label}`);
+  const known = sourceNumberOf($call.business_id, sql`${$.label}`);
   const last = lastNumber($call.business_id);
   const isCounted = mayCount(permission, $, isNew(permission, sql`${$.digest}`));
   const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
@@ -222,7 +222,7 @@ const nameLabels = statement(['uses'], (permission, $, shape) =>
     newNames(
       sql`${$call.business_id}`,
       sql`select ${listedLabel} as name, min(key) as place from ${permission} cross join json_each(${$.uses})
-        where ${listedLabel} is not null and ${numberOf($call.business_id, listedLabel)} is null and ${mayCountListed(permission, $, shape)} group by 1`,
+        where ${listedLabel} is not null and ${sourceNumberOf($call.business_id, listedLabel)} is null and ${mayCountListed(permission, $, shape)} group by 1`,
     ),
   ),
 );
@@ -234,7 +234,7 @@ const countUnlabelled = statement(['uses'], (permission, $, shape) => {
     business_id: permittedId(permission),
     day: listedDay,
     count,
-    sources: countsOf(permission.source, count),
+    sources: sourceCounts(permission.source, count),
   };
   return addToCounts(
     sql`select ${rowValues(dailyUsage, row)} from ${permission} cross join json_each(${$.uses})

@@ -7,7 +7,7 @@ import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/jso
 import { sumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, sources } from '../db/schema.ts';
-import { numberOf } from '../db/sources.ts';
+import { sourceNumberOf } from '../db/sources.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import type { DayBySource } from './rules.ts';
@@ -36,7 +36,7 @@ export const usageBySource = statement(['from', 'to'], (permission, $) => {
 /** Reads the verdict, the number of a source, and its counts from `from` to `to`. `number` is null if the business has no such source. */
 export const usageOfSource = statement(['from', 'to', 'source'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
-  const number = numberOf(permittedId(permission), sql`${$.source}`);
+  const number = sourceNumberOf(permittedId(permission), sql`${$.source}`);
   // Because of its limit, SQLite extracts each count only once.
   const ofSource = sql`select ${dailyUsage.day} as day, ${dailyUsage.sources} ->> ('$."' || number || '"') as count
     from (select ${number} as number) cross join ${dailyUsage} where ${inRange} limit ${sql.raw(`${MAX_RANGE_DAYS}`)}`;

@@ -63,7 +63,7 @@ const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: stri
   count > 0 || ends_on >= created_at.slice(0, 'YYYY-MM-DD'.length);
 
 /** Returns the usage in the billing months that ended on a given day, optionally for one user. */
-async function monthsOf(c: ContextOf<Guarded>, query: TotalsQuery, ended: string) {
+async function totalsOfMonths(c: ContextOf<Guarded>, query: TotalsQuery, ended: string) {
   const { now } = c.get('call');
   const page = pageOf(query);
   const { limit, after } = page;
@@ -80,4 +80,4 @@ async function monthsOf(c: ContextOf<Guarded>, query: TotalsQuery, ended: string
 }
 
 export const totals = (c: ContextOf<Guarded>, query: TotalsQuery) =>
-  query.ended === undefined ? totalsOfRange(c, query) : monthsOf(c, query, query.ended);
+  query.ended === undefined ? totalsOfRange(c, query) : totalsOfMonths(c, query, query.ended);

@@ -19,7 +19,7 @@ test.each([
   ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
   ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1, label: null }) }],
   ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
-  ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, rotateToken(token, '2026-03-16T12:00:00.000000Z')],
+  ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, rotateToken({ token, keep_until: '2026-03-16T12:00:00.000000Z' })],
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);
