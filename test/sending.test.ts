@@ -99,6 +99,13 @@ async function run(receiver: Receiver | null, at = NOW, bindings: object = datab
 }
 const lineOf = (alert_id: unknown, why: object) => ({ operation: 'send_alerts', database: 'DB', alert_id, ...why });
 
+test('receiver_ms is the time that the receiver took, without that of the database', async () => {
+  await newEvents(1);
+  let asked = 0; // each look at the clock finds it a second later
+  const { did } = await run(newReceiver(), NOW, databases(), () => later(1000 * asked++));
+  expect(did.receiver_ms).toBe(1000);
+});
+
 test('a message contains one alert with its current owner, and is signed with both secrets as Standard Webhooks specifies', async () => {
   const [id] = await newEvents(1);
   const { id: business_id } = await businessIn(home);

@@ -100,7 +100,7 @@ export const webhooks: ZodOpenApiPathsObject = {
       summary: 'Receive alerts',
       description: `When a business reaches a threshold of a limit, the service sends this message to the receiver that the operator configured. The headers
 follow Standard Webhooks (https://www.standardwebhooks.com). Respond with a status from 200 to 299 within 10 seconds. Otherwise, the same
-message is sent again after 1, 2, 4 … minutes, then every hour, or at the time in \`Retry-After\`, for three days. A message can arrive
+message is sent again after 1, 2, 4 … minutes, then every hour, or later if \`Retry-After\` says so, for three days. A message can arrive
 twice, and messages can arrive in any order: ignore a \`webhook-id\` that you have already received.`,
       security: [],
       parameters: [

@@ -25,7 +25,7 @@ const BINDING_ADDRESS = 'https://alerts/';
 const RUN_MS = 25_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
-/** A round starts only if this much of the run is left: enough for a slow receiver. */
+/** A round starts only if this much of the run is left: enough for a slow receiver, if the database is not slow too. */
 const ROUND_MS = MESSAGE_MS + 2_000;
 /** Events are sent for at least this long while the receiver is down or rejects them. */
 const GIVE_UP_DAYS = 3;
@@ -118,9 +118,10 @@ async function sendRound({ binding, db }: BoundDatabase, { receiver, clock, log,
   let goesOn = true;
   const outcomes: Outcome[] = [];
   const sending = claimed.map(async (event) => {
-    const failure = await trySend(receiver, event, clock());
+    const sent = clock();
+    const failure = await trySend(receiver, event, sent);
     const answered = clock();
-    did.receiver_ms = Math.max(did.receiver_ms, answered.getTime() - now.getTime());
+    did.receiver_ms = Math.max(did.receiver_ms, answered.getTime() - sent.getTime());
     if (did.oldest === null || event.at < did.oldest) did.oldest = event.at;
     if (failure === null) {
       did.alerts += 1;

@@ -22,7 +22,7 @@ import type { ExaminedBusiness } from './statements.ts';
 
 /** The operator has no role here. */
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
-  propertiesOf(role ?? 'full').seesToken ? token : `bua_pk_…${token.slice(-4)}`;
+  propertiesOf(role ?? 'full').seesToken ? token : `…${token.slice(-4)}`;
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
 type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;

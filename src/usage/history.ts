@@ -36,6 +36,7 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
 });
 
 const importing = change('import_usage', ['days', 'replace', 'total'], {
+  keepsUpdatedAt: true,
   decideIf($) {
     const differs = sql`exists (select 1 from json_each(${$.days}) where ${isChanged(businesses.id)})`;
     const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;

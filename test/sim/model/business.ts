@@ -32,7 +32,7 @@ const HIDDEN = [...LIMITS, 'billing_changes', 'creation'];
 export function fieldsOf(call: Call, business: Business) {
   const shown = Object.entries(business).filter(([name]) => !HIDDEN.includes(name));
   const seesToken = call.key === null || ROLES[call.key.role].seesToken;
-  const token = seesToken ? business.token : `bua_pk_${masked(business.token)}`;
+  const token = seesToken ? business.token : masked(business.token);
   return { ...(Object.fromEntries(shown) as Omit<Business, 'billing_changes' | 'creation'>), token };
 }
 const withSites = (call: Call, business = businessOf(call)) => ({

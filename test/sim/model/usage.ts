@@ -20,7 +20,7 @@ import {
 import { rulesOf } from './rule.ts';
 import { addToSource, readSources, sourceOf } from './sources.ts';
 import type { Business, Use } from './state.ts';
-import { dayOf, daysBetween, plusDays, secondsUntilEndOf, stamp } from './time.ts';
+import { dayOf, daysBetween, plusDays, secondsUntilEndOf } from './time.ts';
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
@@ -294,7 +294,6 @@ function importHistory(call: Call): Answer {
       before: stored.length === 0 ? null : { days: stored.length, uses },
       after: total,
     });
-    business.updated_at = stamp(now);
     const oldest = plusDays(today, -41);
     const remembered = (state.imported[business.id] ?? []).filter((day) => day >= oldest);
     const recent = changed.map(({ date }) => date).filter((date) => date >= oldest);
