@@ -50,6 +50,7 @@ describe('an unknown path', () => {
       for (const as of [undefined, SECRET]) {
         const answer = await call(method, path, { as });
         expect(refusalOf(answer)).toEqual(NOT_FOUND);
+        expect(answer.lines).toMatchObject([{ route: null }]);
         expect(answer.cost).toEqual(FREE);
       }
   });
@@ -89,6 +90,7 @@ test('a known path returns 405 with an Allow header for every unsupported method
         text,
       });
       expect(answer.headers.get('Allow')).toBe(allow);
+      expect(answer.lines).toMatchObject([{ route: path }]);
       expect(answer.cost).toEqual(FREE);
     }
   }
@@ -105,9 +107,15 @@ test.each(['PUT /api/v1/business/usage/history', 'DELETE /api/v1/business/usage/
       text: '{"message":"Method Not Allowed"}',
       allow: 'GET, HEAD, POST, PATCH',
     });
+    expect(answer.lines).toMatchObject([{ route: '/api/v1/business/usage/:business_id' }]);
     expect(answer.cost).toEqual(FREE);
   },
 );
+
+test('the log names the route of the operation that answered', async () => {
+  for (const { method, path, pattern } of ROUTES)
+    expect((await call(method, path({ id: 5, user_id: 7 }))).lines).toMatchObject([{ method, route: pattern }]);
+});
 
 describe('a delayed body', () => {
   const routes = ROUTES.filter(({ method }) => method !== 'GET');

@@ -1,6 +1,6 @@
 // One structured log line per request: the operation, the outcome and the cost. Never contains a full credential or a query parameter.
 import { createMiddleware } from 'hono/factory';
-import { matchedRoutes } from 'hono/route';
+import { routePath } from 'hono/route';
 import { printableOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/stack.ts';
@@ -28,12 +28,13 @@ export const logged = (clock: Clock, log: Log, databaseClock: Clock) =>
     await next();
     const { credential, database, d1, call, limiter, error } = logEntry;
     const { status } = c.res;
+    const path = routePath(c); // of the handler that responded
     const isFailure = status >= 500;
     const refusal = refusalOf(error);
     log[isFailure ? 'error' : 'log']({
       operation: call?.operation ?? null,
       method: c.req.method,
-      route: matchedRoutes(c).findLast(({ path }) => !path.includes('*'))?.path ?? null, // with parameter names, not values
+      route: path.includes('*') ? null : path, // with parameter names, not values
       status,
       refusal,
       ...(limiter === null ? {} : { limiter }),
