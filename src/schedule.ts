@@ -1,6 +1,6 @@
 // Starts the runs scheduled in wrangler.toml: alerts every minute, the purge every two minutes.
 import { runAlerts } from './alerts/sending.ts';
-import { type RunName, SCHEDULES } from './core/schedule.ts';
+import { SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
 import { noCost } from './db/batch.ts';
 import { recordEnd } from './db/health.ts';
@@ -13,8 +13,8 @@ const RUNS = { alerts: runAlerts, purge: purgeAll };
 const RECORD_MS = 5000;
 
 /**
- * Starts the run for a cron expression. An unknown expression starts all runs and logs an error, because changing an expression must never
- * stop a run. Runs use `scheduledTime`, the time at which they were due, even if they start late.
+ * Starts the run for a cron expression, stores its end time and logs the results. `scheduledTime` is when it was due, even if it starts late.
+ * Throws if the expression is unknown or a database failed, so the platform reports a failed run.
  */
 export async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,
@@ -22,20 +22,10 @@ export async function runScheduled(
   clock: Clock,
   log: Log,
 ): Promise<void> {
-  const names = ['alerts', 'purge'] as const;
-  const due = names.filter((name) => SCHEDULES[name] === cron);
-  if (due.length === 0) {
-    const known = Object.values(SCHEDULES).join(' or ');
-    log.error({ operation: 'schedule', cron, error: `The schedule must be ${known}. This one starts both runs.` });
-  }
-  const all = due.length === 0 ? names : due;
-  const ended = await Promise.allSettled(all.map((name) => run(name, bindings, clock, log, new Date(scheduledTime))));
-  const failure = ended.find(({ status }) => status === 'rejected');
-  if (failure?.status === 'rejected') throw failure.reason;
-}
-
-/** Runs `name`, stores the end time and logs the results. Throws if a database failed, so the platform reports a failed run. */
-async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, scheduled: Date): Promise<void> {
+  const name = (['alerts', 'purge'] as const).find((name) => SCHEDULES[name] === cron);
+  if (name === undefined)
+    throw new Error(`no run has the schedule ${cron}: it is ${Object.values(SCHEDULES).join(' or ')}`);
+  const scheduled = new Date(scheduledTime);
   const began = clock();
   const late_ms = began.getTime() - scheduled.getTime();
   const cost = noCost();

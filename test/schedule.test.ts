@@ -44,17 +44,11 @@ test('each schedule starts its own run, and the health check reports when that r
   expect(await runs()).toEqual({ alerts: '2026-03-15T12:01:01.000000Z', purge: ended });
 });
 
-test('an unknown schedule starts both runs and logs an error', async () => {
-  const { logged, errors, thrown } = await scheduled('*/1 * * * *');
-  expect(logged).toEqual(expect.arrayContaining([ALERTS, PURGE]));
-  expect(errors).toEqual([
-    {
-      operation: 'schedule',
-      cron: '*/1 * * * *',
-      error: 'The schedule must be * * * * * or */2 * * * *. This one starts both runs.',
-    },
-  ]);
-  expect(thrown).toBeNull();
+test('an unknown schedule starts no run and fails', async () => {
+  const before = await runs();
+  const thrown = 'Error: no run has the schedule */4 * * * *: it is * * * * * or */2 * * * *';
+  expect(await scheduled('*/4 * * * *')).toEqual({ logged: [], errors: [], thrown });
+  expect(await runs()).toEqual(before);
 });
 
 const RECEIVER = { ALERT_URL: 'https://product.example/', ALERT_SECRET: `whsec_${btoa('s'.repeat(32))}` };
