@@ -1,7 +1,7 @@
 // Lists, registers and removes the domains on which a business token works.
 import { businessResponse } from '../business/shown-business.ts';
 import { businessWithEntries } from '../business/statements.ts';
-import { Conflict } from '../core/conflict.ts';
+import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -76,7 +76,7 @@ export const routes = serve(operations, {
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;
-    if (business === undefined) throw inputError({ access_id: [`access_id ${LAST_RULE}`] }, 'last_domain');
+    if (business === undefined) throw inputError(errorOf('access_id', LAST_RULE), 'last_domain');
     const others = entries.filter(({ id }) => id !== access_id);
     return businessResponse(c, row, business, others);
   },

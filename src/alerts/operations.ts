@@ -1,6 +1,6 @@
 // Alerts: when a business reached a threshold of a limit.
 import * as z from 'zod/mini';
-import { OPERATOR, READERS, reading } from '../core/policy.ts';
+import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
 import { CURSOR, CURSOR_RULE, cursorErrors, parseCursor } from './rules.ts';
@@ -28,7 +28,7 @@ export const operations = define({
     check: cursorErrors,
   },
   readAllAlerts: {
-    ...reading(OPERATOR),
+    ...reading(FULL_OPERATOR),
     route: 'GET /alerts',
     name: 'read_all_alerts',
     does: 'read the alerts of all businesses',

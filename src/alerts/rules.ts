@@ -1,6 +1,6 @@
 // Cursors of newest-first lists of alerts, which can span all databases. A cursor contains a database, and the last alert of the page: its
 // time and, because several alerts can have the same time, its id.
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { ALPHABET } from '../core/credential.ts';
 import type { Circumstances } from '../operation.ts';
 
@@ -24,5 +24,5 @@ export const CURSOR_RULE = 'must be the value of next from the previous page, an
 /** Returns the error of a cursor that names none of the databases `numbers`. */
 export const cursorErrors = ({ cursor }: { cursor?: string | undefined }, { numbers }: Circumstances): FieldErrors => {
   const position = cursor === undefined ? null : parseCursor(cursor);
-  return position === null || numbers.includes(position.number) ? {} : { cursor: [`cursor ${CURSOR_RULE}`] };
+  return position === null || numbers.includes(position.number) ? {} : errorOf('cursor', CURSOR_RULE);
 };

@@ -6,7 +6,7 @@ import { IMPORTED } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { MAX_LINE_LENGTH, MISLEADING } from '../core/fields.ts';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { OPERATOR, READERS, reading } from '../core/policy.ts';
+import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
 import {
   boundedList,
@@ -139,7 +139,7 @@ export const operations = define({
     query: businessesQuery,
   },
   createBusiness: {
-    ...OPERATOR,
+    ...FULL_OPERATOR,
     route: 'POST /business',
     name: 'create_business',
     does: 'create businesses',
@@ -154,7 +154,7 @@ export const operations = define({
     does: 'read businesses',
   },
   updateBusiness: {
-    ...OPERATOR,
+    ...FULL_OPERATOR,
     retry: 'always',
     route: 'PATCH /business/:business_id',
     name: 'update_business',
@@ -163,7 +163,7 @@ export const operations = define({
     check: overageErrors,
   },
   deleteBusiness: {
-    ...OPERATOR,
+    ...FULL_OPERATOR,
     retry: 'always',
     route: 'DELETE /business/:business_id',
     name: 'delete_business',

@@ -1,5 +1,5 @@
 // Rules of the fields of businesses. Each completes an error message that starts with the field's name.
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 
 /** Names the business, in case the caller lost the first response. */
 export const usedKeyRule = (id: number): string =>
@@ -20,7 +20,5 @@ export const overageErrors = (sent: Overage): FieldErrors =>
 export function changedOverageErrors(sent: Overage, stored: Required<Overage>): FieldErrors {
   const { overage = stored.overage, page_overage = stored.page_overage } = sent;
   if (!page_overage || overage !== null) return {};
-  return sent.page_overage
-    ? { page_overage: [`page_overage ${FINITE_RULE}`] }
-    : { overage: [`overage ${NUMBER_RULE}`] };
+  return sent.page_overage ? errorOf('page_overage', FINITE_RULE) : errorOf('overage', NUMBER_RULE);
 }

@@ -8,7 +8,7 @@ import {
   type StoredThresholds,
   thresholdsOf,
 } from '../core/limits.ts';
-import { propertiesOf } from '../core/policy.ts';
+import { ROLE_PROPERTIES } from '../core/policy.ts';
 import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
@@ -22,7 +22,7 @@ import type { ExaminedBusiness } from './statements.ts';
 
 /** The operator has no role here. */
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
-  propertiesOf(role ?? 'full').seesToken ? token : `…${token.slice(-4)}`;
+  ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : `…${token.slice(-4)}`;
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
 type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;

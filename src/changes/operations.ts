@@ -1,7 +1,7 @@
 // Who changed what.
 import * as z from 'zod/mini';
 import { ACTIONS } from '../core/change.ts';
-import { OPERATOR, READERS, reading } from '../core/policy.ts';
+import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { choices, day, pageQuery, type Query } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
 import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
@@ -38,7 +38,7 @@ export const operations = define({
     check: orderErrors,
   },
   readUserChanges: {
-    ...reading(OPERATOR),
+    ...reading(FULL_OPERATOR),
     route: 'GET /user/:user_id/changes',
     name: 'read_user_changes',
     does: 'read the changes of users',

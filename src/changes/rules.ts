@@ -1,5 +1,5 @@
 // Rules of the list of changes, and the search in it.
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 
 /** Long enough for any host, which has at most 253 characters. */
 export const MAX_SEARCH_LENGTH = 255;
@@ -18,4 +18,4 @@ export function searchVariants(search: string): [text: string, upperCase: string
 
 /** Returns the error of a range of days that ends before it starts. */
 export const orderErrors = ({ from, to }: { from?: string | undefined; to?: string | undefined }): FieldErrors =>
-  from && to && from > to ? { from: [`from must not be after to (${to})`] } : {};
+  from && to && from > to ? errorOf('from', `must not be after to (${to})`) : {};

@@ -11,14 +11,11 @@ type RoleProperties = {
   ownersMayCreate: boolean;
 };
 /** Total, so that a new role does not compile without its properties. */
-const ROLE_PROPERTIES = {
+export const ROLE_PROPERTIES = {
   full: { seesToken: true, ownersMayCreate: false },
   read: { seesToken: false, ownersMayCreate: true },
   record: { seesToken: false, ownersMayCreate: true },
 } as const satisfies Record<Role, RoleProperties>;
-/** A role that a later version stored is treated like this one. */
-export const UNKNOWN_ROLE = 'record' satisfies Role;
-export const propertiesOf = (role: Role): RoleProperties => ROLE_PROPERTIES[role] ?? ROLE_PROPERTIES[UNKNOWN_ROLE];
 
 /** The roles that a user's own key or session can give to a key. */
 export type OwnRole = { [R in Role]: (typeof ROLE_PROPERTIES)[R]['ownersMayCreate'] extends true ? R : never }[Role];
@@ -66,28 +63,16 @@ export type Rule = Callers & {
   isOfUsage: boolean;
 };
 
-export const NO_OPERATOR: Callers['operators'] = [];
-const FULL_OPERATOR: Callers['operators'] = ['full'];
-const EVERY_OPERATOR: Callers['operators'] = OPERATOR_ROLES;
 /**
  * Sets of callers. Each answers for tokens, sessions and roles. A definition must add when a retry is safe, and `whileInactive` unless
  * only operators are permitted. Otherwise, it does not compile.
  */
-export const CHANGERS: Callers = {
-  ...{ token: false, session: 'any', operators: FULL_OPERATOR },
-  keys: ['full'],
-};
+export const CHANGERS: Callers = { token: false, keys: ['full'], session: 'any', operators: ['full'] };
 export const READERS: Callers = { ...CHANGERS, keys: ['full', 'read'] };
-export const RECORDERS: Callers = {
-  ...{ token: false, session: 'any', operators: EVERY_OPERATOR },
-  keys: ['full', 'record'],
-};
+export const RECORDERS: Callers = { ...CHANGERS, keys: ['full', 'record'], operators: OPERATOR_ROLES };
 export const EVERYBODY: Callers = { ...RECORDERS, token: true, keys: ['full', 'read', 'record'] };
-export const OPERATOR: Callers & { whileInactive: true } = {
-  ...{ token: false, session: 'any', operators: FULL_OPERATOR, whileInactive: true },
-  keys: [],
-};
-export const OPERATORS: typeof OPERATOR = { ...OPERATOR, operators: EVERY_OPERATOR };
+export const FULL_OPERATOR: Callers & { whileInactive: true } = { ...CHANGERS, keys: [], whileInactive: true };
+export const EVERY_OPERATOR: typeof FULL_OPERATOR = { ...FULL_OPERATOR, operators: OPERATOR_ROLES };
 
 /** Returns the rule for a GET, which changes nothing. */
 export const reading = (callers: Callers) => ({ ...callers, whileInactive: true, retry: 'always' }) as const;

@@ -1,9 +1,9 @@
 // The databases of the service.
-import { OPERATOR, reading } from '../core/policy.ts';
+import { FULL_OPERATOR, reading } from '../core/policy.ts';
 import { type CommandsOf, define } from '../operation.ts';
 
 export const operations = define({
-  readDatabases: { ...reading(OPERATOR), route: 'GET /database', name: 'read_databases', does: 'read databases' },
+  readDatabases: { ...reading(FULL_OPERATOR), route: 'GET /database', name: 'read_databases', does: 'read databases' },
 });
 
 export const commands: CommandsOf<typeof operations> = {

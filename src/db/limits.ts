@@ -6,10 +6,11 @@ import { $call } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { dailyUsage } from './schema.ts';
 
-/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. Uses total(), because sum() fails beyond 2^63 - 1. */
-export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
-/** The sum of counts, capped at MAX_COUNT. The cap is inlined, because D1 would not bind it as an integer. */
-export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
+/**
+ * The sum of counts, capped at MAX_COUNT. Uses total(), which is exact up to there, because sum() fails beyond 2^63 - 1. The cap is inlined,
+ * because D1 would not bind it as an integer.
+ */
+export const boundedSumOfCounts = sql<number>`min(cast(total(${dailyUsage.count}) as integer), ${sql.raw(`${MAX_COUNT}`)})`;
 
 const billed = (permission: Permission) => {
   const { billing_day, has_billing_changes } = permission;

@@ -1,7 +1,7 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { allowsKeys, type Invalidity, NARROW_ROLES, type Refusal, type Role, UNKNOWN_ROLE } from '../core/policy.ts';
+import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { sourceOfPage } from './sources.ts';
@@ -33,13 +33,6 @@ type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
 const isForeign = sql`${apiKeys.user_id} <> ${$call.user_id}`;
 const isNarrow = isNotNull(apiKeys.business_id);
 
-/** The refusal of a key whose role is not listed. */
-const refusalOfRole = (role: SQLWrapper): SQL =>
-  NARROW_ROLES.filter((name) => name !== UNKNOWN_ROLE).reduceRight(
-    (rest, name) => sql`iif(${role} = ${sql.raw(`'${name}'`)}, ${sql.raw(`'${name}_only_key'`)}, ${rest})`,
-    sql.raw(`'${UNKNOWN_ROLE}_only_key'`),
-  );
-
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
  * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin. `otherwise` is the
@@ -68,7 +61,7 @@ export function ruleFor(
       'session_not_allowed',
     ],
     // What is not listed is refused, even a role that a later version stored.
-    [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, refusalOfRole(key.role)],
+    [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, sql`${key.role} || '_only_key'`],
     [isOfUser, isNarrow, 'narrow_key'],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],

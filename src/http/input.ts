@@ -2,7 +2,7 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { parseIdempotencyKey } from '../core/idempotency-key.ts';
 import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
@@ -25,8 +25,6 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
   await c.get('ask')(readVerdict);
   return inputError(Object.fromEntries(Object.entries(errors).slice(0, MAX_FIELDS)));
 }
-
-const errorOf = (field: string, rule: string): FieldErrors => ({ [field]: [`${field} ${rule}`] });
 
 /** Returns the errors of an Idempotency-Key that the operation cannot use. */
 export function idempotencyKeyErrors(

@@ -73,16 +73,10 @@ export async function mayStoreOrigin(c: ContextOf<Env>, business_id: number, ori
 export const mayStoreLimitRefusal = async (c: ContextOf<Env>, business_id: number): Promise<boolean> =>
   (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `limit ${business_id}`)) === true;
 
-/** The first 96 bits of an IPv6 address that contains an IPv4 address: mapped (RFC 4291 §2.5.5.2) or translated (RFC 6052 §2.1). */
-const OF_IPV4 = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'];
-
 /** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because one client controls a whole /64 (RFC 6177 §2). */
 export function networkOf(address: string): string {
   const canonical = address.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined;
   if (canonical === undefined) return address;
   const [start = [], end = []] = canonical.split('::').map((groups) => groups.split(':').filter(Boolean));
-  const groups = [...start, ...Array<string>(8 - start.length - end.length).fill('0'), ...end];
-  if (!OF_IPV4.includes(groups.slice(0, 6).join(':'))) return groups.slice(0, 4).join(':');
-  const bytes = groups.slice(6).flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
-  return bytes.join('.');
+  return [...start, ...Array<string>(8 - start.length - end.length).fill('0'), ...end].slice(0, 4).join(':');
 }

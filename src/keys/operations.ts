@@ -1,6 +1,6 @@
 // A user's API keys.
 import * as z from 'zod/mini';
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { CHANGERS, OWN_ROLES, ROLES, type Role, reading } from '../core/policy.ts';
 import { dayOf } from '../core/time.ts';
 import { choices, dayOr, line, positiveInteger, strict } from '../input.ts';
@@ -25,8 +25,8 @@ const newKeyErrors = (
   { now, isOperator }: Circumstances,
   { body }: FieldErrors,
 ): FieldErrors => ({
-  ...(expires_on !== undefined && expires_on < dayOf(now) ? { expires_on: [`expires_on ${EXPIRY_RULE}`] } : {}),
-  ...(isOperator || body || (role && OWN_ROLES.includes(role)) ? {} : { role: [`role ${OWN_ROLE_RULE}`] }),
+  ...(expires_on !== undefined && expires_on < dayOf(now) ? errorOf('expires_on', EXPIRY_RULE) : {}),
+  ...(isOperator || body || (role && OWN_ROLES.includes(role)) ? {} : errorOf('role', OWN_ROLE_RULE)),
 });
 
 /** A session may manage keys only if its console link said so: a copied session key could otherwise create one that outlives it. */

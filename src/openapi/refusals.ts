@@ -1,5 +1,7 @@
 // Derives an operation's refusals from its rules and schemas.
+
 import * as z from 'zod/mini';
+import { errorOf } from '../core/conflict.ts';
 import {
   allowsKeys,
   allowsOperators,
@@ -32,7 +34,7 @@ function refusalOf(refusal: Refusal, rule: Rule): Refused {
 }
 
 /** Returns the refusal for an invalid field. `problem` completes a sentence that starts with the field's name. */
-export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
+export const invalidField = (field: string, problem: string) => errors.inputError(errorOf(field, problem));
 
 /** Returns the refusal for invalid input. Throws if the input is valid. */
 export function invalidInput(schema: z.ZodMiniType, input: unknown): Refused {

@@ -1,7 +1,7 @@
 // Console sessions, and the links that open them.
 import * as z from 'zod/mini';
 import { CODE } from '../core/credential.ts';
-import { LINK_ROLES, NO_OPERATOR, OPERATOR, READERS } from '../core/policy.ts';
+import { FULL_OPERATOR, LINK_ROLES, READERS } from '../core/policy.ts';
 import { CONTROL, described, HTTP, lineOf, positiveInteger, strict, wholeNumber } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
 import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE, wideLinkErrors } from './rules.ts';
@@ -31,7 +31,7 @@ export const codeBody = strict({ code: z.string(CODE_RULE).check(z.regex(CODE, C
 
 export const operations = define({
   createConsoleLink: {
-    ...OPERATOR,
+    ...FULL_OPERATOR,
     route: 'POST /user/:user_id/console-link',
     name: 'create_console_link',
     does: 'create console links',
@@ -42,7 +42,7 @@ export const operations = define({
   // A session may not start another. Otherwise, a copied session key could start a session that outlives it.
   startSession: {
     ...READERS,
-    operators: NO_OPERATOR,
+    operators: [],
     whileInactive: true,
     route: 'POST /session',
     name: 'start_session',
@@ -53,7 +53,7 @@ export const operations = define({
   },
   endSession: {
     ...READERS,
-    operators: NO_OPERATOR,
+    operators: [],
     whileInactive: true,
     retry: 'always',
     route: 'DELETE /session',

@@ -1,6 +1,6 @@
 // Limits on console sessions and links, and the URLs to which the console may link back (docs/api.md, "Start a session").
 import { addressRule, isSafeAddress } from '../core/address.ts';
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import type { LinkRole } from '../core/policy.ts';
 
 /** The duration of a session that an API key starts. */
@@ -27,6 +27,4 @@ export const WIDE_LINK_RULE = 'can be true only with full access to all business
 type Link = { business_id?: number | undefined; role?: LinkRole | undefined; can_create_keys?: boolean | undefined };
 /** Returns the error of a link whose session could create keys with more access than it has. */
 export const wideLinkErrors = ({ business_id, role = 'full', can_create_keys }: Link): FieldErrors =>
-  can_create_keys && (business_id !== undefined || role !== 'full')
-    ? { can_create_keys: [`can_create_keys ${WIDE_LINK_RULE}`] }
-    : {};
+  can_create_keys && (business_id !== undefined || role !== 'full') ? errorOf('can_create_keys', WIDE_LINK_RULE) : {};

@@ -1,6 +1,5 @@
 // Descriptions of the operations on usage.
 import * as z from 'zod/mini';
-import { MAX_COUNT } from '../core/limits.ts';
 import { READERS, ROLES } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { limitReached } from '../http/errors.ts';
@@ -293,10 +292,6 @@ if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, 
     ),
     invalid: { invalid_day: { from: 'yesterday' }, invalid_limit: { limit: '1001' } },
     refusals: {
-      too_many_uses: invalidField(
-        'from',
-        `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
-      ),
       not_ended: invalidField('ended', 'must be a date before today (2026-03-03, UTC)'),
       with_range: invalidField('from', 'must not be combined with ended'),
     },

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { businessesQuery } from '../business/operations.ts';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
-import { EVERYBODY, OPERATOR, OPERATORS, READERS, RECORDERS, reading } from '../core/policy.ts';
+import { EVERY_OPERATOR, EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import {
   boundedList,
@@ -154,7 +154,7 @@ export const operations = define({
     check: usesErrors,
   },
   lowerUses: {
-    ...OPERATORS,
+    ...EVERY_OPERATOR,
     retry: 'always',
     route: 'PATCH /business/usage/:business_id',
     name: 'lower_uses',
@@ -164,7 +164,7 @@ export const operations = define({
     check: loweringErrors,
   },
   importHistory: {
-    ...OPERATOR,
+    ...FULL_OPERATOR,
     retry: 'always',
     route: 'PUT /business/:business_id/history',
     name: 'import_history',
@@ -174,7 +174,7 @@ export const operations = define({
     check: daysErrors,
   },
   readAllUsage: {
-    ...reading(OPERATORS),
+    ...reading(EVERY_OPERATOR),
     route: 'GET /usage',
     name: 'read_all_usage',
     does: 'read the usage of all businesses',

@@ -1,5 +1,5 @@
 // Rules of reports and of uses to record, lower or import for which a schema is not enough.
-import type { FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { isEmptyBody, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import { DAY_MS, dayOf, MINUTE_MS, parseInstant, rangeOf, rangeProblem } from '../core/time.ts';
 import type { Chosen, Circumstances } from '../operation.ts';
@@ -70,7 +70,7 @@ type Days = { from?: string | undefined; to?: string | undefined };
 function rangeErrors(query: Days, { now }: Circumstances, errors: FieldErrors, mostDays?: number): FieldErrors {
   if (errors.from ?? errors.to) return {};
   const problem = rangeProblem(rangeOf(query, dayOf(now)), query.to === undefined, mostDays);
-  return problem === null ? {} : { from: [`from ${problem}`] };
+  return problem === null ? {} : errorOf('from', problem);
 }
 
 /** A report is of all uses, by source, or of one source. */
@@ -118,10 +118,10 @@ export function totalsErrors(
   if (ended === undefined) return errors.ended ? {} : rangeErrors(range, circumstances, errors);
   const both = (['from', 'to'] as const).filter((field) => range[field] !== undefined);
   const today = dayOf(circumstances.now);
-  return {
-    ...Object.fromEntries(both.map((field) => [field, [`${field} must not be combined with ended`]])),
-    ...(ended >= today && { ended: [`ended must be a date before today (${today}, UTC)`] }),
-  };
+  return Object.assign(
+    ended >= today ? errorOf('ended', `must be a date before today (${today}, UTC)`) : {},
+    ...both.map((field) => errorOf(field, 'must not be combined with ended')),
+  );
 }
 
 const NO_ID_RULE = 'must not be sent without an Idempotency-Key, because a repetition could not be recognized';

@@ -1,10 +1,8 @@
 // Statements that read usage.
 import { and, between, eq, gt, type SQL, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
-import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { type Json, jsonList, jsonObject, parseJson, selectOne } from '../db/json.ts';
-import { sumOfCounts } from '../db/limits.ts';
+import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, sources } from '../db/schema.ts';
 import { sourceNumberOf } from '../db/sources.ts';
@@ -75,18 +73,7 @@ function pageOfTotals(
     business_id: sql<number>`${page.id}`,
     user_id: sql<number>`${page.user_id}`,
     name: sql<string>`${page.name}`,
-    count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inRange})`,
+    count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inRange})`,
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
-}
-/** Parses the totals of a page. Throws a Conflict if one is not exact. */
-export function exactTotals<Row extends { business_id: number; count: number }>(
-  rows: Json<Row[]>,
-  { from, to }: { from: string; to: string },
-): Row[] {
-  const page = parseJson(rows);
-  const beyond = page.find(({ count }) => count > MAX_COUNT);
-  if (beyond === undefined) return page;
-  const has = `business ${beyond.business_id} has more than ${MAX_COUNT} uses`;
-  throw new Conflict('from', `must be later: from ${from} to ${to}, ${has}`);
 }

@@ -12,7 +12,7 @@ import type { EndedMonths, Totals } from './description.ts';
 import { monthsEnded, monthsOfUser } from './invoices.ts';
 import { MAX_TOTALS_PER_PAGE, type totalsQuery } from './operations.ts';
 import { FINAL_AFTER_DAYS } from './rules.ts';
-import { exactTotals, totalsAfter, totalsOfUserAfter } from './statements.ts';
+import { totalsAfter, totalsOfUserAfter } from './statements.ts';
 
 type TotalsQuery = z.output<typeof totalsQuery.schema>;
 
@@ -49,7 +49,7 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: TotalsQuery) {
   const { limit, after } = page;
   const values = { ...range, limit, after };
   const row = await readPage(c, page, totalsAfter(values), (user_id) => totalsOfUserAfter({ ...values, user_id }));
-  const usage = exactTotals(row.totals, range);
+  const usage = parseJson(row.totals);
   const ids = usage.map(({ business_id }) => business_id);
   return respond(c, page, { usage, ids }, { name: `${range.from}-${range.to}`, columns: [...TOTAL], asked: range });
 }

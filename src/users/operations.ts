@@ -1,9 +1,15 @@
 // Users, whom the operator numbers.
-import { OPERATOR } from '../core/policy.ts';
+import { FULL_OPERATOR } from '../core/policy.ts';
 import { type CommandsOf, define } from '../operation.ts';
 
 export const operations = define({
-  eraseUser: { ...OPERATOR, retry: 'always', route: 'DELETE /user/:user_id', name: 'erase_user', does: 'erase users' },
+  eraseUser: {
+    ...FULL_OPERATOR,
+    retry: 'always',
+    route: 'DELETE /user/:user_id',
+    name: 'erase_user',
+    does: 'erase users',
+  },
 });
 
 export const commands: CommandsOf<typeof operations> = {

@@ -13,7 +13,7 @@ select
       when (
         true
         and api_keys.role <> 'full'
-      ) then iif(api_keys.role = 'read', 'read_only_key', 'record_only_key')
+      ) then api_keys.role || '_only_key'
       else null
     end
   ) as refusal,

@@ -1,5 +1,5 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
-import { type Period, periodsOf, usesIn } from './billing.ts';
+import { type Period, periodsOf } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, sentIn, sitesOf, success } from './call.ts';
 import { CHANGERS, READERS } from './callers.ts';
 import { record } from './changes.ts';
@@ -311,12 +311,6 @@ function importHistory(call: Call): Answer {
   }
   return success(total);
 }
-
-/** The uses of a range, which must be exact. */
-export const exactUses = (call: Call, business_id: number, from: string, to: string): number | null => {
-  const sum = usesIn(call.state, business_id, from, to);
-  return sum > MAX_COUNT ? null : sum;
-};
 
 const REPORTED = 'GET /business/usage/:business_id';
 const RECORDED = 'POST /business/usage/:business_id';
