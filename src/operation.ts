@@ -15,7 +15,8 @@ export const API = '/api/v1';
  * The names of parameters in paths. The permission compares the owner of a `business_id`, and a `user_id`, with the caller's key. No other name
  * may therefore stand for a business or a user.
  */
-const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'];
+const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'] as const;
+export type PathParameter = (typeof PARAMETERS)[number];
 
 export type Body = z.ZodMiniType<object | undefined>;
 type OwnRule = Omit<Rule, 'isOfUsage'>;
@@ -123,7 +124,7 @@ export function define<const Ds extends Definitions>(
     const { route, query, check, ...rest } = definition;
     const [method, path = ''] = route.split(' ') as [Method, string];
     const names: string[] = path.match(/(?<=:)\w+/g) ?? [];
-    const unknown = names.find((name) => !PARAMETERS.includes(name));
+    const unknown = names.find((name) => !PARAMETERS.some((known) => known === name));
     if (unknown !== undefined) throw new Error(`${path} has an unknown parameter: ${unknown}`);
     const named = { namesBusiness: names.includes('business_id'), namesUser: names.includes('user_id') };
     const common = { id, method, path, query, check, ...named };

@@ -99,7 +99,7 @@ const without = (number: number) =>
   );
 /** Creates a business as the route does. */
 const create = (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
-  createIn(databases, { ...FIELDS, ...fields });
+  createIn(databases, { ...FIELDS, ...fields }, {});
 
 describe('the home of a new owner', () => {
   test('is a bound database, even if an unbound one has fewer owners', async () => {

@@ -110,7 +110,7 @@ const created = operatorStatement(IDENTITY, (permission, $) =>
  * Creates an active business in its owner's database. Assigns a database to a new owner first. If this throws a Conflict, no business was
  * created, but the user may now have a home and a claim to the token.
  */
-export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
+export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest) {
   const { user_id, token, database } = fields;
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)

@@ -9,7 +9,7 @@ import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
 import * as databases from '../databases/operations.ts';
 import * as keys from '../keys/operations.ts';
-import type { CommandWords, Method, Operation } from '../operation.ts';
+import type { CommandWords, Method, Operation, PathParameter } from '../operation.ts';
 import * as sessions from '../sessions/operations.ts';
 import * as tokens from '../tokens/operations.ts';
 import * as usage from '../usage/operations.ts';
@@ -38,7 +38,7 @@ export type Command = Omit<CommandWords, 'usage'> & {
 };
 
 /** The arguments and options that stand for parameters of paths. */
-const PARAMETERS: Record<string, string> = {
+const PARAMETERS: Record<PathParameter, string> = {
   business_id: 'ID',
   key_id: 'ID',
   access_id: 'ENTRY_ID',
@@ -48,7 +48,7 @@ const PARAMETERS: Record<string, string> = {
 /** Returns the part of a command that follows from its operation. */
 function requestOf({ method, path, query, rules }: Operation) {
   return {
-    request: `${method} ${path.replace(/:(\w+)/g, (_, name) => `{${PARAMETERS[name]}}`)}`,
+    request: `${method} ${path.replace(/:(\w+)/g, (_, name: PathParameter) => `{${PARAMETERS[name]}}`)}`,
     input: rules[0].body ?? query?.schema,
     takesKey: rules.some(({ retry }) => retry === 'with_key'),
   } as Pick<Command, 'request' | 'input' | 'takesKey'>;

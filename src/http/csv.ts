@@ -14,7 +14,7 @@ export function csvResponse<Row extends Record<string, Cell>>(
     columns,
     rows,
     headers = {},
-  }: { name: string; columns: (keyof Row & string)[]; rows: Row[]; headers?: Record<string, string> },
+  }: { name: string; columns: readonly (keyof Row & string)[]; rows: Row[]; headers?: Record<string, string> },
 ) {
   const ofFile = { 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}.csv"` };
   const csv = csvOf([columns, ...rows.map((row) => columns.map((column) => row[column] as Cell))]);

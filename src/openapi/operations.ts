@@ -1,4 +1,5 @@
 // Builds the operations of the page at /, in groups that unfold, with curl examples, from the OpenAPI description.
+import type { PathParameter } from '../operation.ts';
 import { openapi } from './document.ts';
 
 type Operation = {
@@ -11,7 +12,7 @@ type Operation = {
 };
 
 /** Shell variables for the ids in paths. */
-const VARIABLES: Record<string, string> = {
+const VARIABLES: Record<PathParameter, string> = {
   business_id: '$BUSINESS',
   user_id: '$OWNER',
   access_id: '$SITE',
@@ -23,7 +24,7 @@ const prose = (text = '') => text && `<p class="note">${escaped(text).replace(/`
 
 /** Returns a curl command for each way to call the operation. */
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
-  const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? '');
+  const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: PathParameter) => VARIABLES[name]);
   const query = parameters.flatMap(({ in: location, name, example }) =>
     location === 'query' && example !== undefined ? [`${name}=${example}`] : [],
   );

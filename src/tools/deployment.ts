@@ -40,9 +40,9 @@ export function deploy(root: string, args: string[], wrangler: Wrangler, log: (l
     return { database, ...readState((sql) => JSON.parse(JSON.parse(run([...args, sql], 'read'))[0].results[0].json)) };
   });
   const known = readdirSync(resolve(root, 'migrations'));
-  for (const { database, ...state } of states) {
-    const problem = problemWith(database.number, state, known) ?? conflictWith(database.number, states);
-    const { binding, name, id } = database;
+  for (const state of states) {
+    const { binding, name, id, number } = state.database;
+    const problem = problemWith(number, state, known) ?? conflictWith(state, states);
     if (problem !== null) throw new Error(`${binding} (${name}, ${id}) ${problem}. Nothing was changed.`);
   }
   for (const { binding } of isDryRun ? [] : databases) run(['d1', 'migrations', 'apply', binding, '--remote'], 'show');
@@ -64,6 +64,7 @@ function requireIds({ file, databases }: Configuration): void {
 
 /** `migrations` lists the applied migrations, and `homes` the numbers of the databases with owners' data. */
 type State = { tables: string[]; migrations: string[]; ids: (number | null)[]; homes: number[] };
+type Found = State & { database: ConfiguredDatabase };
 
 /** Lists all tables except D1's and SQLite's. */
 const TABLES =
@@ -96,8 +97,7 @@ function problemWith(number: number, { tables, migrations, ids }: State, known: 
 }
 
 /** Returns why a database does not fit the others, as the rest of a sentence. */
-function conflictWith(number: number, states: (State & { database: ConfiguredDatabase })[]): string | null {
-  const { tables, homes } = states.find(({ database }) => database.number === number) ?? { tables: [], homes: [] };
+function conflictWith({ database: { number }, tables, homes }: Found, states: Found[]): string | null {
   const unbound = homes.filter((home) => !states.some(({ database }) => database.number === home));
   if (unbound.length > 0)
     return `assigns owners to ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind`;

@@ -26,7 +26,7 @@ function respond<Row extends Totals['usage'][number] | EndedMonths['usage'][numb
   c: ContextOf<Guarded>,
   page: BusinessesPage,
   { usage, ids }: { usage: Row[]; ids: number[] },
-  { name, columns, asked }: { name: string; columns: (keyof Row & string)[]; asked: Record<string, string> },
+  { name, columns, asked }: { name: string; columns: readonly (keyof Row & string)[]; asked: Record<string, string> },
 ) {
   const next = nextAfter(c, page, ids);
   if (!prefersCsv(c.req.header('Accept')))
@@ -51,13 +51,20 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: TotalsQuery) {
   const row = await readPage(c, page, totalsAfter(values), (user_id) => totalsOfUserAfter({ ...values, user_id }));
   const usage = parseJson(row.totals);
   const ids = usage.map(({ business_id }) => business_id);
-  return respond(c, page, { usage, ids }, { name: `${range.from}-${range.to}`, columns: [...TOTAL], asked: range });
+  return respond(c, page, { usage, ids }, { name: `${range.from}-${range.to}`, columns: TOTAL, asked: range });
 }
 
 const MONTH = [
-  ...(['business_id', 'user_id', 'name', 'created_at'] as const),
-  ...(['starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const),
-];
+  'business_id',
+  'user_id',
+  'name',
+  'created_at',
+  'starts_on',
+  'ends_on',
+  'count',
+  'monthly_limit',
+  'final',
+] as const;
 /** Tests whether a month needs an invoice: if the business existed, or its uses in that month were imported or recorded late. */
 const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: string; created_at: string }) =>
   count > 0 || ends_on >= created_at.slice(0, 'YYYY-MM-DD'.length);
@@ -76,7 +83,7 @@ async function totalsOfMonths(c: ContextOf<Guarded>, query: TotalsQuery, ended: 
     .filter((month) => month.ends_on === ended && isBilled(month))
     .map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
-  return respond(c, page, { usage, ids }, { name: `ended-${ended}`, columns: [...MONTH], asked: { ended } });
+  return respond(c, page, { usage, ids }, { name: `ended-${ended}`, columns: MONTH, asked: { ended } });
 }
 
 export const totals = (c: ContextOf<Guarded>, query: TotalsQuery) =>

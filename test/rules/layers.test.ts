@@ -35,6 +35,7 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   [
     'openapi/document.ts openapi/operations.ts openapi/public.ts',
     'input.ts operations.ts openapi/ */description.ts zod zod-openapi',
+    'operation.ts',
   ],
   ['guard.ts', 'core/ db/ input.ts http/ hono', 'operation.ts env.ts'],
   ['serve.ts', 'operation.ts http/ guard.ts', 'input.ts env.ts hono zod'],
