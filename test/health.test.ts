@@ -2,10 +2,11 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
+import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectValidResponse } from './contract.ts';
-import { BASE, call, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
 
 const PATH = '/api/v1/health';
 const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
@@ -50,17 +51,21 @@ const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status
 
 test('the health check returns 200 to every caller while every database responds, and clients must not cache it', async () => {
   const sent: Record<string, string>[] = [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }];
-  for (const [minute, headers] of sent.entries()) {
-    // Sends each request a minute later, because the result is cached.
-    const answer = await call('GET', PATH, { headers, at: new Date(NOW.getTime() + minute * 60_000) });
-    expect(bodyOf(answer)).toEqual(OK);
+  for (const headers of sent) {
+    const cost = noCost();
+    const { app, lines } = newApp(); // of its own, because the result is cached
+    const answer = await app.fetch(
+      new Request(BASE + PATH, { headers }),
+      databases((d1) => metered(d1, cost)),
+    );
+    expect({ status: answer.status, text: await answer.text() }).toEqual(OK);
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
     expect(answer.headers.get('Content-Type')).toBe('application/json');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect(answer.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
-    expect(answer.cost.rows_read).toBeLessThanOrEqual(2 * homes.length + 5);
-    expect(answer.lines).toMatchObject([
-      { status: 200, refusal: null, credential: null, d1: { ...answer.cost, ms: expect.any(Number) } },
+    expect(cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(2 * homes.length + 5);
+    expect(lines).toMatchObject([
+      { status: 200, refusal: null, credential: null, d1: { ...cost, ms: expect.any(Number) } },
     ]);
   }
 });
@@ -225,7 +230,7 @@ test('the health check counts towards the rate limit per address and queries no 
       return { success: counts[key] <= 1 };
     },
   };
-  const cost = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
+  const cost = noCost();
   const bindings = { ASSETS: env.ASSETS, ...databases((d1) => metered(d1, cost)), ADDRESS_LIMIT };
   const ask = async (address: string) => {
     const request = new Request(BASE + PATH, { headers: { 'CF-Connecting-IP': address } });
