@@ -6,7 +6,7 @@ import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectValidResponse } from './contract.ts';
-import { BASE, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, type Business, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
 
 const PATH = '/api/v1/health';
 const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
@@ -90,17 +90,26 @@ test.each(homes)('the health check returns 503 if $binding fails or lacks a tabl
   expect(bodyOf(await isolate().ask())).toEqual(OK);
 });
 
-test('the health check returns 503 if database ids were swapped', async () => {
-  const { d1, binding } = (await newBusiness()).home;
+test('the health check returns 503 if database ids were swapped, and while a business remains that was created meanwhile', async () => {
+  const made = (await Promise.all(homes.map(() => newBusiness()))).find(({ home }) => home.number === 1) as Business;
+  const { d1, binding } = made.home;
+  const { id } = await newBusiness({ user_id: made.user_id });
+  const move = (from: number, to: number) => d1.exec(`update businesses set id = ${to} where id = ${from}`);
+  const expectFault = async (bindings: Partial<Bindings>, error: string) => {
+    const { errors, ask } = isolate({ ...databases(), ...bindings });
+    expect(bodyOf(await ask())).toEqual(DOWN);
+    expect(errors).toEqual([expect.objectContaining({ status: 503, error: expect.stringContaining(error) })]);
+  };
   expect(bodyOf(await isolate().ask())).toEqual(OK);
-  const { errors, ask } = isolate({ ...databases(), DB_3: d1 });
-  expect(bodyOf(await ask())).toEqual(DOWN);
-  expect(errors).toEqual([
-    expect.objectContaining({
-      status: 503,
-      error: expect.stringContaining(`DB_3 contains businesses of ${binding}\n`),
-    }),
-  ]);
+  await expectFault({ DB_3: d1 }, `DB_3 contains businesses of ${binding}\n`);
+  for (const [foreign, other] of [
+    [999_999_999, 'DB'],
+    [3_000_000_001, 'DB_3'],
+  ] as const) {
+    await move(id, foreign);
+    await expectFault({}, `${binding} contains businesses of ${other}\n`);
+    await move(foreign, id);
+  }
 });
 
 test('the health check logs every failed database and its error in one line', async () => {
