@@ -6,7 +6,7 @@ import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectValidResponse } from './contract.ts';
-import { BASE, type Business, databases, env, homes, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, type Business, databases, env, homes, limiter, NOW, newApp, newBusiness } from './support.ts';
 
 const PATH = '/api/v1/health';
 const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
@@ -232,15 +232,8 @@ describe('the cached result of the health check', () => {
 });
 
 test('the health check counts towards the rate limit per address and queries no database if that limit is exceeded', async () => {
-  const counts: Record<string, number> = {};
-  const ADDRESS_LIMIT = {
-    async limit({ key }: { key: string }) {
-      counts[key] = (counts[key] ?? 0) + 1;
-      return { success: counts[key] <= 1 };
-    },
-  };
   const cost = noCost();
-  const bindings = { ASSETS: env.ASSETS, ...databases((d1) => metered(d1, cost)), ADDRESS_LIMIT };
+  const bindings = { ASSETS: env.ASSETS, ...databases((d1) => metered(d1, cost)), ADDRESS_LIMIT: limiter(1).binding };
   const ask = async (address: string) => {
     const request = new Request(BASE + PATH, { headers: { 'CF-Connecting-IP': address } });
     const answer = await newApp().app.fetch(request, bindings);

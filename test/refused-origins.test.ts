@@ -6,7 +6,7 @@ import { metered } from '../src/db/meter.ts';
 import { recordOrigin } from '../src/db/refused-origins.ts';
 import { businesses, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
-import { type Business, type CallOptions, call, env, inBatches, later, NOW, newBusiness } from './support.ts';
+import { type Business, type CallOptions, call, env, inBatches, later, limiter, NOW, newBusiness } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
@@ -73,18 +73,6 @@ test('the list of 50 origins retains those that recur among 2,000 invented ones,
 });
 
 describe('the rate limits on storing origins', () => {
-  /** A limiter that allows each key `limit` requests. */
-  function limiter(limit: number) {
-    const counts = new Map<string, number>();
-    const binding = {
-      async limit({ key }: { key: string }) {
-        counts.set(key, (counts.get(key) ?? 0) + 1);
-        return { success: (counts.get(key) ?? 0) <= limit };
-      },
-    };
-    return { binding, counts };
-  }
-
   /** Sends a request from each origin. Returns the number of writes. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>, expected = 403) {
     const writes = { batches: 0, rows_written: 0 };

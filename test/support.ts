@@ -167,6 +167,17 @@ export function newApp(at: Date = NOW) {
   return { app: { ...app, fetch }, lines, errors };
 }
 
+/** Creates a rate limiter that allows each key `allowed` requests. `counts` contains the number of requests for each key. */
+export function limiter(allowed: number) {
+  const counts = new Map<string, number>();
+  const limit = async ({ key }: { key: string }) => {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return { success: count <= allowed };
+  };
+  return { binding: { limit } as RateLimit, counts };
+}
+
 /** The time and log lines of each call. All calls share one service, which builds its routes once. */
 const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
 const log: Log = {
