@@ -52,7 +52,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
     const caller = { ...sender, credential: sender.credential ?? codeOf(c.req, body, code) };
     const { rule, checkInBody } = appliedRule(operation, body, c.req);
     await admitCall(c, caller, rule, operation);
-    const permission = await grant(c, caller, rule, operation);
+    const permission = await prepareCall(c, caller, rule, operation);
     const inBody = caller.credential.kind === 'code' ? NOTHING : checkInBody();
     c.req.addValidatedData('json', Object(inBody.data));
     const validate = queryInput(query, async (inQuery) => {
@@ -173,7 +173,7 @@ async function admitCall(c: Context<Guarded>, caller: Caller, rule: Rule, { name
  * Sets `call`, `database`, `ask` and `databases` for the handlers. Returns a permission. Its `isGranted`
  * becomes true when the database permits the call.
  */
-async function grant(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBusiness, namesUser }: Operation) {
+async function prepareCall(c: Context<Guarded>, caller: Caller, rule: Rule, { namesBusiness, namesUser }: Operation) {
   const { credential, origin, ownOrigin } = caller;
   const { kind, text } = credential;
   const [business_id, user_id] = [idIn(c, 'business_id'), idIn(c, 'user_id')];

@@ -7,8 +7,8 @@ import type { ContextOf, Guarded } from '../env.ts';
 
 /** The parameters of a list of businesses, which can be those of one user. */
 export type BusinessesPage = { limit: number; after: number; user_id: number | undefined };
-export const pageAfter = (query: { [name in keyof BusinessesPage]?: string | undefined }, most: number) => ({
-  limit: Number(query.limit ?? most),
+export const pageAfter = (query: { [name in keyof BusinessesPage]?: string | undefined }, defaultLimit: number) => ({
+  limit: Number(query.limit ?? defaultLimit),
   after: Number(query.after ?? 0),
   user_id: query.user_id === undefined ? undefined : Number(query.user_id),
 });
