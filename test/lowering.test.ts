@@ -38,4 +38,5 @@ test('lowering 100 uses takes one round trip, reads about 16 rows for each use, 
   expect(answerOf(answer)).toEqual(granted({ lowered: 100, unchanged: 0, imported: 0, unknown: 0 }));
   expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 104 });
   expect(answer.cost.rows_read).toBeLessThanOrEqual(16 * 100 + 37);
+  expect(await countsByDay(business)).toEqual({ [TODAY]: 100 });
 });
