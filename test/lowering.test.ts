@@ -30,6 +30,14 @@ test('a use cannot be lowered on a day whose count was imported just after midni
   expect(await countsByDay(business)).toEqual({ [day]: 600, [yesterday]: 1 });
 });
 
+test('a retry of a use that was lowered to 0 returns its day with a count of 0', async () => {
+  const business = await newBusiness();
+  const retry = () => call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'a' } });
+  await retry();
+  await lower(business, [{ id: 'a', quantity: 0 }]);
+  expect(answerOf(await retry())).toEqual(granted({ date: TODAY, count: 0, duplicate: true }));
+});
+
 test('lowering 100 uses takes one round trip, reads about 16 rows for each use, and writes one row for each use and four more', async () => {
   const business = await newBusiness();
   const uses = (quantity: number) => Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, quantity }));

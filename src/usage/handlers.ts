@@ -39,7 +39,7 @@ import { usageBySource, usageInRange, usageOfSource } from './statements.ts';
 import { totals } from './totals.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
-type Counted = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
+type Counted = { before: LimitUsage & { date?: string | null; count?: number | null }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
 /** Counts a use now. Retry-safe with an Idempotency-Key. */

@@ -146,7 +146,7 @@ export const countOnce = (use: Use & { digest: string }) => ({
 });
 /**
  * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null
- * if the use is new.
+ * if the use is new, and `count` if no use of the day is left.
  */
 export const readKnownUse = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
@@ -155,7 +155,7 @@ export const readKnownUse = statement(['digest'], (permission, $) => {
       ...verdictOf(permission),
       ...limitUsageOf(permission),
       date: sql<string | null>`${dayWithNumber(ledger.day)}`.as('date'),
-      count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
+      count: sql<number | null>`${dailyUsage.count}`.as('count'),
     })
     .from(permission)
     .leftJoin(ledger, known)

@@ -169,7 +169,7 @@ select
     )
   end as month_ends_on,
   date(ledger.day * 86400, 'unixepoch') as date,
-  coalesce(daily_usage.count, 0) as count
+  daily_usage.count as count
 from
   permission
   left join ledger on (
