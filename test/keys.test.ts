@@ -2,8 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerOf, invalid } from './answers.ts';
 import { ROUTES } from './routes.ts';
-import { OWN_ROLES } from './sim/model/callers.ts';
-import { either } from './sim/model/input.ts';
 import { may } from './sim/model/may.ts';
 import {
   ask,
@@ -52,24 +50,6 @@ test('a key has a known role', async () => {
 });
 
 describe('a key that its user creates', { tags: 'slow' }, () => {
-  test('never has full access, is for a business of the user, and has an expiry if a session creates it', async () => {
-    const [business, other] = [await newBusiness(), await newBusiness()];
-    const session = await newKey(business, { ends_at: '2026-03-15T13:00:00.000000Z', can_create_keys: 1 });
-    const role = `role must be ${either(OWN_ROLES)}: only the operator can create a key with full access`;
-    const owned = `business_id must be a business of user ${business.user_id}`;
-    const before = await dumpAll();
-    for (const as of [business.key, session.key])
-      for (const [field, fields, message] of [
-        ['role', { role: 'full' }, role],
-        ['role', { role: undefined }, role],
-        ['business_id', { business_id: other.id }, owned],
-      ] as const)
-        expect(answerOf(await create(business, as, { expires_on: TODAY, ...fields }))).toEqual(invalid(field, message));
-    const required = 'expires_on is required in a console session';
-    expect(answerOf(await create(business, session.key))).toEqual(invalid('expires_on', required));
-    expect(await dumpAll()).toBe(before);
-  });
-
   test('expires with the key that created it at the latest, or at most 366 days after a session created it', async () => {
     const business = await newBusiness();
     const { key } = await newKey(business, { expires_on: TODAY });

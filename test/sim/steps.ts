@@ -21,6 +21,8 @@ type Who =
   | 'other_token'
   | 'key'
   | 'any_key'
+  | 'owner'
+  | 'key_session'
   | 'session'
   | 'spent'
   | 'operator'
@@ -81,6 +83,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const places: Record<string, string | number> = {
     business: business_id,
     user: user_id,
+    owner: user_id,
     own: at(own, pick[3])?.id ?? 999,
     name: encodeURIComponent(business?.name ?? 'Acme'),
     entry: at(entries, pick[3])?.id ?? 999,
@@ -136,12 +139,19 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
     (key.ends_at === null || key.ends_at > stamp(now)) &&
     (key.business_id === null || business === undefined || key.business_id === business.id);
   const withEnd = (hasEnd: boolean) => keys.filter((key) => (key.ends_at !== null) === hasEnd && works(key));
+  const isOwners = ({ role, business_id }: Key) => role === 'full' && business_id === null;
   const secrets: Partial<Record<Who, () => string | undefined>> = {
     token: () => business?.token,
     former: () => business && at(workingTokens(state, business.id, now), pick)?.token,
     other_token: () => at(state.businesses, pick)?.token,
     key: () => at(withEnd(false), pick)?.secret,
     any_key: () => at(state.keys, pick)?.secret,
+    owner: () => at(withEnd(false).filter(isOwners), pick)?.secret,
+    key_session: () =>
+      at(
+        withEnd(true).filter(({ can_create_keys }) => can_create_keys === 1),
+        pick,
+      )?.secret,
     session: () => at(withEnd(true), pick)?.secret,
     spent: () => at(state.spent, pick),
     operator: () => state.operators.full,
@@ -539,7 +549,23 @@ const KINDS: Record<string, Kind> = {
         }),
         { role: random.pick(OWN_ROLES), expires_on: `{day${signed(random.pick([0, 1, 366]))}}` },
         { role: random.pick(KEY_ROLES) },
+        { expires_on: `{day+${random.int(2)}}` },
       ]),
+    }),
+  },
+  create_own_key: {
+    weight: 0,
+    who: { owner: 4, key_session: 1 },
+    make: (random) => ({
+      on: 'POST /user/{user}/keys',
+      body: {
+        role: random.pick(OWN_ROLES),
+        ...random.pick([
+          {},
+          { business_id: '{own}' },
+          ...[0, 0, 366, 367].map((days) => ({ expires_on: `{day+${days}}` })),
+        ]),
+      },
     }),
   },
   revoke_key: { weight: 14, who: OF_KEYS, make: () => ({ on: 'DELETE /user/{user}/keys/{key}' }) },
@@ -566,6 +592,11 @@ const KINDS: Record<string, Kind> = {
         { can_create_keys: true },
       ]),
     }),
+  },
+  narrow_link: {
+    weight: 5,
+    who: OPERATORS,
+    make: () => ({ on: 'POST /user/{owner}/console-link', body: { business_id: '{business}', minutes: 1440 } }),
   },
   redeem: {
     isOneBatch: true,
@@ -885,6 +916,8 @@ const LATE = [0, 0, 0, 2 * MINUTE, HOUR, DAY, 8 * DAY];
 const PHASES: Record<string, number>[] = [
   { start_session: 50, redeem: 10, console_link: 10, end_session: 2, create_key: 4, revoke_key: 1, read_business: 4 },
   { record_many_labels: 60, lower_uses: 10, record_quantity: 20, read_sources: 10, import_history: 2, add_sites: 5 },
+  { create_own_key: 60, revoke_key: 15, console_link: 8, redeem: 12 },
+  { narrow_link: 10, redeem: 16, list_businesses: 10, add_sites: 10, list_keys: 6, end_session: 3, transfer: 3 },
   { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
@@ -912,7 +945,7 @@ export function nextStep(random: Random, { state }: Model, now: number, business
   const phase = phases.get(random);
   if (phase !== undefined && phase.left > 0) {
     phase.left -= 1;
-    if (random.chance(0.05)) return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1]) };
+    if (random.chance(0.05)) return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1, DAY, DAY]) };
     const step = request(random, phase.weights, 0.01);
     return random.chance(0.9) ? { ...step, pick: [...phase.pick, ...step.pick.slice(phase.pick.length)] } : step;
   }
