@@ -1,6 +1,7 @@
 // What the console says about limits and billing months.
 import { describe, expect, test } from 'vitest';
 import type { Limits } from '../../src/business/description.ts';
+import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import {
   alertWords,
   meterWords,
@@ -10,7 +11,7 @@ import {
   resetWords,
 } from '../../src/page/owner/usage/limit-words.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
-import { billingMonth, isReachable, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
+import { billingMonth, limitsWithSites, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
 import { limitsWith } from '../business.ts';
 
 const midnight = (day: string) => `${day}T00:00:00.000000Z`;
@@ -36,29 +37,34 @@ test('the billing month is named after its days', () => {
 
 const UNTIL_DAY = 'until Sat, Nov 28, 00:00 UTC.';
 const UNTIL_MONTH = 'until Tue, Dec 15, 00:00 UTC.';
-const SITE = ['https://shop.example'];
-test.each<[string, Given, string[], string | null]>([
-  ['no limit is reached', { ...daily(10, 9), ...monthly(100, 99) }, SITE, null],
-  ['no overage', monthly(100, 100), SITE, `All uses are refused ${UNTIL_MONTH}`],
-  ['an overage for servers', { ...monthly(100, 184), overage: 3800 }, SITE, `Pages are refused ${UNTIL_MONTH} Servers may record 3,716 more.`],
-  ['an overage that is used up', { ...monthly(100, 150), overage: 50 }, SITE, `All uses are refused ${UNTIL_MONTH}`],
-  ['an overage without a maximum', { ...daily(10, 10), overage: null }, SITE, `Pages are refused ${UNTIL_DAY} Servers may record any number more.`],
-  ['an overage for pages', { ...monthly(100, 120), overage: 50, page_overage: true }, SITE, 'Uses beyond the limit count: pages and servers together may record 30 more.'],
-  ['an overage for pages, used up', { ...monthly(100, 150), overage: 50, page_overage: true }, SITE, `All uses are refused ${UNTIL_MONTH}`],
-  ['an overage for pages that no visitor can reach', { ...monthly(100, 120), overage: 50, page_overage: true }, ['http://localhost:3000'], `Pages are refused ${UNTIL_MONTH} Servers may record 30 more.`],
-  ['a day, while the month has less left than the overage', { ...daily(10, 10), ...monthly(100, 95), overage: 20 }, SITE, `Pages are refused ${UNTIL_DAY} Servers may record 20 more.`],
-  ['both, the day with its overage', { ...daily(10, 15), ...monthly(100, 100), overage: 5 }, SITE, `All uses are refused ${UNTIL_DAY} Pages are refused ${UNTIL_MONTH}`],
-  ['a limit of 0', monthly(0, 0), SITE, 'All uses are refused while the limit is 0.'],
-])('what a reached limit does is said, with %s', (_, given, sites, words) => {
+test.each<[string, Given, string | null]>([
+  ['no limit is reached', { ...daily(10, 9), ...monthly(100, 99) }, null],
+  ['no overage', monthly(100, 100), `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage for servers', { ...monthly(100, 184), overage: 3800 }, `Pages are refused ${UNTIL_MONTH} Servers may record 3,716 more.`],
+  ['an overage that is used up', { ...monthly(100, 150), overage: 50 }, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage without a maximum', { ...daily(10, 10), overage: null }, `Pages are refused ${UNTIL_DAY} Servers may record any number more.`],
+  ['an overage for pages', { ...monthly(100, 120), overage: 50, page_overage: true }, 'Uses beyond the limit count: pages and servers together may record 30 more.'],
+  ['an overage for pages, used up', { ...monthly(100, 150), overage: 50, page_overage: true }, `All uses are refused ${UNTIL_MONTH}`],
+  ['a day, while the month has less left than the overage', { ...daily(10, 10), ...monthly(100, 95), overage: 20 }, `Pages are refused ${UNTIL_DAY} Servers may record 20 more.`],
+  ['both, the day with its overage', { ...daily(10, 15), ...monthly(100, 100), overage: 5 }, `All uses are refused ${UNTIL_DAY} Pages are refused ${UNTIL_MONTH}`],
+  ['a limit of 0', monthly(0, 0), 'All uses are refused while the limit is 0.'],
+])('what a reached limit does is said, with %s', (_, given, words) => {
   const limits = limitsWith(given);
-  expect(reachedWords(limits, periodsOf(limits), sites)).toBe(words);
+  expect(reachedWords(limits, periodsOf(limits))).toBe(words);
 }); // biome-ignore format: one row per line
 
 test.each([
   [['https://a.example', 'http://a.example:8080', 'https://*.a.example', 'http://127.a.example', 'http://10.0.0.1'], true],
   [['http://localhost', 'http://localhost:*', 'https://a.localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]:3000', 'capacitor://localhost', 'app://bundle'], false],
-])('of %j, visitors can reach the sites: %s', (sites, expected) => {
-  for (const site of sites) expect(isReachable(site), site).toBe(expected);
+])('with one of %j, uses of pages count beyond a limit: %s', (sites, expected) => {
+  const limits = limitsWith({ ...monthly(100, 120), overage: 50, page_overage: true });
+  for (const site of sites) {
+    const effective = limitsWithSites(limits, [site, 'http://localhost']);
+    expect(effective, site).toEqual({ ...limits, page_overage: expected });
+    expect(limitStatusOf(effective)?.words).toBe(expected ? 'Over limit' : 'Limit reached');
+  }
+  expect(limitsWithSites(limits, [])?.page_overage).toBe(false);
+  expect(limitsWithSites({ ...limits, page_overage: false }, sites)?.page_overage).toBe(false);
 }); // biome-ignore format: one row per line
 
 describe('a limit’s line', () => {

@@ -14,6 +14,7 @@ import { businessHref } from './route.ts';
 import { type Memory, NOT_READ, type ReadState, type Session, shownRefused, type TabProps } from './session.ts';
 import { TABS, type Tab } from './tabs.ts';
 import { Token } from './token/token.tsx';
+import { limitsWithSites } from './usage/periods.ts';
 import { Usage } from './usage/usage.tsx';
 
 const LOADING_ROWS = 4;
@@ -31,7 +32,9 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
-  const known = data ?? (memory.opened?.id === id ? memory.opened : null);
+  const sites = data?.access_list.map(({ site }) => site) ?? null;
+  const business = data && { ...data, limits: limitsWithSites(data.limits, sites ?? []) };
+  const known = business ?? (memory.opened?.id === id ? memory.opened : null);
   const name = known?.name ?? `Business ${id}`;
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
@@ -70,7 +73,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         limits={known?.limits ?? null}
         refused={known?.refused_by_limit ?? 0}
         isActive={known?.status === 'active'}
-        sites={data?.access_list.map(({ site }) => site) ?? null}
+        sites={sites}
         onRead={setTabRead}
       />
     ),
@@ -79,7 +82,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
     changes: () => <Changes {...frame} id={id} onRead={setTabRead} />,
   };
   function whenRead(View: (props: TabProps) => ComponentChildren): ComponentChildren {
-    if (data !== null) return <View {...frame} business={data} onChanged={onChanged} reload={details.reload} />;
+    if (business !== null) return <View {...frame} business={business} onChanged={onChanged} reload={details.reload} />;
     return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is shown above
   }
 

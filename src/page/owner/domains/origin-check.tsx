@@ -5,7 +5,6 @@ import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
 import { useFocusFallback } from '../focus.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
-import { isReachable } from '../usage/periods.ts';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { SiteName } from './domain-list.tsx';
@@ -16,10 +15,10 @@ const CHECK = 'check';
 type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
 /** Names the limit that refuses the uses of pages, or returns null. */
-function reachedLimit(limits: Limits, sites: readonly string[]): string | null {
+function reachedLimit(limits: Limits): string | null {
   if (limits === null) return null;
   const { daily, monthly, today, month, overage, page_overage } = limits;
-  const allowed = page_overage && sites.some(isReachable) ? (overage ?? Number.POSITIVE_INFINITY) : 0;
+  const allowed = page_overage ? (overage ?? Number.POSITIVE_INFINITY) : 0;
   if (daily !== null && (today ?? 0) >= daily + allowed) return 'today’s limit is reached';
   return monthly !== null && (month ?? 0) >= monthly + allowed ? 'this billing month’s limit is reached' : null;
 }
@@ -39,7 +38,7 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
-  const reached = passes ? reachedLimit(limits, sites) : null;
+  const reached = passes ? reachedLimit(limits) : null;
   const canRegister = isActive && !passes && !readOnly && isRegistrable(origin) && canHaveOneOwner(origin);
   return (
     <Section id="origin-check" title="Check an origin">

@@ -3,7 +3,7 @@ import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits } from '../../../business/description.ts';
 import { aboutWords, monthDays, number, shortDayWords, shortInstantWords, timeWords, weekdayTime } from '../formats.ts';
 import type { Pace } from './pace.ts';
-import { allowedIn, isReachable, type Period } from './periods.ts';
+import { allowedIn, type Period } from './periods.ts';
 
 export const periodName = ({ is, days }: Pick<Period, 'is' | 'days'>): string =>
   is === 'day' ? 'Today' : `Billing month, ${monthDays(days.from, days.to)}`;
@@ -43,18 +43,17 @@ function refusedWords(who: string, refusing: readonly Period[]): string {
   return `${who} are refused until ${shortInstantWords(Math.max(...refusing.map(({ ends }) => ends)))}.`;
 }
 
-/** Says what reached limits do, for pages and for servers. Returns null if none is reached. `sites` are the registered sites. */
+/** Says what reached limits do, for pages and for servers. Returns null if none is reached. `page_overage` as in `limitsWithSites`. */
 export function reachedWords(
   { overage, page_overage }: Pick<NonNullable<Limits>, 'overage' | 'page_overage'>,
   periods: readonly Period[],
-  sites: readonly string[],
 ): string | null {
   const pages = allowedIn(periods, 0);
   if (pages.refusing.length === 0) return null;
   const servers = allowedIn(periods, overage);
   if (servers.left === null) return `${refusedWords('Pages', pages.refusing)} Servers may record any number more.`;
   const more = `may record ${number(servers.left)} more.`;
-  if (page_overage && sites.some(isReachable))
+  if (page_overage)
     return servers.left > 0
       ? `Uses beyond the limit count: pages and servers together ${more}`
       : refusedWords('All uses', servers.refusing);

@@ -10,18 +10,18 @@ import { type Period, periodsOf } from './periods.ts';
 
 type Props = {
   limits: NonNullable<LimitsData>;
-  /** The registered sites. Null until they have been read, and if the business is not active, because then no uses are recorded. */
-  sites: readonly string[] | null;
+  /** Whether to say what reached limits do: once the sites have been read, and only if uses are recorded. */
+  explains: boolean;
   /** The number of uses that a limit refused this billing month. Counts each retry, and some may be missing. */
   refused: number;
   alerts: Alerts['alerts'];
   pace: Pace | null;
 };
 
-export function Limits({ limits, sites, refused, alerts, pace }: Props) {
+export function Limits({ limits, explains, refused, alerts, pace }: Props) {
   const periods = periodsOf(limits);
   const month = periods.find(({ is }) => is === 'month');
-  const reached = sites && reachedWords(limits, periods, sites);
+  const reached = explains && reachedWords(limits, periods);
   const notes = [
     refused > 0 &&
       `${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,

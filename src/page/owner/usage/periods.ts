@@ -43,4 +43,8 @@ export function allowedIn(periods: readonly Period[], overage: number | null): A
 
 /** Hosts that visitors cannot reach. Uses of pages count beyond a limit only while another one is registered (docs/api.md, "Overage"). */
 const UNREACHABLE = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\]|.*\.localhost)(:|$)/;
-export const isReachable = (site: string): boolean => site.startsWith('http') && !UNREACHABLE.test(site);
+const isReachable = (site: string): boolean => site.startsWith('http') && !UNREACHABLE.test(site);
+
+/** Returns the limits with `page_overage` as it takes effect with these sites. */
+export const limitsWithSites = (limits: Limits, sites: readonly string[]): Limits =>
+  limits && { ...limits, page_overage: limits.page_overage && sites.some(isReachable) };

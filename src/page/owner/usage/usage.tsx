@@ -97,7 +97,7 @@ export function Usage({ api, id, name, limits, refused, isActive, sites, query, 
       {limits && (
         <Limits
           limits={limits}
-          sites={isActive ? sites : null}
+          explains={isActive && sites !== null}
           refused={refused}
           alerts={alerts.data ?? []}
           pace={pace}
