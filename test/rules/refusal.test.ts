@@ -1,6 +1,6 @@
 // The console's explanation of a refused origin.
 import { expect, test } from 'vitest';
-import { explainRefusal } from '../../src/page/owner/domains/refusal.ts';
+import { addableAtOnce, explainRefusal } from '../../src/page/owner/domains/refusal.ts';
 
 const SHOP = 'https://shop.example';
 test.each([
@@ -42,4 +42,14 @@ test.each([
   ['null', [SHOP], false],
 ])('whether %s looks like the owner’s if %s is registered: %s', (origin, sites, isOwn) => {
   expect(explainRefusal(origin, sites).isOwn).toBe(isOwn);
+});
+
+test('one press adds the https origins that no site covers, and neither unencrypted pages nor apps', () => {
+  const rows = [SHOP, 'https://a.example', 'https://github.io', 'null'].map((origin) => ({ origin }));
+  expect(addableAtOnce(rows, [SHOP])).toEqual({ addable: ['https://a.example'], isPart: false });
+  for (const origin of ['http://a.example', 'http://localhost:5173', 'capacitor://localhost'])
+    expect(addableAtOnce([...rows, { origin }], [SHOP]), origin).toEqual({
+      addable: ['https://a.example'],
+      isPart: true,
+    });
 });

@@ -6,7 +6,7 @@ import { Button } from '../parts.tsx';
 import { siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { Covered, SiteName } from './domain-list.tsx';
-import { explainRefusal } from './refusal.ts';
+import { addableAtOnce, explainRefusal } from './refusal.ts';
 
 type Props = {
   rows: RefusedOrigin[];
@@ -34,18 +34,14 @@ export const timesWords = ({ count }: RefusedOrigin): string => `at least ${plur
 
 type AllProps = Pick<Props, 'rows' | 'sites' | 'readOnly' | 'changes'> & { source: string };
 
-/** Adds the origins that can be registered and that no site covers. */
+/** Adds the origins that can be registered and that no site covers, except those that only a deliberate press should admit. */
 export function AddAll({ rows, sites, readOnly, changes, source }: AllProps) {
-  const addable = rows
-    .map(({ origin }) => origin)
-    .filter(
-      (origin) => siteCovering(origin, sites) === undefined && explainRefusal(origin, sites).offers[0] === origin,
-    );
+  const { addable, isPart } = addableAtOnce(rows, sites);
   return (
     <>
       {!readOnly && addable.length > 1 && (
         <Button class="quiet" busy={changes.locked} onClick={() => void changes.add(source, addable)}>
-          {changes.busy === source ? 'Adding…' : `Add all ${addable.length}`}
+          {changes.busy === source ? 'Adding…' : `Add all ${addable.length}${isPart ? ' with https://' : ''}`}
         </Button>
       )}
       <ChangeFailure changes={changes} source={source} />

@@ -63,3 +63,15 @@ function coversHost(wildcard: string, origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);
 }
+
+/**
+ * Returns the origins that one press may register: those that no site covers, except unencrypted pages and apps, which share an origin.
+ * `isPart`: others could be registered, too.
+ */
+export function addableAtOnce(rows: readonly { origin: string }[], sites: readonly string[]) {
+  const origins = rows
+    .map(({ origin }) => origin)
+    .filter((one) => siteCovering(one, sites) === undefined && explainRefusal(one, sites).offers[0] === one);
+  const addable = origins.filter((origin) => origin.startsWith('https:'));
+  return { addable, isPart: addable.length < origins.length };
+}
