@@ -11,7 +11,7 @@ const limits = (daily: number | null, today: number, monthly: number | null, mon
 const paged = (overage: number, monthly: number, month: number) =>
   limitsWith({ monthly, month, overage, page_overage: true });
 
-test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
+test.each<[string, Limits, object | null]>([
   ['without limits', null, null],
   ['below 80% of a limit', limits(null, 0, 1000, 799), { level: null, share: 79, words: '79% of monthly limit' }],
   ['at 80% of a limit', limits(null, 0, 1000, 800), { level: 'near', share: 80, words: '80% of monthly limit' }],
@@ -22,8 +22,8 @@ test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
   ['beyond a limit, while uses of pages still count', paged(5, 1000, 1004), { level: 'near', share: 100, words: 'Over limit' }],
   ['beyond a limit, whose overage is used up', paged(5, 1000, 1005), { level: 'full', share: 100, words: 'Limit reached' }],
-  ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', share: 100, words: 'Limit reached' }],
-  ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', share: 90, words: '90% of monthly limit' }],
+  ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', share: 100, period: 'daily limit', words: 'Limit reached' }],
+  ['nearer to its monthly limit', limits(100, 85, 1000, 900), { level: 'near', share: 90, period: 'monthly limit', words: '90% of monthly limit' }],
   ['equally near to both limits, of which the monthly one is shown', limits(100, 90, 1000, 900), { level: 'near', share: 90, words: '90% of monthly limit' }],
 ])('the limit status is right for a business %s', (_, given, status) => {
   expect(limitStatusOf(given)).toEqual(status === null ? null : expect.objectContaining(status));

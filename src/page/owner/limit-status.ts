@@ -20,7 +20,7 @@ export function levelOf(limits: SomeLimits, limit: number, used: number): Level 
   return used * 100 >= limit * first ? 'near' : null;
 }
 
-type LimitStatus = { level: Level | null; share: number; words: string };
+type LimitStatus = { level: Level | null; share: number; period: string; words: string };
 
 /** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
 export function limitStatusOf(limits: Limits): LimitStatus | null {
@@ -40,7 +40,7 @@ export function limitStatusOf(limits: Limits): LimitStatus | null {
         },
   );
   const over = used.find(({ isOver }) => isOver);
-  if (over) return { level: over.level, share: 100, words: over.level === 'full' ? 'Limit reached' : 'Over limit' };
+  if (over) return { ...over, share: 100, words: over.level === 'full' ? 'Limit reached' : 'Over limit' };
   const nearest = used.reduce((most, one) => (one.share > most.share ? one : most));
   return { ...nearest, words: `${nearest.share}% of ${nearest.period}` };
 }

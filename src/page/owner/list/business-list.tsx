@@ -85,7 +85,10 @@ function Row({ business, showsChange, onOpen }: RowProps) {
         {limit && (
           <div class={limit.level ?? ''}>
             <progress max={100} value={limit.share} aria-label={limit.words} title={limit.words} />
-            {limit.level === null && <small aria-hidden="true">{limit.words}</small>}
+            <small aria-hidden="true">
+              {limit.level === null && <span>{limit.share}% of </span>}
+              {limit.period}
+            </small>
           </div>
         )}
       </td>
