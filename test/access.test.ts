@@ -15,6 +15,16 @@ test('a call adds at most 100 sites', async () => {
   expect(answerOf(answer)).toEqual(invalid('sites', `sites ${NO_LIST}`));
 });
 
+test('the first sites that a page registers must cover its own origin', async () => {
+  const { access, key } = await newBusiness();
+  const ask = (sites: string[]) => call('POST', access, { as: key, origin: 'https://a.example', body: { sites } });
+  const rule =
+    'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
+  expect(answerOf(await ask(['https://b.example']))).toEqual(invalid('sites', `sites ${rule}`));
+  expect((await ask(['https://a.example'])).status).toBe(200);
+  expect((await ask(['https://b.example'])).status).toBe(200);
+});
+
 const NOT_JSON = 'body must be valid JSON';
 const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
 const TOO_LARGE = 'body must have at most 32 levels of nesting and at most 10000 members and elements';

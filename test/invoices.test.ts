@@ -74,6 +74,11 @@ test.each([
   );
 });
 
+test('a wrong day of an invoice run hides the errors of a range', async () => {
+  const { status, body } = await read('ended=x&from=2026-03-02&to=2026-03-01');
+  expect({ status, fields: Object.keys(body.errors) }).toEqual({ status: 422, fields: ['ended'] });
+});
+
 test('a count in an invoice run is at most the largest exact JSON number, so that no business stops the run', async () => {
   const { id, user_id } = await oldBusiness({ billing_day: 18 });
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(id, day, Number.MAX_SAFE_INTEGER);

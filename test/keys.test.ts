@@ -49,7 +49,7 @@ test('a key has a known role', async () => {
   await expect(home.d1.exec(unknown)).rejects.toThrow('CHECK constraint failed');
 });
 
-describe('a key that its user creates', { tags: 'slow' }, () => {
+describe('a key that its user creates', () => {
   test('expires with the key that created it at the latest, or at most 366 days after a session created it', async () => {
     const business = await newBusiness();
     const { key } = await newKey(business, { expires_on: TODAY });
