@@ -234,6 +234,9 @@ const RANGES = [
 const range = (random: Random) =>
   random.chance(0.3) ? [random.pick(RANGES)] : kept(random, { from: dayPlace(random), to: dayPlace(random) });
 
+const pageOfAlerts = (random: Random) =>
+  kept(random, { limit: random.pick(['1', '2', '100']), since: `{at${signed(random.pick(AGES))}}` });
+
 type Made = { on: string; body?: unknown; headers?: Record<string, string>; operator?: true };
 type Kind = {
   weight: number;
@@ -451,7 +454,12 @@ const KINDS: Record<string, Kind> = {
       )}`,
     }),
   },
-  read_alerts: { weight: 4, who: OWNERS, make: () => ({ on: 'GET /business/{business}/alerts' }) },
+  read_alerts: {
+    isOneBatch: true,
+    weight: 12,
+    who: OWNERS,
+    make: (random) => ({ on: `GET /business/{business}/alerts${query(...pageOfAlerts(random))}` }),
+  },
   update_business: {
     weight: 70,
     who: OPERATORS,
@@ -643,7 +651,11 @@ const KINDS: Record<string, Kind> = {
       headers: accept(random),
     }),
   },
-  all_alerts: { weight: 2, who: OPERATORS, make: () => ({ on: 'GET /alerts' }) },
+  all_alerts: {
+    weight: 3,
+    who: OPERATORS,
+    make: (random) => ({ on: `GET /alerts${query(...pageOfAlerts(random))}` }),
+  },
   read_databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
   /** The service stores refused origins after its responses, so their order beside other calls is not known. */
@@ -814,6 +826,7 @@ const BAD_QUERIES: Record<string, string[]> = {
     'from={day+0}&to={day-1}',
     'actor=1',
   ],
+  read_alerts: ['limit=0', 'limit=101', 'since=2026-02-30T12:00:00Z', 'cursor=', 'cursor=-', 'cursor=00'],
   list_businesses: ['limit=51', 'after=0', 'user_id=x', 'user=1'],
   totals: ['ended={day+0}', 'limit=1001', 'user_id=0'],
   delete_business: ['', 'name=Nothing', 'name=Acme&name=Acme'],

@@ -1,14 +1,14 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
 import { monthOf, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
-import { ANY, Answer, type Call, sitesOf, success } from './call.ts';
+import { ANY, Answer, businessOf, type Call, sitesOf, success } from './call.ts';
 import { READERS } from './callers.ts';
 import { csv, prefersCsv } from './csv.ts';
-import { ALERTS, BUSINESSES, TOTALS } from './input.ts';
+import { ALERTS, BUSINESSES, instantOf, TOTALS } from './input.ts';
 import { rulesOf } from './rule.ts';
 import { isCovered } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
-import { dayOf, daysBetween, plusDays } from './time.ts';
+import { dayOf, daysBetween, plusDays, stamp } from './time.ts';
 import { rangeOf } from './usage.ts';
 
 type Page = { examined: Business[]; next: number | null };
@@ -114,8 +114,22 @@ function endedMonths(call: Call, ended: string): Answer {
   return answerOf(call, rows, next, `ended=${ended}`, columns);
 }
 
-/** When thresholds were reached is stored in `state.events`, and compared with the stored rows. */
-const readAlerts = (): Answer => new Answer(200, null, ANY);
+/** The first page of a business's alerts. Those of one time have any order, and their rows are compared with `state.events`. */
+function readAlerts(call: Call): Answer {
+  const { state, query } = call;
+  const { id: business_id } = businessOf(call);
+  const since = stamp(instantOf(query.get('since') ?? '1970-01-01T00:00:00Z') ?? Number.NaN);
+  const times = (state.events[business_id] ?? []).map(({ at }) => at).filter((at) => at >= since);
+  const limit = Number(query.get('limit') ?? 20);
+  const of = { id: ANY, period: ANY, starts_on: ANY, ends_on: ANY, limit: ANY, threshold: ANY, used: ANY };
+  const alerts = times
+    .toSorted()
+    .toReversed()
+    .slice(0, limit)
+    .map((at) => ({ ...of, business_id, at, sent_at: ANY, state: ANY }));
+  return success({ alerts, next: times.length > limit ? ANY : null });
+}
+const readAllAlerts = (): Answer => new Answer(200, null, ANY);
 
 export const lists = rulesOf({
   list_businesses: {
@@ -136,6 +150,6 @@ export const lists = rulesOf({
   read_all_alerts: {
     ...{ who: 'operator', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
     query: ALERTS,
-    on: { 'GET /alerts': readAlerts },
+    on: { 'GET /alerts': readAllAlerts },
   },
 });
