@@ -229,6 +229,10 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     return this.#data?.today ?? dayOf(new Date());
   }
 
+  get #summary() {
+    return summaryOf(this.#loaded?.used ?? [], this.#loaded?.before?.used ?? [], this.#today);
+  }
+
   get #language() {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
@@ -262,7 +266,8 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#card.dir = rightToLeft ? 'rtl' : 'ltr';
     this.#card.ariaBusy = `${this.#loading}`;
     const loaded = this.#loaded;
-    const state = this.#failed ? 'refused' : this.#loading ? 'loading' : loaded?.total === 0 ? 'empty' : 'loaded';
+    const isEmpty = loaded?.total === 0 && this.#summary.earlier === 0; // otherwise, the message would cover the compared days
+    const state = this.#failed ? 'refused' : this.#loading ? 'loading' : isEmpty ? 'empty' : 'loaded';
     this.#card.dataset.state = state;
     this.#label.textContent = this.label;
     this.#message.textContent = state === 'empty' || state === 'loading' ? words.word(state) : '';
@@ -280,7 +285,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#total.replaceChildren();
     this.#range.replaceChildren();
     this.#canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
-    const summary = summaryOf(loaded?.used ?? [], loaded?.before?.used ?? [], this.#today);
+    const summary = this.#summary;
     if (loaded) this.#drawHead(loaded, summary, words);
     const width = this.#plot.clientWidth;
     if (loaded && width > 0) {

@@ -301,6 +301,8 @@ describe('data set by a script', () => {
     await setData('2026-03-01', [4, 5], '2026-02-22', [2, 1]);
     expect(await text('change')).toBe('+200%');
     expect(await range()).toBe('Mar 1 – 2, 2026 Previous Feb 22 – 23, 2026: 3 (2 days)');
+    await setData('2026-03-01', [0, 0], '2026-02-22', [2, 1]);
+    expect([await text('change'), await part('message').textContent()]).toEqual(['−100%', '']);
     await setData(TODAY, [0], addDays(TODAY, -7), [500]);
     expect(await part('change').count()).toBe(0); // no day of the range is over yet
     await change('word-empty', 'No orders yet.');
