@@ -259,7 +259,10 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.getByText('No businesses match').waitFor();
   },
 
-  'usage-empty': () => open(owned('quiet')),
+  'usage-empty': async () => {
+    await open(owned('quiet'));
+    await page.getByRole('link', { name: 'copy the tag' }).waitFor();
+  },
   'usage-first-day': () => open(owned('oneDay')),
   'usage-long-names': () => open(owned('long')),
   'usage-huge': () => open(owned('huge', '?range=364')),

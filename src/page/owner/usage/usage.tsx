@@ -11,7 +11,7 @@ import { plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
 import { type Query, useQuery } from '../query.ts';
-import { setQuery } from '../route.ts';
+import { businessHref, setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { DAY_COLUMNS, dayRows } from './day-rows.ts';
@@ -28,7 +28,7 @@ import { figureWords, fileName, NOT_COMPARED, problemWords } from './usage-words
 
 const LOADING_ROWS = 5;
 
-type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
+type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   id: number;
   name: string;
   limits: LimitsData;
@@ -40,7 +40,7 @@ type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   onRead: OnRead;
 };
 
-export function Usage({ api, id, name, limits, refused, isActive, sites, query, revision, onRead }: Props) {
+export function Usage({ api, readOnly, id, name, limits, refused, isActive, sites, query, revision, onRead }: Props) {
   const time = now();
   const today = dayOf(new Date(time));
   const billing = billingMonth(limits);
@@ -82,6 +82,8 @@ export function Usage({ api, id, name, limits, refused, isActive, sites, query, 
     const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
     saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
   }
+  const isNew =
+    isActive && !readOnly && sites?.length === 0 && source === null && loaded?.every(({ count }) => count === 0);
   const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
@@ -102,6 +104,14 @@ export function Usage({ api, id, name, limits, refused, isActive, sites, query, 
           alerts={alerts.data ?? []}
           pace={pace}
         />
+      )}
+      {isNew && (
+        <p class="notice">
+          <span>
+            First steps: <a href={businessHref(id, 'token')}>copy the tag</a> into your pages to show this chart, and{' '}
+            <a href={businessHref(id, 'domains')}>add their domains</a>, so that the token works only there.
+          </span>
+        </p>
       )}
       <section class="card usage" aria-labelledby="usage-title">
         <div class="heading">
