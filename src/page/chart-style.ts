@@ -34,7 +34,8 @@ export const STYLE = `
 .total { font-size: 28px; line-height: 1.2; font-weight: 650; }
 .total span { font-size: 14px; font-weight: 400; color: var(--muted); }
 .total .change { margin-inline-start: 4px; font-weight: 600; color: var(--text); }
-.range { display: flex; flex-wrap: wrap; column-gap: 16px; margin-top: 2px; color: var(--muted); }
+.total .so-far { display: inline-block; }
+.range { display: flex; flex-wrap: wrap; column-gap: 16px; margin-top: 2px; color: var(--muted); text-wrap: pretty; }
 span.before::before { content: ''; display: inline-block; margin-inline-end: 6px; width: 14px; vertical-align: 4px; border-top: 2px dashed; }
 .plot { position: relative; flex: 1 0 80px; margin-top: 14px; touch-action: pan-y; outline-offset: 4px; }
 svg { position: absolute; inset: 0; overflow: visible; }
