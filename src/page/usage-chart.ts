@@ -27,6 +27,8 @@ const DISPLAYED = ['label', 'dir', 'unit', 'by', ...WORDS.map((word) => `word-${
 const TOTAL_SCALE = 2.6; // the width of bold 28 px text relative to a 12 px label
 const SERVICE = new URL(import.meta.url).origin;
 
+type Summary = ReturnType<typeof summaryOf>;
+
 function reflect(chart: UsageChart, attribute: string, value: unknown): void {
   if (value === null || value === undefined) chart.removeAttribute(attribute);
   else chart.setAttribute(attribute, `${value}`);
@@ -229,10 +231,6 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     return this.#data?.today ?? dayOf(new Date());
   }
 
-  get #summary() {
-    return summaryOf(this.#loaded?.used ?? [], this.#loaded?.before?.used ?? [], this.#today);
-  }
-
   get #language() {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
@@ -254,19 +252,20 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       if (!this.#tableUnit) this.#words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
-      if (this.#isStale) this.#showState(this.#words);
+      const summary = summaryOf(this.#loaded?.used ?? [], this.#loaded?.before?.used ?? [], this.#today);
+      if (this.#isStale) this.#showState(this.#words, summary);
       this.#isStale = false;
-      this.#draw(this.#words);
+      this.#draw(this.#words, summary);
     });
   }
 
   /** Leaves the previous drawing in place while loading. */
-  #showState(words: Words): void {
+  #showState(words: Words, { earlier }: Summary): void {
     const rightToLeft = this.matches(':dir(rtl)') || (words.rightToLeft && !this.closest('[dir]'));
     this.#card.dir = rightToLeft ? 'rtl' : 'ltr';
     this.#card.ariaBusy = `${this.#loading}`;
     const loaded = this.#loaded;
-    const isEmpty = loaded?.total === 0 && this.#summary.earlier === 0; // otherwise, the message would cover the compared days
+    const isEmpty = loaded?.total === 0 && earlier === 0; // otherwise, the message would cover the compared days
     const state = this.#failed ? 'refused' : this.#loading ? 'loading' : isEmpty ? 'empty' : 'loaded';
     this.#card.dataset.state = state;
     this.#label.textContent = this.label;
@@ -278,14 +277,13 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     plot.ariaLabel = loaded && [this.label, words.range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
   }
 
-  #draw(words: Words): void {
+  #draw(words: Words, summary: Summary): void {
     const loaded = this.#loaded;
     this.#drawn?.image.remove();
     this.#drawn = null;
     this.#total.replaceChildren();
     this.#range.replaceChildren();
     this.#canvas.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
-    const summary = this.#summary;
     if (loaded) this.#drawHead(loaded, summary, words);
     const width = this.#plot.clientWidth;
     if (loaded && width > 0) {
@@ -310,11 +308,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** The total, the percentage and the compared total cover the same days, so that they agree. */
-  #drawHead(
-    { from, to }: Loaded,
-    { to: last = to, total, soFar, compared, earlier }: ReturnType<typeof summaryOf>,
-    words: Words,
-  ): void {
+  #drawHead({ from, to }: Loaded, { to: last = to, total, soFar, compared, earlier }: Summary, words: Words): void {
     const { word, number, range } = words;
     const exact = number(total);
     const fits = this.#textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;

@@ -64,10 +64,7 @@ function coversHost(wildcard: string, origin: string): boolean {
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);
 }
 
-/**
- * Returns the origins that one press may register: those that no site covers, except unencrypted pages and apps, which share an origin.
- * `isPart`: others could be registered, too.
- */
+/** Returns the origins that one press may register: no unencrypted pages or apps. `isPart`: others could be registered, too. */
 export function addableAtOnce(rows: readonly { origin: string }[], sites: readonly string[]) {
   const origins = rows
     .map(({ origin }) => origin)
