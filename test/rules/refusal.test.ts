@@ -46,10 +46,17 @@ test.each([
 
 test('one press adds the https origins that no site covers, and neither unencrypted pages nor apps', () => {
   const rows = [SHOP, 'https://a.example', 'https://github.io', 'null'].map((origin) => ({ origin }));
-  expect(addableAtOnce(rows, [SHOP])).toEqual({ addable: ['https://a.example'], isPart: false });
-  for (const origin of ['http://a.example', 'http://localhost:5173', 'capacitor://localhost'])
+  expect(addableAtOnce(rows, [SHOP])).toEqual({ addable: ['https://a.example'], total: 1 });
+  const others = [
+    'http://a.example',
+    'http://localhost:5173',
+    'capacitor://localhost',
+    'https://localhost',
+    'https://tauri.localhost',
+  ];
+  for (const origin of others)
     expect(addableAtOnce([...rows, { origin }], [SHOP]), origin).toEqual({
       addable: ['https://a.example'],
-      isPart: true,
+      total: 2,
     });
 });

@@ -70,6 +70,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         {...frame}
         id={id}
         name={name}
+        created_on={known?.created_at.slice(0, 'YYYY-MM-DD'.length) ?? null}
         limits={known?.limits ?? null}
         refused={known?.refused_by_limit ?? 0}
         isActive={known?.status === 'active'}

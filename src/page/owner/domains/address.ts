@@ -6,7 +6,8 @@ import { canonicalSite, isAppOrigin, sitesCovering } from '../../../core/site.ts
 const hasScheme = (text: string): boolean =>
   /^[a-z][a-z\d+-]*(:|[a-z\d+.-]*:\/\/)/i.test(text) && !/^[^/:]+:(\d+|\*)([/?#]|$)/.test(text);
 
-const LOOPBACK = /^((.+\.)?localhost|127\.0\.0\.1|\[::1\])$/i;
+/** Hosts that refer to the visitor's own machine. */
+export const LOOPBACK = /^((.+\.)?localhost|127\.0\.0\.1|\[::1\])$/i;
 
 /** Adds a scheme: http for this machine, https otherwise. Returns null if the text already has a scheme. */
 export function withScheme(text: string): string | null {

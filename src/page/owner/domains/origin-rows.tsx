@@ -36,12 +36,13 @@ type AllProps = Pick<Props, 'rows' | 'sites' | 'readOnly' | 'changes'> & { sourc
 
 /** Adds the origins that can be registered and that no site covers, except those that only a deliberate press should admit. */
 export function AddAll({ rows, sites, readOnly, changes, source }: AllProps) {
-  const { addable, isPart } = addableAtOnce(rows, sites);
+  const { addable, total } = addableAtOnce(rows, sites);
+  const words = addable.length < total ? `Add ${addable.length} of ${total}` : `Add all ${total}`;
   return (
     <>
       {!readOnly && addable.length > 1 && (
         <Button class="quiet" busy={changes.locked} onClick={() => void changes.add(source, addable)}>
-          {changes.busy === source ? 'Adding…' : `Add all ${addable.length}${isPart ? ' with https://' : ''}`}
+          {changes.busy === source ? 'Adding…' : words}
         </Button>
       )}
       <ChangeFailure changes={changes} source={source} />

@@ -1,6 +1,6 @@
 // Explains a refused origin by comparing it with the closest registered site.
 import { canonicalSite, isAppOrigin, isRegistrable, sitesCovering } from '../../../core/site.ts';
-import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
+import { canHaveOneOwner, hostOf, LOOPBACK, siteCovering } from './address.ts';
 
 /** `isOwn`: the origin looks like one of the owner's. `offers`: sites whose registration would allow it. */
 type Refusal = { reason: string; isOwn: boolean; offers: string[] };
@@ -64,11 +64,11 @@ function coversHost(wildcard: string, origin: string): boolean {
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);
 }
 
-/** Returns the origins that one press may register: no unencrypted pages or apps. `isPart`: others could be registered, too. */
+/** Returns the origins that one press may register: no unencrypted pages, and no apps, some of which are on `https://localhost`. */
 export function addableAtOnce(rows: readonly { origin: string }[], sites: readonly string[]) {
   const origins = rows
     .map(({ origin }) => origin)
     .filter((one) => siteCovering(one, sites) === undefined && explainRefusal(one, sites).offers[0] === one);
-  const addable = origins.filter((origin) => origin.startsWith('https:'));
-  return { addable, isPart: addable.length < origins.length };
+  const addable = origins.filter((origin) => origin.startsWith('https:') && !LOOPBACK.test(new URL(origin).hostname));
+  return { addable, total: origins.length };
 }

@@ -26,7 +26,7 @@ export const COMPARISON_WORDS: Record<Comparison, string> = {
   off: 'Off',
 };
 
-/** Bars of days become bars of weeks or months if they are too many for the width, so the first choice does not promise days. */
+/** Bars that are too many for the width become weeks or months, so the finest choice does not promise days. */
 export const UNIT_WORDS: Record<Unit, string> = { day: 'Auto', week: 'Week', month: 'Month' };
 
 export const NOT_COMPARED = `Not compared: with the earlier days, the report would exceed ${number(MAX_RANGE_DAYS)} days or begin before 1970.`;

@@ -31,6 +31,8 @@ const LOADING_ROWS = 5;
 type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   id: number;
   name: string;
+  /** The day on which the business was created. Null until it is known. */
+  created_on: string | null;
   limits: LimitsData;
   isActive: boolean;
   /** As for `Limits`. */
@@ -40,7 +42,8 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   onRead: OnRead;
 };
 
-export function Usage({ api, readOnly, id, name, limits, refused, isActive, sites, query, revision, onRead }: Props) {
+export function Usage(props: Props) {
+  const { api, readOnly, id, name, created_on, limits, refused, isActive, sites, query, revision, onRead } = props;
   const time = now();
   const today = dayOf(new Date(time));
   const billing = billingMonth(limits);
@@ -82,8 +85,9 @@ export function Usage({ api, readOnly, id, name, limits, refused, isActive, site
     const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
     saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
   }
-  const isNew =
-    isActive && !readOnly && sites?.length === 0 && source === null && loaded?.every(({ count }) => count === 0);
+  // If the days shown begin before the business was created, and last until today, they are all of its days.
+  const showsAll = created_on !== null && range.from <= created_on && range.to === today && source === null;
+  const isNew = isActive && !readOnly && sites?.length === 0 && showsAll && loaded?.every(({ count }) => count === 0);
   const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
@@ -108,8 +112,8 @@ export function Usage({ api, readOnly, id, name, limits, refused, isActive, site
       {isNew && (
         <p class="notice">
           <span>
-            First steps: <a href={businessHref(id, 'token')}>copy the tag</a> into your pages to show this chart, and{' '}
-            <a href={businessHref(id, 'domains')}>add their domains</a>, so that the token works only there.
+            First steps: record uses, <a href={businessHref(id, 'token')}>copy the tag</a> into your pages to show this
+            chart, and <a href={businessHref(id, 'domains')}>add their domains</a>, so that the token works only there.
           </span>
         </p>
       )}
