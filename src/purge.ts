@@ -75,7 +75,7 @@ export async function purge(db: Database, now: Date, report: Report = () => {}, 
 
 const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
 
-/** Deletes at most ROWS_PER_STATEMENT rows that match. `key` is the table's primary key. */
+/** Deletes at most ROWS_PER_STATEMENT rows that match. `key` is a unique column of the table. */
 async function deleteSome(db: Database, table: SQLiteTable, key: SQLiteColumn, condition: SQL): Promise<void> {
   const some = db.select({ key }).from(table).where(condition).limit(ROWS_PER_STATEMENT);
   await db.delete(table).where(inArray(key, some));

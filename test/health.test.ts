@@ -90,7 +90,7 @@ test.each(homes)('the health check returns 503 if $binding fails or lacks a tabl
   expect(bodyOf(await isolate().ask())).toEqual(OK);
 });
 
-test('the health check returns 503 if database ids were swapped, and while a business remains that was created meanwhile', async () => {
+test('the health check returns 503 if database ids were swapped, and while a business remains that was created while they were', async () => {
   const made = (await Promise.all(homes.map(() => newBusiness()))).find(({ home }) => home.number === 1) as Business;
   const { d1, binding } = made.home;
   const { id } = await newBusiness({ user_id: made.user_id });

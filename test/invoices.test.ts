@@ -74,9 +74,13 @@ test.each([
   );
 });
 
-test('a wrong day of an invoice run hides the errors of a range', async () => {
-  const { status, body } = await read('ended=x&from=2026-03-02&to=2026-03-01');
-  expect({ status, fields: Object.keys(body.errors) }).toEqual({ status: 422, fields: ['ended'] });
+test('a wrong day of an invoice run hides the errors of a range, and a range is named before a day that has not ended', async () => {
+  const fieldsOf = async (query: string) => {
+    const { status, body } = await read(query, { at: noonOf('2026-03-15') });
+    return [status, ...Object.keys(body.errors)];
+  };
+  expect(await fieldsOf('ended=x&from=2026-03-02&to=2026-03-01')).toEqual([422, 'ended']);
+  expect(await fieldsOf('ended=2026-03-15&from=2026-03-02')).toEqual([422, 'from', 'ended']);
 });
 
 test('a count in an invoice run is at most the largest exact JSON number, so that no business stops the run', async () => {

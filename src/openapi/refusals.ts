@@ -1,5 +1,4 @@
 // Derives an operation's refusals from its rules and schemas.
-
 import * as z from 'zod/mini';
 import { errorOf } from '../core/conflict.ts';
 import {

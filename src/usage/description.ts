@@ -1,5 +1,6 @@
 // Descriptions of the operations on usage.
 import * as z from 'zod/mini';
+import { MAX_COUNT } from '../core/limits.ts';
 import { READERS, ROLES } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { limitReached } from '../http/errors.ts';
@@ -77,7 +78,7 @@ const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),
   name: text('The current name of the business.'),
-  count: count('Number of uses in the range. 0 if there were none.'),
+  count: count(`Number of uses in the range, at most ${MAX_COUNT}. 0 if there were none.`),
 });
 
 export const totals = object('Totals', 'The uses of each business in a range of days.', {
@@ -94,7 +95,7 @@ const endedMonth = object('EndedMonth', 'A completed billing month of one busine
   created_at: time('the business was created'),
   starts_on: day('The first day of the month.'),
   ends_on: day('The last day of the month.'),
-  count: count('Number of uses in the month. 0 if there were none.'),
+  count: count(`Number of uses in the month, at most ${MAX_COUNT}. 0 if there were none.`),
   monthly_limit: z.nullable(count('The current monthly limit of the business. Null if there is no limit.')),
   final: flag(
     `Whether only an import can still change the count: true ${FINAL_AFTER_DAYS} days or more after the month ended.`,

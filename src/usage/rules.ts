@@ -119,8 +119,9 @@ export function totalsErrors(
   const both = (['from', 'to'] as const).filter((field) => range[field] !== undefined);
   const today = dayOf(circumstances.now);
   return Object.assign(
-    ended >= today ? errorOf('ended', `must be a date before today (${today}, UTC)`) : {},
+    {},
     ...both.map((field) => errorOf(field, 'must not be combined with ended')),
+    ended >= today && errorOf('ended', `must be a date before today (${today}, UTC)`),
   );
 }
 

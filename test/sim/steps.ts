@@ -828,7 +828,7 @@ const BAD_QUERIES: Record<string, string[]> = {
   ],
   read_alerts: ['limit=0', 'limit=101', 'since=2026-02-30T12:00:00Z', 'cursor=', 'cursor=-', 'cursor=00'],
   list_businesses: ['limit=51', 'after=0', 'user_id=x', 'user=1'],
-  totals: ['ended={day+0}', 'limit=1001', 'user_id=0'],
+  totals: ['ended={day+0}', 'ended={day+0}&from={day-1}', 'limit=1001', 'user_id=0'],
   delete_business: ['', 'name=Nothing', 'name=Acme&name=Acme'],
   '': ['x=1'],
 };
