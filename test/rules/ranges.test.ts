@@ -5,6 +5,7 @@ import {
   CHOICE_NAMES,
   comparedDays,
   comparisonIn,
+  coversAllDays,
   earlier,
   entriesOf,
   findRangeProblem,
@@ -133,4 +134,14 @@ describe('the compared days', () => {
       range('2026-02-01', '2026-02-28'),
     );
   });
+});
+
+// The first steps are shown only if a business has no uses at all.
+test.each([
+  ['2026-10-26', SUNDAY, '2026-11-01', true],
+  ['2026-11-01', '2026-11-30', '2026-11-01', true],
+  ['2026-11-02', SUNDAY, '2026-11-01', false], // earlier days can have uses
+  ['2026-10-26', '2026-11-21', '2026-11-01', false], // so can today
+])('whether %s to %s contain all days of a business that was created on %s: %s', (from, to, created_on, expected) => {
+  expect(coversAllDays(range(from, to), created_on, SUNDAY)).toBe(expected);
 });

@@ -161,6 +161,10 @@ export function fullDays({ from, to }: Range, today: string): Range | null {
   return last < from ? null : { from, to: last };
 }
 
+/** Returns whether a range contains all days of a business that was created on a day. */
+export const coversAllDays = ({ from, to }: Range, created_on: string, today: string): boolean =>
+  from <= created_on && to >= today;
+
 /**
  * Returns the days with which the full days of a range are compared: those of the previous month, quarter or year, or else the same
  * weekdays. A period that is not over is compared with as many days. Returns null if there is no comparison, or if the report would be too

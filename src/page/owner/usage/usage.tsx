@@ -22,7 +22,7 @@ import { daysOf, withCompared } from './loaded-days.ts';
 import { paceDays, paceOf } from './pace.ts';
 import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { comparedDays, comparisonIn, fullDays, monthsOf, shownBy } from './ranges.ts';
+import { comparedDays, comparisonIn, coversAllDays, fullDays, monthsOf, shownBy } from './ranges.ts';
 import { Sources } from './sources.tsx';
 import { figureWords, fileName, NOT_COMPARED, problemWords } from './usage-words.ts';
 
@@ -85,9 +85,12 @@ export function Usage(props: Props) {
     const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
     saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
   }
-  // If the days shown begin before the business was created, and last until today, they are all of its days.
-  const showsAll = created_on !== null && range.from <= created_on && range.to === today && source === null;
-  const isNew = isActive && !readOnly && sites?.length === 0 && showsAll && loaded?.every(({ count }) => count === 0);
+  const isUnused =
+    created_on !== null &&
+    coversAllDays(range, created_on, today) &&
+    source === null &&
+    loaded?.every(({ count }) => count === 0);
+  const needsSteps = isUnused && isActive && !readOnly && sites?.length === 0;
   const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
@@ -109,7 +112,7 @@ export function Usage(props: Props) {
           pace={pace}
         />
       )}
-      {isNew && (
+      {needsSteps && (
         <p class="notice">
           <span>
             First steps: record uses, <a href={businessHref(id, 'token')}>copy the tag</a> into your pages to show this
