@@ -24,7 +24,7 @@ export async function runScheduled(
 ): Promise<void> {
   const name = (['alerts', 'purge'] as const).find((name) => SCHEDULES[name] === cron);
   if (name === undefined)
-    throw new Error(`no run has the schedule ${cron}: it is ${Object.values(SCHEDULES).join(' or ')}`);
+    throw new Error(`unknown schedule ${cron}: it must be ${Object.values(SCHEDULES).join(' or ')}`);
   const scheduled = new Date(scheduledTime);
   const began = clock();
   const late_ms = began.getTime() - scheduled.getTime();

@@ -46,7 +46,7 @@ test('each schedule starts its own run, and the health check reports when that r
 
 test('an unknown schedule starts no run and fails', async () => {
   const before = await runs();
-  const thrown = 'Error: no run has the schedule */4 * * * *: it is * * * * * or */2 * * * *';
+  const thrown = 'Error: unknown schedule */4 * * * *: it must be * * * * * or */2 * * * *';
   expect(await scheduled('*/4 * * * *')).toEqual({ logged: [], errors: [], thrown });
   expect(await runs()).toEqual(before);
 });
