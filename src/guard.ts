@@ -2,7 +2,7 @@
 // database access before the response.
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { type Credential, namespaceOf, parseCode, parseCredential } from './core/credential.ts';
+import { type Credential, masked, namespaceOf, parseCode, parseCredential } from './core/credential.ts';
 import { type Binding, bindingOf, boundIn, databaseFor } from './core/database.ts';
 import { isEmptyBody, parseBoundedJson } from './core/json.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
@@ -184,7 +184,7 @@ async function prepareCall(c: Context<Guarded>, caller: Caller, rule: Rule, { na
   const deadline = c.get('databaseClock')().getTime() + DATABASE_TIMEOUT_MS;
   const sender =
     kind === 'operator'
-      ? { kind, name: `operator (…${text.slice(-4)})` }
+      ? { kind, name: `operator (${masked(text)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const isOriginDerived = origin !== null && !c.req.raw.headers.has('Origin');
   const from = { origin, isOriginDerived, ownOrigin };

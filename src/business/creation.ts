@@ -3,7 +3,7 @@ import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { nameSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
-import { newCredential, sha256Hex } from '../core/credential.ts';
+import { masked, newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { $call, isBeforeDeadline } from '../db/call.ts';
@@ -133,7 +133,7 @@ export async function createBusinessIn(
   const maxId = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
   if (id !== undefined && id > maxId) throw new Conflict('id', `must be at most ${maxId}, to leave room for later ids`);
   const token = imported ?? newCredential('bua_pk_', number);
-  const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
+  const stored = { ...columns, ...(sites.length > 0 && { sites }), token: masked(token), status: 'active' };
   const hash = imported === undefined ? null : await sha256Hex(imported);
   const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
   const { key, request } = await digestsOf(asked, idempotencyKey);

@@ -1,4 +1,6 @@
 // Formats businesses for responses.
+
+import { masked } from '../core/credential.ts';
 import {
   type Billing,
   endOfDay,
@@ -22,7 +24,7 @@ import type { ExaminedBusiness } from './statements.ts';
 
 /** The operator has no role here. */
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
-  ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : `…${token.slice(-4)}`;
+  ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : masked(token);
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
 type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;

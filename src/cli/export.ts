@@ -1,4 +1,5 @@
 // The export of a user (docs/operating.md, "Personal data"), composed of the lists that the service returns.
+import { masked } from '../core/credential.ts';
 import { addDays, dayOf, FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../core/time.ts';
 import { type Data, readAllPages, type Service, send } from './client.ts';
 
@@ -39,7 +40,7 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
   const { access_list, token, ...business } = await send(service, { method: 'GET', path: `/business/${id}` });
   if (business.user_id !== user_id) return [];
   return [
-    { type: 'business', ...business, token: `…${token.slice(-4)}` },
+    { type: 'business', ...business, token: masked(token) },
     ...access_list.map(lineOf('site')),
     ...counts,
     ...refused.map(lineOf('refused_origin', ofBusiness)),

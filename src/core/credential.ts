@@ -13,6 +13,9 @@ export type Credential = {
 
 export type CallerKind = Credential['kind'];
 
+/** Masks a secret: only its last four characters remain. */
+export const masked = (secret: string): string => `…${secret.slice(-4)}`;
+
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 /** The alphabet of random characters and database letters. A letter's index is its database number. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
