@@ -23,8 +23,9 @@ const nullable =
   (check: Check): Check =>
   (value, path) =>
     value === null ? {} : check(value, path);
-const integer = (least: number, most: number, text: string) =>
-  rule((value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, text);
+const isWhole = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+const integer = (least: number, most: number, text: string) => rule((value) => isWhole(value, least, most), text);
 const oneOf = (texts: readonly string[], text: string) => rule((value) => texts.includes(value as string), text);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -165,9 +166,15 @@ export const history = object(
   {
     days(value, path) {
       const errors = historyDays(value, path);
-      if (Object.keys(errors).length > 0) return errors;
-      const sum = (value as { count: number }[]).reduce((all, { count }) => all + BigInt(count), 0n);
-      return sum <= MAX ? {} : wrong(path, value, `must have at most ${MAX} uses in total`);
+      if (errors[path] !== undefined) return errors;
+      // The total is judged if every day has a text as its date and a possible count, whatever else is wrong with the days.
+      const days = value as ({ date?: unknown; count?: unknown } | null)[];
+      const counts = days.flatMap((day) =>
+        typeof day?.date === 'string' && isWhole(day.count, 0, MAX) ? [day.count] : [],
+      );
+      const sum = counts.reduce((all, count) => all + BigInt(count), 0n);
+      const isOver = counts.length === days.length && sum > MAX;
+      return isOver ? { ...errors, ...wrong(path, value, `must have at most ${MAX} uses in total`) } : errors;
     },
     replace: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   },
