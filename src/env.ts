@@ -67,10 +67,10 @@ export type Env = {
 
 /**
  * The variables that the guard sets. `database` is the number of the database that `ask` queries. `databases` are those that the call can
- * query: every one for an operator, otherwise only that one.
+ * query: every one for an operator, otherwise only that one. `isPermitted` is true once a database has permitted the call.
  */
 export type Guarded = Env & {
-  Variables: { call: Call; database: number; ask: Ask; databases: BoundDatabases };
+  Variables: { call: Call; database: number; ask: Ask; databases: BoundDatabases; isPermitted: boolean };
 };
 
 /** A read-only handler context. Hono's type matches only handlers with exactly the same variables. */

@@ -8,7 +8,7 @@ import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBo
 import type { Rule } from '../core/policy.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { ID_RULE, NO_BODY_RULE, NO_KEY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../input.ts';
+import { ID_RULE, NO_BODY_RULE, NO_KEY_RULE, QUOTED_RULE, type Query, unknownRule } from '../input.ts';
 import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
@@ -91,9 +91,9 @@ export function unknownParameters(
 }
 
 /** Input after the check of its schema. If `errors` is not empty, `data` is missing, and `given` contains only what is not wrong. */
-export type Checked<T = unknown> = { data?: T; given: object; errors: FieldErrors };
+type Checked<T = unknown> = { data?: T; given: object; errors: FieldErrors };
 const VALID = { errors: {} };
-export const NOTHING: Checked<object> = { ...VALID, data: {}, given: {} };
+const NOTHING: Checked = { ...VALID, data: {}, given: {} };
 
 type Result<T> = { success: true; data: T } | { success: false; error: Pick<z.core.$ZodError, 'issues'> };
 function checked<T>(result: Result<T>, input: unknown): Checked<T> {
@@ -116,22 +116,28 @@ function withoutWrong(input: unknown, issues: readonly z.core.$ZodIssue[]): obje
   return Object(input);
 }
 
-/** Reads the parameters for `c.req.valid('query')`, unless `judge` throws. It receives their errors, including those of unknown ones. */
-export const queryInput = (query: Query = NO_QUERY, judge: (inQuery: Checked) => Promise<void>): MiddlewareHandler =>
-  zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
-    const unknown = unknownParameters(c.req, query, c.get('call').credential.kind === 'operator');
+/** Checks the parameters, and sets `c.req.valid('query')` if they are valid. */
+export async function checkQuery(c: Context<Guarded>, query: Query, isOperator: boolean): Promise<Checked> {
+  let inQuery = NOTHING;
+  const parse: MiddlewareHandler = zValidator('query', query.schema, (result) => {
     const known = checked(result, result.data);
-    await judge({ ...known, errors: { ...unknown, ...known.errors, ...unknown } });
+    const unknown = unknownParameters(c.req, query, isOperator);
+    inQuery = { ...known, errors: { ...unknown, ...known.errors, ...unknown } };
   });
+  await parse(c, async () => {}); // drops its response to invalid parameters: the guard reports all invalid input together
+  return inQuery;
+}
 
-/** Rejects every body, because the sender of a `DELETE` with a body may mean to remove less than the path names. */
-export const checkNoBody = (body: string): Checked<object> =>
-  isEmptyBody(body) ? NOTHING : { given: {}, errors: errorOf('body', NO_BODY_RULE) };
-
-/** Checks a JSON body of any content type (Hono reads other types as {}). An empty body is {} if the schema allows it. */
-export function checkBody<S extends z.ZodMiniType>(body: string, schema: S): Checked<z.output<S>> {
-  if (isEmptyBody(body) && z.safeParse(schema, undefined).success) return NOTHING as Checked<z.output<S>>;
-  return checkJson(parseBoundedJson(body), schema);
+/**
+ * Checks a body of any content type as JSON (Hono reads other types as {}), which `json` is if it is parsed already. An empty body is {} if
+ * the schema allows it. Without a schema, every other body is rejected, because the sender of a `DELETE` with a body may mean to remove less
+ * than the path names.
+ */
+export function checkBody(body: string, schema: z.ZodMiniType | undefined, json?: ParsedJson): Checked {
+  const isEmpty = json === undefined && isEmptyBody(body);
+  if (isEmpty && (schema === undefined || z.safeParse(schema, undefined).success)) return NOTHING;
+  if (schema === undefined) return { given: {}, errors: errorOf('body', NO_BODY_RULE) };
+  return checkJson(json ?? parseBoundedJson(body), schema);
 }
 
 export const checkJson = <S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> =>

@@ -1,0 +1,76 @@
+// Queries a database for a call, and converts its refusal or failure to an error. After the response, stores what no caller should wait for.
+import type { Context } from 'hono';
+import { bindingOf } from '../core/database.ts';
+import { isInvalidity, isRepeatable } from '../core/policy.ts';
+import { isRegistrable } from '../core/site.ts';
+import { dayOf } from '../core/time.ts';
+import { type Ask, runBatch } from '../db/batch.ts';
+import type { Call } from '../db/call.ts';
+import { markUsed } from '../db/last-use.ts';
+import { recordLimitRefusal } from '../db/limit-refusals.ts';
+import { OPEN } from '../db/permission.ts';
+import { recordOrigin } from '../db/refused-origins.ts';
+import { TimedOut, withTimeout } from '../db/timeout.ts';
+import type { Bindings, Guarded } from '../env.ts';
+import { afterResponse } from './after-response.ts';
+import { batchError, refusedCall, Unauthenticated, unavailable } from './errors.ts';
+import { mayStoreLimitRefusal, mayStoreOrigin } from './rate-limits.ts';
+
+/** Creates a call's `ask` for one database. Sets `isPermitted` when the database permits the call. */
+export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
+  const callIsRepeatable = isRepeatable(call.rule, c.req.header('Idempotency-Key') !== undefined);
+  const databaseClock = c.get('databaseClock');
+  return async (read, steps, stepsAreRepeatable = steps === undefined) => {
+    const d1 = boundDatabase(c.env, number);
+    const logEntry = c.get('logEntry');
+    logEntry.database = bindingOf(number);
+    const batchIsRepeatable = callIsRepeatable || stepsAreRepeatable;
+    const sent = databaseClock().getTime();
+    const batch = runBatch(d1, call, read, steps, logEntry.d1).finally(() => {
+      logEntry.d1.ms += databaseClock().getTime() - sent;
+    });
+    const { row, rows, bytes } = await withTimeout(batch, call.deadline - sent).catch((cause: unknown) => {
+      throw batchError(cause, batchIsRepeatable);
+    });
+    if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
+    const { refusal, unmarked, time_left } = row;
+    if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
+    if (refusal !== null && refusal !== OPEN) {
+      throw isInvalidity(refusal) ? new Unauthenticated(refusal) : refusedCall(refusal, call);
+    }
+    c.set('isPermitted', true);
+    if (time_left <= 0) throw unavailable(new Error('the batch started after its deadline and did nothing'));
+    // A step may still have run into the deadline if the database's clock is ahead of ours.
+    if (steps !== undefined && time_left * 1000 <= databaseClock().getTime() - sent) {
+      const late = new TimedOut('no response before the deadline, by the clock of the database');
+      throw batchError(late, batchIsRepeatable);
+    }
+    if (refusal === OPEN) rememberOrigin(c, d1, call, 1);
+    if (unmarked !== null) afterResponse(c, 'mark_used', () => markUsed(d1, unmarked, dayOf(call.now)));
+    return { ...rows, row, bytes };
+  };
+}
+
+function boundDatabase(bindings: Bindings, number: number): D1Database {
+  const binding = bindingOf(number);
+  const d1 = binding === null ? undefined : bindings[binding];
+  if (d1 === undefined) throw new Error(`${binding} is not bound`);
+  return d1;
+}
+
+/** Stores the call's origin for the owner if it can be registered and the rate limits allow the write. */
+function rememberOrigin(c: Context<Guarded>, d1: D1Database, { business_id, origin, now }: Call, letIn: 0 | 1): void {
+  afterResponse(c, 'remember_origin', async () => {
+    if (origin === null || !isRegistrable(origin) || !(await mayStoreOrigin(c, business_id, origin))) return;
+    await recordOrigin(d1, business_id, origin, letIn, now);
+  });
+}
+
+/** Counts uses that a limit refused, if the rate limit allows the write. */
+export function rememberLimit(c: Context<Guarded>, uses: number): void {
+  const { business_id, now } = c.get('call');
+  const d1 = boundDatabase(c.env, c.get('database'));
+  afterResponse(c, 'remember_limit', async () => {
+    if (await mayStoreLimitRefusal(c, business_id)) await recordLimitRefusal(d1, business_id, dayOf(now), uses);
+  });
+}
