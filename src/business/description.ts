@@ -29,10 +29,12 @@ const limits = z
       from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
       overage: z.nullable(
         count(
-          'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` is true. Null means unlimited.',
+          'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` takes effect. Null means unlimited.',
         ),
       ),
-      page_overage: flag('Whether uses with a token count beyond a limit, too, while a site is registered.'),
+      page_overage: flag(
+        'Whether uses with a token count beyond a limit, too. Takes effect only while a site is registered that visitors can reach.',
+      ),
       alert_at: z
         .array(percent)
         .check(
@@ -185,8 +187,8 @@ businesses, so it can contain fewer even if \`next\` is set.`,
     tag: 'businesses',
     summary: 'Create a business',
     description: `Creates an active business for a user, and assigns a new user to a database. With an \`Idempotency-Key\`, the same request
-returns the same business for as long as the business exists. The same key with a different body is refused (422), and the message names
-the existing business.`,
+returns the same business for as long as it exists and belongs to the user. The same key with a different body is refused (422), and the
+message names the existing business.`,
     parameters: { 'Idempotency-Key': ['Makes a retry safe. Keys are scoped to the user.', 'signup-7'] },
     body: {
       description: 'The business. Without `token`, the service generates one.',
@@ -216,7 +218,7 @@ still works. A read-only API key receives only the last four characters of the c
   updateBusiness: {
     tag: 'access',
     summary: 'Change a business',
-    description: `Changes the given fields. A limit of null removes the limit. A business can be transferred only to a user in the same database, or
+    description: `Changes the given fields, and no others, so requests at the same time all take effect. A limit of null removes the limit. A business can be transferred only to a user in the same database, or
 to a user without a database. A transfer revokes the API keys, sessions and console links that are only for this business.`,
     body: {
       description: 'The fields to change.',

@@ -55,7 +55,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     refusals: {
       unknown_user: unknown(
         'User id',
-        '`user_id` is not an id, or the user has neither a business nor an API key that works',
+        '`user_id` is not an id, or the user has neither a business nor a working API key for all businesses',
       ),
       invalid_business: invalidField('business_id', 'must be a business of user 7'),
       wide_link: invalidField('can_create_keys', WIDE_LINK_RULE),

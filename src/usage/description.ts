@@ -62,7 +62,9 @@ export const loweredUses = object('LoweredUses', 'The result of lowering uses.',
   lowered: count('Number of uses that now have a lower quantity.'),
   unchanged: count('Number of uses that already had this quantity or a lower one.'),
   imported: count('Number of uses that cannot be lowered because the count of their day was imported.'),
-  unknown: count('Number of uses that are not stored, or whose day is too far in the past.'),
+  unknown: count(
+    `Number of uses that are not stored under an id of a key, or whose day is more than ${LOWER_DAYS} days ago.`,
+  ),
 });
 
 export type LoweredUses = z.infer<typeof loweredUses>;
@@ -180,7 +182,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
     },
     body: {
       description:
-        'A quantity, a list of uses, or empty for one use. A quantity that would exceed a limit is refused as a whole, as is a list unless an operator key sends it.',
+        'Empty or a time for one use, a quantity or label, or a list of uses. A quantity that would exceed a limit is refused as a whole, as is a list unless an operator key sends it.',
       schema: z.xor([oneUse, dated, quantity, labelled, uses]),
       examples: {
         one_use: {},
