@@ -78,6 +78,21 @@ test('a frame of its registered page reads the report, but a sandboxed one (orig
   expect(await report(await visit(file), business)).toEqual(refused('null'));
 });
 
+test("a frame has its own origin: the token of a widget works in it if the widget's site is registered, whatever the page around it", async () => {
+  const [widget, around] = [await newBusiness(origins.a), await newBusiness(origins.b)];
+  const page = await visit(origins.b);
+  await page.evaluate(
+    (src) =>
+      new Promise((loaded) =>
+        document.body.append(Object.assign(document.createElement('iframe'), { src, onload: loaded })),
+      ),
+    origins.a,
+  );
+  expect(await report(frameIn(page), widget)).toEqual(REPORT);
+  expect(await report(page, widget)).toEqual(refused(origins.b));
+  expect(await report(frameIn(page), around)).toEqual(refused(origins.a));
+});
+
 test("a page on the service's own host sends no Origin with a GET, and its token works only if the service's origin is registered", async () => {
   const { usage, access, token } = await newBusiness('https://shop.example');
   const page = await visit(service + OWN_PAGE);
