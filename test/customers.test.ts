@@ -115,6 +115,56 @@ test('a transfer that is refused gives the new owner no home', async () => {
   expect(await dumpAll()).toBe(before);
 });
 
+test('an operator call that names a user in its path or query takes two round trips, and a transfer takes more', async () => {
+  const [business, user_id] = [await newBusiness(), newUser()];
+  const costs = [
+    await send('GET', `/user/${business.user_id}/keys`),
+    await send('GET', `/business?user_id=${business.user_id}`),
+    await send('GET', `/usage?user_id=${business.user_id}`),
+    await send('GET', '/business'),
+    await send('PATCH', `/business/${business.id}`, { body: { user_id } }),
+    await send('PATCH', `/business/${business.id}`, { body: { name: 'Acme' } }),
+  ];
+  expect(costs.map(({ status, cost }) => [status, cost.round_trips])).toEqual([
+    ...[2, 2, 2, 1, 3, 1].map((round_trips) => [200, round_trips]),
+  ]);
+});
+
+test('of changes at the same time, each takes effect, and of a field that all change, one value stays', async () => {
+  const { id } = await newBusiness();
+  const names = Array.from({ length: 8 }, (_, index) => `Name ${index}`);
+  const limits = { daily_limit: 5, monthly_limit: 50, billing_day: 15, overage: 3, status: 'suspended' };
+  const sent = [
+    ...names.map((name) => ({ name })),
+    ...Object.entries(limits).map((field) => Object.fromEntries([field])),
+  ];
+  const answers = await Promise.all(sent.map((body) => send('PATCH', `/business/${id}`, { body })));
+  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 200));
+  const { data } = (await send('GET', `/business/${id}`)).body;
+  expect(data).toMatchObject({
+    status: 'suspended',
+    limits: { daily: 5, monthly: 50, next_billing_day: 15, overage: 3 },
+  });
+  expect(names).toContain(data.name);
+  expect(answers.map(({ body }) => body.data.name)).toContain(data.name);
+});
+
+test('all sites and labels of a business share its limit, which ends at the same use for each', async () => {
+  const sites = ['https://a.example', 'https://b.example'] as const;
+  const { id, usage, token, key } = await newBusiness({ sites: [...sites] });
+  await send('PATCH', `/business/${id}`, { body: { monthly_limit: 4 } });
+  const uses: CallOptions[] = [
+    ...sites.map((origin) => ({ as: token, origin })),
+    ...['sms', 'email'].map((label) => ({ as: key, body: { label } })),
+  ];
+  const record = async (options: CallOptions) => {
+    const { status, body } = await call('POST', usage, options);
+    return [status, body.data?.remaining];
+  };
+  for (const [index, options] of uses.entries()) expect(await record(options)).toEqual([200, 3 - index]);
+  for (const options of uses) expect(await record(options)).toEqual([429, undefined]);
+});
+
 test('texts are stored and compared in NFC, however an accent is written', async () => {
   const [written, composed] = ['Cafe\u0301', 'Caf\u00e9'];
   const user_id = newUser();

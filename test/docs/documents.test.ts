@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandLineOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { IMPORTED } from '../../src/core/credential.ts';
+import type { Rule } from '../../src/core/policy.ts';
 import { ERROR_CODES } from '../../src/http/errors.ts';
+import type { Operation } from '../../src/operation.ts';
+import { OPERATIONS } from '../../src/operations.ts';
+import { FINAL_AFTER_DAYS, LOWER_DAYS } from '../../src/usage/rules.ts';
 import { codesIn, DOCUMENTS, read, tableIn } from './document.ts';
 
 const all = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found = '']) => found);
@@ -84,6 +89,37 @@ test('docs/operating.md lists every command of npm run admin with the options th
 test('docs/api.md lists every Error-Code and no other', () => {
   const named = tableIn('docs/api.md', 'Status and `Error-Code`', 'When').map(([cell]) => codesIn(cell)[0]);
   expect([...new Set(named)].sort()).toEqual(ERROR_CODES.toSorted());
+});
+
+test('docs/api.md states which tokens can be imported', () => {
+  const [, row = ''] = tableIn('docs/api.md', 'Member').find(([member]) => member === '`token`') ?? [];
+  const [, characters, fewest, most] = /\[([^\]]*)\]\{(\d+),(\d+)\}\$$/.exec(IMPORTED.source) ?? [];
+  expect(row).toContain(`: ${fewest} to ${most} characters from \`${characters?.replaceAll('\\', '')}\`, `);
+  expect(row).toMatch(/, not beginning with `bua_`$/);
+});
+
+test('the documents state until when a use can be lowered, and when the count of a month is final', () => {
+  const numbers = (path: string, pattern: RegExp) => all(path, pattern).map(Number);
+  expect(numbers('docs/api.md', /their day is more than (\d+) days ago/g)).toEqual([LOWER_DAYS]);
+  expect(numbers('docs/product.md', /the use within (\d+) days of its day/g)).toEqual([LOWER_DAYS]);
+  expect(numbers('docs/api.md', /`final` is true (\d+) days after the month ends/g)).toEqual([FINAL_AFTER_DAYS]);
+  expect(numbers('docs/product.md', /(\d+) days after its end/g)).toEqual([FINAL_AFTER_DAYS]);
+});
+
+test('docs/api.md, "Retries": the operations of the first row need an Idempotency-Key, those below it reject one, and no others do either', () => {
+  const text = read('docs/api.md');
+  const anchorsOf = (cell = '') => [...cell.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
+  const rows = tableIn('docs/api.md', 'Operation', 'After a 500 or no response').map(([cell]) => anchorsOf(cell));
+  /** The sections to which the table in "Basics" links these rules. */
+  const sectionsOf = (applies: (rule: Rule) => boolean) =>
+    Object.values<Operation>(OPERATIONS).flatMap(({ method, path, rules }) => {
+      const request = `${method} /api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`;
+      const links = text.split('\n').filter((line) => line.startsWith(`| [\`${request}\`]`));
+      return rules.flatMap((rule, index) => (applies(rule) ? anchorsOf(links[index]) : []));
+    });
+  expect(rows[0]?.sort()).toEqual(sectionsOf(({ retry }) => retry === 'with_key').sort());
+  const rejecting = sectionsOf(({ retry, rejectsKey }) => retry === 'never' || rejectsKey !== undefined);
+  expect(rows.slice(1).flat().sort()).toEqual(rejecting.sort());
 });
 
 test('docs/operating.md states the rate limits set in wrangler.toml', () => {
