@@ -30,6 +30,12 @@ export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType
   return def.type === 'object' ? def.shape : {};
 }
 
+/** Returns the schema of the entries of a list, or undefined for any other schema. */
+export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const def = innerOf(schema);
+  return def.type === 'array' ? def.element : undefined;
+}
+
 /** Converts an argument to the type of its schema: digits to a number, `none` to null. */
 function valueIn(schema: z.core.$ZodType, text: unknown): unknown {
   const def = innerOf(schema);

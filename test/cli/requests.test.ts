@@ -1,12 +1,18 @@
 // The requests that commands send.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf, daysIn, FIRST_DAY, MAX_RANGE_DAYS } from '../../src/core/time.ts';
-import { SENT } from './sent.ts';
+import { newFolder } from '../node/state.ts';
+import { FILE, HISTORY, SENT } from './sent.ts';
 import { type Answer, json, printed, runAdmin, stub, success } from './stub.ts';
+
+const file = join(newFolder(), 'history.csv');
+writeFileSync(file, HISTORY);
 
 test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   const { env, sent } = await stub(success({ entries: [1] }));
-  expect(await printed(env, ...argv)).toEqual({ entries: [1] });
+  expect(await printed(env, ...argv.map((word) => (word === FILE ? file : word)))).toEqual({ entries: [1] });
   expect(sent.map((one) => [one.request, one.body])).toEqual([[request, body]]);
   expect(sent[0]?.headers).toMatchObject({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 });

@@ -1,15 +1,13 @@
 // Command lines and the request that each sends.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { dayOf } from '../../src/core/time.ts';
-import { newFolder } from '../node/state.ts';
 
 export const CREATE = [
   ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
   ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
 ];
-const HISTORY = join(newFolder(), 'history.csv');
-writeFileSync(HISTORY, '2026-01-30,120\n2026-01-31,0\n');
+/** Stands for the path of a file with HISTORY. */
+export const FILE = 'FILE';
+export const HISTORY = '2026-01-30,120\n2026-01-31,0\n';
 const ACME = {
   ...{ user_id: 7, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
   ...{ country_id: 1, business_size: 'small' },
@@ -54,7 +52,7 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('usage totals --from 2026-01-01 --to 2026-01-31'), 'GET /usage?to=2026-01-31&from=2026-01-01'],
   [words('usage totals --ended 2026-02-28 --user 7'), 'GET /usage?ended=2026-02-28&user_id=7'],
   [
-    ['usage', 'import', '1', HISTORY, '--replace'],
+    ['usage', 'import', '1', FILE, '--replace'],
     'PUT /business/1/history',
     { replace: true, days: [{ date: '2026-01-30', count: 120 }, { date: '2026-01-31', count: 0 }] },
   ],

@@ -1,17 +1,21 @@
 // Every list of operations is complete, and the tables in docs/ that follow from the definitions are current.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type * as z from 'zod/mini';
 import { createApp } from '../../src/app.ts';
-import { shapeOf } from '../../src/cli/command-line.ts';
+import { entryOf, shapeOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { allowsKeys, allowsOperators, INVALIDITIES, ROLES, type Rule } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import type { Operation } from '../../src/operation.ts';
 import { OPERATIONS } from '../../src/operations.ts';
+import { SENT } from '../cli/sent.ts';
 import { PUBLIC, ROUTES } from '../routes.ts';
 import { type Caller, KEY_ROLES } from '../sim/model/callers.ts';
-import { isRepeatable, may, mayWhileInactive, READS, RULES } from '../sim/model/may.ts';
+import { isRepeatable, may, mayWhileInactive, RULES, ruleOf } from '../sim/model/may.ts';
+import { Random } from '../sim/random.ts';
+import { KINDS } from '../sim/steps.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 const [api, errors, operating] = [read('docs/api.md'), read('src/http/errors.ts'), read('docs/operating.md')];
@@ -24,7 +28,7 @@ const served = new Set(routes.filter(({ method }) => method !== 'ALL').map(({ me
 /** Operations without a command. */
 const WITHOUT_COMMAND = ['recordUse']; // servers and pages record uses with their own ids: typing them by hand would count them twice
 
-const isPlainRead = ({ name }: { name: string }) => READS.some(([operation]) => operation === name);
+const wordsOf = (usage: string) => usage.split(' ').slice(0, 2).join(' ');
 
 /** Commands that combine several requests, or send none. */
 const WITHOUT_REQUEST = ['access check', 'user export', 'operator-key create'];
@@ -43,10 +47,7 @@ test('nothing is missing for any operation', async () => {
   const answered = Object.entries(RULES).flatMap(([name, { on }]) =>
     Object.keys(on).map((route) => `${name} ${route}`),
   );
-  const kinds = read('test/sim/steps.ts');
-  const sent = read('test/cli/sent.ts').replaceAll("', '", ' ');
-  /** In a step of the simulator, `{business}` stands for the id of a business. */
-  const asStep = (path: string) => path.replaceAll(/:access_id/g, '{entry}').replaceAll(/:(\w+)_id/g, '{$1}');
+  const sent = SENT.map(([argv]) => argv.slice(0, 2).join(' '));
   const missing = [
     ...defined
       .flat()
@@ -65,42 +66,130 @@ test('nothing is missing for any operation', async () => {
         rules
           .filter(({ name }) => !answered.includes(`${name} ${method} ${path}`))
           .map(({ name }) => `test/sim/model/: ${name}, who may call it, and what it answers on '${method} ${path}'`),
-        rules.some(isPlainRead) ||
-        new RegExp(`[\`']${method} ${asStep(path).replace(/[{}]/g, '\\$&')}[\`'$?]`).test(kinds)
-          ? []
-          : `test/sim/steps.ts: a kind on '${method} ${asStep(path)}'`,
+        stepsOn(operation).length > 0 ? [] : `test/sim/steps.ts: a kind on '${method} ${asStep(path)}'`,
         hasCommand || !rules.some(allowsOperators) ? [] : `the operations.ts of its resource: a command for ${id}`,
       ].flat();
     }),
     ...Object.entries(COMMANDS)
       .filter(([, { request, input }]) => !request?.startsWith('GET ') || input !== undefined)
-      .map(([usage]) => usage.split(' ').slice(0, 2).join(' '))
-      .filter((words) => !new RegExp(`'${words}[ ']`).test(sent) && !WITHOUT_REQUEST.includes(words))
+      .map(([usage]) => wordsOf(usage))
+      .filter((words) => !sent.includes(words) && !WITHOUT_REQUEST.includes(words))
       .map((words) => `test/cli/sent.ts: what ${words} sends`),
   ];
   expect(missing).toEqual([]);
 });
 
-/** How each file writes the name of a member. */
-const WRITTEN: [file: string, isWritten: (member: string) => RegExp][] = [
-  ['test/sim/model/input.ts', (member) => new RegExp(`\\b${member}[:,]`)],
-  ['test/sim/steps.ts', (member) => new RegExp(`\\b${member}[:,]`)],
-  ['docs/api.md', (member) => new RegExp(`["\`]${member}["\`]`)],
-];
-test.each(WRITTEN)('%s knows every member of every body', (file, isWritten) => {
-  const text = read(file);
-  const missing = all.flatMap(({ id, rules }) =>
-    rules
-      .flatMap(({ body }) => (body === undefined ? [] : Object.keys(shapeOf(body))))
-      .filter((member) => !isWritten(member).test(text))
-      .map((member) => `${member} of ${id}`),
-  );
-  expect(missing).toEqual([]);
+/** A member of a body, such as `uses.0.at`, or a parameter of the query. */
+type Member = { operation: Operation; rule: string; place: 'body' | 'query'; member: string };
+const membersIn = (schema: z.core.$ZodType): string[] =>
+  Object.entries(shapeOf(schema)).flatMap(([name, inner]) => [
+    name,
+    ...membersIn(entryOf(inner) ?? inner).map((member) => `${name}.${entryOf(inner) ? '0.' : ''}${member}`),
+  ]);
+const MEMBERS = all.flatMap((operation): Member[] =>
+  operation.rules.flatMap(({ name: rule, body = operation.code }) => [
+    ...(body ? membersIn(body) : []).map((member): Member => ({ operation, rule, place: 'body', member })),
+    ...Object.keys(operation.query?.schema.shape ?? {}).map(
+      (member): Member => ({ operation, rule, place: 'query', member }),
+    ),
+  ]),
+);
+
+/** Returns a body that sends only this member, with a value that no rule accepts. */
+const bodyOf = (member: string): unknown =>
+  member.split('.').reduceRight<unknown>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), Number.NaN);
+function isKnownToOracle({ rule, place, member }: Member): boolean {
+  const { query, body } = ruleOf(rule as never);
+  if (place === 'query') return member in (query?.rules ?? {});
+  // A body in place of a credential is a text of the model: `code` has no rule of its own.
+  if (body === undefined) return member === 'code';
+  const errors = body[0](bodyOf(member), '')[member] ?? [];
+  return errors.length > 0 && !errors.some((error) => error.includes(' is not a member of this object'));
+}
+
+/** Each kind of step makes this many requests, so that also its rare members appear. */
+const TRIES = 300;
+const MADE = Object.values(KINDS).flatMap(({ make }) => {
+  const random = new Random(1);
+  return Array.from({ length: TRIES }, () => make(random));
+});
+const pathsIn = (value: unknown): string[] =>
+  Object.entries(Object(value)).flatMap(([name, inner]) => [
+    name,
+    ...(typeof inner === 'string' ? [] : pathsIn(inner).map((path) => `${name}.${path}`)),
+  ]);
+/** In a step of the simulator, `{business}` stands for the id of a business. */
+const asStep = (path: string) =>
+  path
+    .replace(':access_id', '{entry}')
+    .replace(':user_id', '{(user|owner)}')
+    .replaceAll(/:(\w+)_id/g, '{$1}');
+const stepsOn = ({ method, path }: Operation) => {
+  const route = new RegExp(`^${method} ${asStep(path).replaceAll('{', '\\{')}(\\?|$)`);
+  return MADE.filter(({ on }) => route.test(on));
+};
+/** Only the tests of alerts read a second page: the model knows no ids of alerts. */
+const NOT_SIMULATED = ['cursor'];
+/** What the simulator sends to each operation: parameters, and the members of each rule's body. */
+const SIMULATED = new Map(
+  all.map((operation) => {
+    const { rules, ruleOf } = operation;
+    const sent = stepsOn(operation).flatMap(({ on, body }) => {
+      const query = Object.fromEntries(new URLSearchParams(on.split('?')[1]));
+      const rule = ruleOf?.({ body: body === undefined ? '' : JSON.stringify(body), query }).rule ?? rules[0].name;
+      return [...pathsIn(body).map((member) => `${rule} ${member}`), ...Object.keys(query)];
+    });
+    return [operation, new Set(sent)];
+  }),
+);
+const isSimulated = ({ operation, rule, place, member }: Member) =>
+  NOT_SIMULATED.includes(member) || SIMULATED.get(operation)?.has(place === 'query' ? member : `${rule} ${member}`);
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(' ', '-')
+    .replace(/[^\w-]/g, '');
+/** Returns the text of api.md below the heading with this anchor, up to the next heading. */
+function sectionAt(anchor: string): string {
+  const [, ...sections] = api.split(/^##+ /m);
+  return sections.find((section) => anchorOf(section.split('\n', 1)[0] ?? '') === anchor) ?? '';
+}
+const ROWS = [...sectionAt('basics').matchAll(/^\| \[`(.*?)`\]\(#(.*?)\)(.*?) \| (.*) \|$/gm)].map(
+  ([, request = '', anchor = '', rest = '', accepts = '']) => ({ request, anchor, rest, accepts }),
+);
+/** Returns the rules that a row of the table "Basics" is about. A row for one of several rules names what it is for. */
+function rulesOf({ request, rest }: { request: string; rest: string }, { rules, ...operation }: Operation) {
+  if (request !== requestOf({ rules, ...operation })) return [];
+  const named = rules.filter(({ name }) => rest.includes(`\`${name.replace(/^[a-z]+_/, '')}\``));
+  return named.length > 0 ? named : [rules[0]];
+}
+/** Returns the sections to which the rows of a rule link, and those whose members they share. */
+function documented({ operation, rule }: Member): string {
+  const own = ROWS.filter((row) => rulesOf(row, operation).some(({ name }) => name === rule))
+    .map(({ anchor }) => sectionAt(anchor))
+    .join('');
+  const shared = [...own.matchAll(/the members \[above\]\(#(.*?)\)/g)].map(([, anchor = '']) => sectionAt(anchor));
+  return [own, ...shared].join('');
+}
+function isDocumented(one: Member): boolean {
+  const name = one.member.split('.').at(-1);
+  const written = one.place === 'query' ? `[?&]${name}=|\`${name}\`` : `"${name}":|\`${name}\``;
+  return new RegExp(written).test(documented(one));
+}
+
+test.each<[place: string, isKnown: (member: Member) => boolean | undefined]>([
+  ['test/sim/model/: the rule (input.ts) for', isKnownToOracle],
+  ['test/sim/steps.ts: a step that sends', isSimulated],
+  ['docs/api.md, the section to which the row in "Basics" links:', isDocumented],
+])('%s each member of each body, and each parameter', (place, isKnown) => {
+  const missing = MEMBERS.filter((member) => !isKnown(member));
+  expect(missing.map(({ rule, member }) => `${place} ${member} of ${rule}`)).toEqual([]);
 });
 
 test.each(ROLES)('the oracle and the documents know the role %s', (role) => {
-  const [, narrow = ''] = /\n### Narrow keys\n(.*?)\n### /s.exec(api) ?? [];
-  const [, ofKeys = ''] = /\n## API keys\n.*?\n\| `role` \| (.*?) \|\n/s.exec(api) ?? [];
+  const narrow = sectionAt('narrow-keys');
+  const [, ofKeys = ''] = /\n\| `role` \| (.*?) \|\n/.exec(sectionAt('api-keys')) ?? [];
   const [, stored = ''] =
     /create table api_keys .*?\brole +text +not null check \(role in \((.*?)\)\)/is.exec(schema) ?? [];
   const known = {
@@ -108,7 +197,7 @@ test.each(ROLES)('the oracle and the documents know the role %s', (role) => {
     'migrations/: the CHECK of api_keys.role': stored.includes(`'${role}'`),
     'docs/api.md, "Narrow keys"': narrow.includes(`\n- A \`${role}\` key may `),
     'docs/api.md, "API keys": the row `role`': ofKeys.includes(`\`${role}\``),
-    'docs/api.md, "Errors"': role === 'full' || api.includes(`\n| 403 \`${role}_only_key\` | `),
+    'docs/api.md, "Errors"': role === 'full' || sectionAt('errors').includes(`\n| 403 \`${role}_only_key\` | `),
   };
   expect(Object.entries(known).filter(([, isKnown]) => !isKnown)).toEqual([]);
 });
@@ -159,28 +248,39 @@ const summaryOf = ({ path, method }: Operation) =>
   paths[`/api/v1${path.replaceAll(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase() as 'get']?.summary ?? '';
 
 test('docs/api.md, "Basics", lists every operation with the callers that it accepts (npm run generate)', async () => {
-  const rows = all.flatMap((operation) => operation.rules.map((rule) => ({ operation, rule })));
+  const isListed = (operation: Operation) => ROWS.some((row) => rulesOf(row, operation).length > 0);
   const [head = '', table = '', rest = ''] = api.split(/(?<=^\| Request \| Accepts \|\n.*\n)((?:\|.*\n)+)/m);
-  const current = table.replace(/^\| \[(`.*?`)\](.*?) \| .*$/gm, (line, request, rest) => {
-    const found = rows.filter(({ operation }) => request === `\`${requestOf(operation)}\``);
-    const { rule, operation } =
-      found.find(({ rule }) => rest.includes(`\`${rule.name.replace('record_', '')}\``)) ?? found[0] ?? {};
-    if (rule === undefined || operation === undefined) return line;
-    return `| [${request}]${rest} | ${callersOf(rule, operation)} |`;
+  const current = table.replace(/^(\| \[`(.*?)`\](.*?) \| ).*$/gm, (line, start, request, rest) => {
+    const operation = all.find((one) => requestOf(one) === request);
+    const [rule] = operation === undefined ? [] : rulesOf({ request, rest }, operation);
+    return operation && rule ? `${start}${callersOf(rule, operation)} |` : line;
   });
   const added = all
-    .filter((operation) => !table.includes(`\`${requestOf(operation)}\``))
+    .filter((operation) => !isListed(operation))
     .map((operation) => {
-      const anchor = summaryOf(operation)
-        .toLowerCase()
-        .replaceAll(' ', '-')
-        .replace(/[^\w-]/g, '');
+      const anchor = anchorOf(summaryOf(operation));
       return `| [\`${requestOf(operation)}\`](#${anchor}) | ${callersOf(operation.rules[0], operation)} |\n`;
     });
   await expect([head, current, ...added, rest].join('')).toMatchFileSnapshot('../../docs/api.md');
 });
 
-test('docs/operating.md, "Administration", lists every command (npm run generate)', async () => {
+test('docs/api.md, "Basics", has a row for each rule, none for what the service does not serve, and links to sections', () => {
+  const wrong = [
+    ...all.flatMap((operation) =>
+      operation.rules
+        .filter(({ name }) => !ROWS.some((row) => rulesOf(row, operation).some((rule) => rule.name === name)))
+        .map(({ name }) => `add a row for ${name}, which names \`${name.replace(/^[a-z]+_/, '')}\` after the link`),
+    ),
+    ...ROWS.filter(({ request }) => !served.has(request.replaceAll(/\{(\w+)\}/g, ':$1'))).map(
+      ({ request }) => `remove the row for ${request}`,
+    ),
+    ...ROWS.filter(({ anchor }) => sectionAt(anchor) === '').map(({ anchor }) => `write the section #${anchor}`),
+  ];
+  expect(wrong).toEqual([]);
+});
+
+test('docs/operating.md, "Administration", lists every command and no other (npm run generate)', async () => {
+  const [before = '', section = '', after = ''] = operating.split(/(?<=^## Administration\n)(.*?)(?=^## )/ms);
   const table = Object.keys(COMMANDS).reduce((text, usage) => {
     const [word = '', ...rest] = usage.split(' ');
     const row = new RegExp(`(?<=^\\| \`${word}\` \\| )(.*)(?= \\|.*\\|$)`, 'm');
@@ -189,8 +289,16 @@ test('docs/operating.md, "Administration", lists every command (npm run generate
     return text.replace(row, (listed) =>
       /[ `]/.test(listed.split(followed)[1]?.[0] ?? '') ? listed : `${listed}, ${followed}\``,
     );
-  }, operating);
-  await expect(table).toMatchFileSnapshot('../../docs/operating.md');
+  }, section);
+  await expect([before, table, after].join('')).toMatchFileSnapshot('../../docs/operating.md');
+  const known = Object.keys(COMMANDS).map(wordsOf);
+  const listed = [...table.matchAll(/^\| `([a-z-]+)` \| (.*?) \|/gm)].flatMap(([, word, rest = '']) =>
+    [...rest.matchAll(/`(.*?)`/g)].map(([, call]) => wordsOf(`${word} ${call}`)),
+  );
+  expect(
+    listed.filter((words) => !known.includes(words)),
+    'remove them',
+  ).toEqual([]);
 });
 
 test('the page at / sets every variable that its commands use', () => {
@@ -208,7 +316,7 @@ test('docs/api.md, "CORS", names every method of the service', async () => {
     {} as never,
   );
   const methods = preflight.headers.get('Access-Control-Allow-Methods')?.split(',') ?? [];
-  const [, section = ''] = api.split('\n### CORS\n');
+  const section = sectionAt('cors');
   expect(
     methods.filter((method) => !section.includes(`\`${method}\``)),
     'name them in the section',

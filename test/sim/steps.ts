@@ -291,7 +291,7 @@ const accept = (random: Random) =>
     ? { Accept: random.pick(['text/csv', 'application/json, text/csv;q=0.9', 'text/csv, application/json', '*/*']) }
     : {};
 
-const KINDS: Record<string, Kind> = {
+export const KINDS: Record<string, Kind> = {
   ...Object.fromEntries(
     READS.map(([operation, path]): [string, Kind] => {
       const on = `GET ${path.replace(/:(\w+)_id/g, '{$1}')}`;
