@@ -8,7 +8,19 @@ import { events } from '../src/db/schema.ts';
 import { purge } from '../src/purge.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
-import { call, dumpAll, env, type Home, homes, INSERT_CHANGES, later, NOW, OPERATOR } from './support.ts';
+import {
+  call,
+  databases,
+  dumpAll,
+  env,
+  type Home,
+  homes,
+  INSERT_CHANGES,
+  later,
+  NOW,
+  OPERATOR,
+  withBatch,
+} from './support.ts';
 
 // A run sends the events of every business, so each test starts without events.
 beforeEach(async () => {
@@ -46,7 +58,7 @@ const { user_id: _, ...OTHERS } = NEW_BUSINESS;
 
 /**
  * Creates a user with rows in every table. The user has two businesses, one of which was transferred from another user. A third business
- * was transferred to another user, and a fourth was deleted.
+ * was transferred to another user, who has keys for it, and a fourth was deleted.
  */
 async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const [home, other] = [homes[number] as Home, user_id + 111];
@@ -70,6 +82,12 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await call('POST', '/api/v1/session', { as: key.api_key });
   const named = { as: `${word} Anna` };
   const opened = await done('POST', `/user/${user_id}/console-link`, named);
+  const lost = await done('POST', `/user/${user_id}/keys`, { name: `${word} tablet`, business_id: given.id });
+  await done('DELETE', `/user/${user_id}/keys/${lost.id}`);
+  const administers = await done('POST', `/user/${user_id}/console-link`, { ...named, can_create_keys: true });
+  const session = await call('POST', '/api/v1/session', { body: { code: administers.url.split('=')[1] } });
+  const agency = { name: `${word} agency`, business_id: given.id, role: 'read', expires_on: '2026-04-15' };
+  await call('POST', `/api/v1/user/${user_id}/keys`, { as: session.body.data.session_key, body: agency });
   const { session_key } = (await call('POST', '/api/v1/session', { body: { code: opened.url.split('=')[1] } })).body
     .data;
   for (const business of [id, given.id, gone.id])
@@ -88,6 +106,10 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await done('PUT', `/business/${id}/history`, { days: [{ date: '2026-03-14', count: 3 }] });
   const { name, main_domain, site } = OTHERS;
   await done('PATCH', `/business/${given.id}`, { user_id: other, name, main_domain, site });
+  for (const role of ['read', 'record']) {
+    const heir = await done('POST', `/user/${other}/keys`, { name: `Heir ${other}`, business_id: given.id, role });
+    if (role === 'read') await done('DELETE', `/user/${other}/keys/${heir.id}`);
+  }
   await done('PATCH', `/business/${received.id}`, { user_id });
   await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
   await done('DELETE', `/business/${gone.id}?name=${word}%20lost`);
@@ -117,11 +139,67 @@ async function found(pattern: RegExp): Promise<string[]> {
   );
   return all.flat();
 }
-const columnsOf = (rows: string[]) => [...new Set(rows.map((row) => row.split(' ')[1]))].sort();
+/** Returns where the values are: table and column, and of a change also the action. */
+const placesOf = (rows: string[]) => {
+  const places = rows.map((row) => {
+    const [, column, ...rest] = row.split(' ');
+    const { action } = JSON.parse(rest.join(' '));
+    return action === undefined ? column : `${column} of ${action}`;
+  });
+  return [...new Set(places)].sort();
+};
 
 /** Purges the remaining rows of deleted businesses, except for one change each. */
 async function purgeAll(): Promise<void> {
   for (const { db } of homes) for (const minute of [2, 8]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
+}
+
+/** Every place of a user's data after the user's businesses were deleted. */
+const PLACES = [
+  'api_keys.actor_name',
+  'api_keys.created_by_name',
+  'api_keys.name',
+  'api_keys.user_id',
+  'changes.actor_name of add_sites',
+  'changes.actor_name of create_key',
+  'changes.actor_user_id of add_sites',
+  'changes.actor_user_id of create_key',
+  'changes.after of create_business',
+  'changes.after of create_key',
+  'changes.after of update_business',
+  'changes.before of delete_business',
+  'changes.before of revoke_key',
+  'changes.before of update_business',
+  'changes.subject_id of create_key',
+  'codes.actor_name',
+  'codes.return_url',
+  'codes.user_id',
+  'homes.user_id',
+  'imported_tokens.user_id',
+];
+
+const isWrite = (sql: string) => /^(update|delete)\b/i.test(sql);
+/** Databases that skip one write of a request, counted from 0. `skipping` counts the writes. */
+function skipping(index: number) {
+  let count = 0;
+  const writes = new Set<D1PreparedStatement>();
+  const bindings = databases((d1) =>
+    withBatch(
+      d1,
+      (_, statements) =>
+        d1.batch(
+          statements.map((one) => (writes.has(one) && count++ === index ? d1.prepare('select 1 where false') : one)),
+        ),
+      (sql) => ({
+        bind(...values: unknown[]) {
+          const statement = d1.prepare(sql).bind(...values);
+          if (isWrite(sql)) writes.add(statement);
+          return statement;
+        },
+      }),
+    ),
+  );
+  return { bindings, count: () => count };
 }
 
 describe('an erasure', () => {
@@ -129,22 +207,91 @@ describe('an erasure', () => {
     const user = await newUser(770_077_010, 1, 'Quixotry');
     await deleteBusinesses(user);
     const names = /770077010|quixotry/i;
-    expect(columnsOf(await found(names))).toEqual([
-      ...['api_keys.actor_name', 'api_keys.name', 'api_keys.user_id', 'changes.actor_name', 'changes.actor_user_id'],
-      ...[
-        'changes.after',
-        'changes.before',
-        'changes.subject_id',
-        'codes.actor_name',
-        'codes.return_url',
-        'codes.user_id',
-        'homes.user_id',
-        'imported_tokens.user_id',
-      ],
-    ]);
+    expect(placesOf(await found(names))).toEqual(PLACES);
     const answer = await erase(user.user_id);
     expect(answer).toMatchObject({ status: 200, body: { status: true, data: { erased: { user_id: user.user_id } } } });
     expect(await found(names)).toEqual([]);
+  });
+
+  test('keeps what names the users who received businesses, and all others, except in changes of deleted businesses', async () => {
+    const user = await newUser(770_077_030, 1, 'Wysiwygic');
+    await newUser(770_077_050, 1, 'Yttrific');
+    await deleteBusinesses(user);
+    const others = new RegExp(`${user.other}|770077050|yttrific`, 'i');
+    const kept = async () => {
+      const rows = await found(others);
+      const isKept = (row: string) => !row.includes(`"subject_id":${user.received},`);
+      // The change that transferred a business keeps the side of the other user only.
+      return rows.filter(isKept).map((row) => row.replace(/"before":"[^}]*770077030[^}]*}"/, '"before":null'));
+    };
+    const before = await kept();
+    expect(placesOf(before)).toEqual(
+      expect.arrayContaining([...PLACES, 'businesses.user_id', 'businesses.name', 'refused_origins.origin']),
+    );
+    expect((await erase(user.user_id)).status).toBe(200);
+    expect(await kept()).toEqual(before);
+  });
+
+  /** The writes of an erasure, in their order, and what stays without each. The home that stays says that the erasure is not complete. */
+  const WRITES: [write: string, left: string[], status?: number][] = [
+    [
+      'deletes the changes of deleted businesses',
+      [
+        'changes.after of create_key',
+        'changes.after of update_business',
+        'changes.before of revoke_key',
+        'changes.before of update_business',
+      ],
+    ],
+    [
+      'clears the values that name the user',
+      [
+        'changes.after of create_business',
+        'changes.after of update_business',
+        'changes.before of delete_business',
+        'changes.before of update_business',
+      ],
+    ],
+    [
+      'removes the names of keys from the changes of transferred businesses',
+      ['changes.after of create_key', 'changes.before of revoke_key'],
+    ],
+    [
+      'removes the names of people from changes',
+      [
+        'changes.actor_name of add_sites',
+        'changes.actor_name of create_key',
+        'changes.actor_user_id of add_sites',
+        'changes.actor_user_id of create_key',
+      ],
+    ],
+    ['deletes the changes to keys', ['changes.after of create_key', 'changes.subject_id of create_key']],
+    ['deletes console links', ['codes.actor_name', 'codes.return_url', 'codes.user_id']],
+    [
+      'deletes keys and sessions',
+      ['api_keys.actor_name', 'api_keys.created_by_name', 'api_keys.name', 'api_keys.user_id'],
+    ],
+    ['deletes the home', ['homes.user_id', 'imported_tokens.user_id'], 422],
+    ['removes the user from imported tokens', ['imported_tokens.user_id']],
+  ];
+  test.each(WRITES.map(([write, left, status = 200], index) => ({ write, left, status, index })))(
+    'leaves traces unless it $write',
+    async ({ index, left, status }) => {
+      const word = `Jabberwock${'abcdefghi'[index]}`;
+      const user = await newUser(770_079_010 + 200 * index, 1, word);
+      await deleteBusinesses(user);
+      const answer = await erase(user.user_id, LATER, skipping(index).bindings);
+      const places = placesOf(await found(new RegExp(`${user.user_id}|${word}`, 'i')));
+      expect({ places, status: answer.status }).toEqual({ places: left, status });
+    },
+  );
+
+  test('makes no other write: a new one needs a row in WRITES', async () => {
+    const user = await newUser(770_081_010, 1);
+    await deleteBusinesses(user);
+    const { bindings, count } = skipping(-1);
+    await erase(user.user_id, LATER, bindings);
+    expect(count()).toBe(WRITES.length);
   });
 
   test('deletes the changes of deleted businesses in batches of 8,000, so that other requests do not wait', {
