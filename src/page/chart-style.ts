@@ -91,6 +91,9 @@ button {
 .sr-only { position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden; white-space: nowrap; }
 @media (forced-colors: active) {
   .card { --bar: CanvasText; --bar-marked: Highlight; --muted: CanvasText; }
+  /* The lines of the comparison and the limit have the color of the bars, which are hollow so that they show. */
+  .bar { fill: Canvas; stroke: CanvasText; }
+  path.limit { stroke: CanvasText; }
   .tooltip { border: 1px solid; }
 }
 `;

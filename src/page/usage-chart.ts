@@ -25,6 +25,8 @@ const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit', 'by'] a
 const REQUESTED = ['business', 'token', 'from', 'to', 'base-url'];
 const DISPLAYED = ['label', 'dir', 'unit', 'by', ...WORDS.map((word) => `word-${word}`)];
 const TOTAL_SCALE = 2.6; // the width of bold 28 px text relative to a 12 px label
+/** How long a chart without attributes waits for a script before it says that they are missing. */
+const PATIENCE_MS = 3000;
 const SERVICE = new URL(import.meta.url).origin;
 
 type Summary = ReturnType<typeof summaryOf>;
@@ -78,16 +80,15 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
 
   constructor() {
     super();
-    const root = this.attachShadow({ mode: 'open' });
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-    root.adoptedStyleSheets = [sheet];
-    root.append(this.#card);
+    this.attachShadow({ mode: 'open' }).append(this.#card);
     this.#message.role = 'status';
     this.#tooltip.ariaHidden = 'true';
     const plot = this.#plot;
-    const point = ({ clientX }: PointerEvent) =>
-      this.#mark(this.#drawn?.indexAt(clientX - plot.getBoundingClientRect().left) ?? -1);
+    const point = ({ clientX }: PointerEvent) => {
+      // An ancestor may scale the chart.
+      const { left, width } = plot.getBoundingClientRect();
+      this.#mark(this.#drawn?.indexAt(((clientX - left) * plot.clientWidth) / width) ?? -1);
+    };
     plot.onpointermove = plot.onpointerdown = point;
     plot.onpointerleave = plot.onblur = () => this.#mark(-1);
     plot.onkeydown = (event) => this.#onKeyDown(event);
@@ -101,10 +102,16 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
       delete (this as { [key in typeof name]?: unknown })[name];
       (this as Record<typeof name, unknown>)[name] = value;
     }
+    this.#adoptStyle();
     addEventListener('online', this.#retryOnline);
     this.#resizeObserver.observe(this.#plot);
-    this.#languageObserver.observe(document.documentElement, { attributeFilter: ['lang', 'dir'] });
+    this.#languageObserver.observe(this.ownerDocument.documentElement, { attributeFilter: ['lang', 'dir'] });
     this.reload();
+  }
+
+  /** Called by `moveBefore` in place of the other two: keeps what is drawn, in the language of its new place. */
+  connectedMoveCallback(): void {
+    void loadWords(this.#language, originOf(this.baseUrl || SERVICE) ?? SERVICE).then(() => this.#invalidate());
   }
 
   disconnectedCallback(): void {
@@ -118,6 +125,19 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     if (before === after || (this.#data && REQUESTED.includes(name))) return;
     if (DISPLAYED.includes(name)) this.#invalidate();
     else this.reload();
+  }
+
+  get #window() {
+    return this.ownerDocument.defaultView ?? window;
+  }
+
+  /** A style sheet belongs to one document, and a chart that moves to another loses it. */
+  #adoptStyle(): void {
+    const root = this.shadowRoot as ShadowRoot;
+    if (root.adoptedStyleSheets.length > 0) return;
+    const sheet = new this.#window.CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+    root.adoptedStyleSheets = [sheet];
   }
 
   get compare(): Compare | null {
@@ -168,11 +188,12 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#show();
     const words = loadWords(this.#language, base ?? SERVICE);
     if (!data && !this.business && !this.token) {
-      // A script has not set the attributes or the data yet.
+      // A script may set the attributes or the data later.
       this.#loaded = null;
       await words;
       if (!signal.aborted) this.#invalidate();
-      return;
+      await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+      if (signal.aborted) return;
     }
     try {
       const request = data ? null : requestOf(this, base);
@@ -232,7 +253,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   }
 
   get #language() {
-    return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
+    return this.closest<HTMLElement>('[lang]')?.lang || this.ownerDocument.documentElement.lang || navigator.language;
   }
 
   /** Redraws everything after the data or the wording changes. */
@@ -249,7 +270,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
 
   /** Draws in the next frame, once for all changes made before that frame. */
   #scheduleDraw(): void {
-    this.#frame ||= requestAnimationFrame(() => {
+    this.#frame ||= this.#window.requestAnimationFrame(() => {
       this.#frame = 0;
       if (!this.#tableUnit) this.#words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
       const summary = summaryOf(this.#loaded?.used ?? [], this.#loaded?.before?.used ?? [], this.#today);

@@ -43,7 +43,30 @@ const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 export type Words = ReturnType<typeof wordsIn>;
 
-/** Returns a language's words and formats. `override` returns the page's own word, or null. Uses English if `language` is invalid. */
+const MONTHS = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month));
+
+/** Some browsers know a language without names of its months, and write “M10”. They format an unknown one like the browser's own. */
+function canFormat(language: string): boolean {
+  const [known] = Intl.DateTimeFormat.supportedLocalesOf(language);
+  const { format } = new Intl.DateTimeFormat(language, { month: 'short', timeZone: 'UTC' });
+  return known !== undefined && !MONTHS.some((month) => /M\d/.test(format(month)));
+}
+
+/** The calendars whose months begin when those of the bars do. The year is the language's own. */
+const SAME_MONTHS = ['gregory', 'buddhist', 'japanese', 'roc'];
+
+/** The plural categories of a language, in the order of `unit`'s forms, and which of them a count has. */
+function pluralsOf(language: string) {
+  const rules = new Intl.PluralRules(language);
+  const { pluralCategories } = rules.resolvedOptions();
+  const categories = PLURALS.filter((category) => pluralCategories.includes(category));
+  return { categories, indexOf: (count: number) => categories.indexOf(rules.select(count)) };
+}
+
+/**
+ * Returns a language's words and formats. `override` returns the page's own word, or null. Uses English if `language` is invalid, and English
+ * formats if the browser lacks those of `language`.
+ */
 export function wordsIn(language: string, override: (attribute: string) => string | null) {
   try {
     new Intl.Locale(language);
@@ -51,19 +74,29 @@ export function wordsIn(language: string, override: (attribute: string) => strin
     language = 'en';
   }
   const primary = primarySubtag(language);
-  const word = (name: Word): string =>
-    override(name === 'unit' ? name : `word-${name}`) ?? (tables[primary] ?? ENGLISH)[name];
+  const table = tables[primary];
+  const given = (name: Word) => override(name === 'unit' ? name : `word-${name}`);
+  const word = (name: Word): string => given(name) ?? (table ?? ENGLISH)[name];
+  /** Whether a word is of the page's language, and not the English one in its place. */
+  const isOwn = (name: Word) => table !== undefined || given(name) !== null;
 
-  const plurals = new Intl.PluralRules(language);
-  const { pluralCategories } = plurals.resolvedOptions();
-  const categories = PLURALS.filter((category) => pluralCategories.includes(category));
   const forms = word('unit').split('|');
-  const unit = (count: number) => forms[categories.indexOf(plurals.select(count))] ?? (forms.at(-1) as string);
+  const plurals = pluralsOf(isOwn('unit') ? language : 'en');
+  // A page in Korean can have English words: Korean has one form, and “call|calls” two.
+  const { indexOf } = plurals.categories.length < forms.length ? pluralsOf('en') : plurals;
+  const unit = (count: number) => forms[indexOf(count)] ?? (forms.at(-1) as string);
+  const counted = (count: number) => {
+    const counter = unit(count);
+    return number(count) + (/^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(counter) ? '' : ' ') + counter;
+  };
 
-  const numbers = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options).format;
+  const local = canFormat(language) ? language : 'en';
+  const { calendar } = new Intl.DateTimeFormat(local).resolvedOptions();
+  const gregorian = SAME_MONTHS.includes(calendar) ? {} : { calendar: 'gregory' };
+  const numbers = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(local, options).format;
   const number = numbers();
   const dates = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
+    const format = new Intl.DateTimeFormat(local, { ...options, ...gregorian, timeZone: 'UTC' });
     return (from: string, to = from) => format.formatRange(new Date(from), new Date(to));
   };
   const date = { day: 'numeric', month: 'short', year: 'numeric' } as const;
@@ -73,15 +106,15 @@ export function wordsIn(language: string, override: (attribute: string) => strin
     word,
     unit,
     number,
-    counted: (count: number) => number(count) + (/ja|zh/.test(primary) ? '' : ' ') + unit(count),
+    counted,
     compact: numbers({ notation: 'compact' }),
     /** “27 days” */
     days: numbers({ style: 'unit', unit: 'day', unitDisplay: 'long' }),
     /** “today” */
-    now: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'day'),
+    now: new Intl.RelativeTimeFormat(isOwn('today') ? local : 'en', { numeric: 'auto' }).format(0, 'day'),
     percent: numbers({ style: 'percent', signDisplay: 'exceptZero' }),
     period: (unit: Unit) =>
-      new Intl.DisplayNames(language, { type: 'dateTimeField' }).of(unit === 'week' ? 'weekOfYear' : unit) ?? unit,
+      new Intl.DisplayNames(local, { type: 'dateTimeField' }).of(unit === 'week' ? 'weekOfYear' : unit) ?? unit,
     day: dates({ day: 'numeric', month: 'short' }),
     month: dates({ month: 'short' }),
     monthAndYear: dates({ month: 'short', year: 'numeric' }),

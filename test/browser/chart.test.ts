@@ -468,6 +468,83 @@ describe('the language', () => {
   );
 });
 
+describe('the place of the chart', () => {
+  test.each([
+    'transform: scale(0.5)',
+    'transform: scale(2, 1)',
+    'zoom: 0.5',
+    'zoom: 1.5',
+    'zoom: 2; transform: scale(0.5)',
+  ])('below an ancestor with %s, the pointer marks the bar below it', async (style) => {
+    await open(`<div dir="ltr" style="width: 400px; transform-origin: 0 0; ${style}">${tag(shop, MARCH)}</div>`);
+    for (const index of [1, 15, 29]) {
+      const box = await bars().nth(index).boundingBox();
+      await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) - 1);
+      expect(await aria('valuenow')).toBe(`${index + 1}`);
+    }
+  });
+
+  const background = () => inChart<string>(`return getComputedStyle(root.querySelector('.card')).borderTopStyle;`);
+
+  test('can be another document, where the chart keeps its style and reacts', async () => {
+    await open(`<iframe></iframe>${tag(shop, MARCH)}`);
+    expect(await background()).toBe('solid');
+    const moved = await page.evaluate(`(async () => {
+      const chart = document.querySelector('usage-chart');
+      const frame = document.querySelector('iframe').contentWindow;
+      frame.document.body.append(frame.document.adoptNode(chart));
+      await new Promise((resolve) => chart.addEventListener('load', resolve, { once: true }));
+      await new Promise((resolve) => frame.requestAnimationFrame(() => frame.requestAnimationFrame(resolve)));
+      const { shadowRoot } = chart;
+      const card = frame.getComputedStyle(shadowRoot.querySelector('.card'));
+      return [card.borderTopStyle, shadowRoot.querySelectorAll('.bar').length];
+    })()`);
+    expect(moved).toEqual(['solid', 31]);
+  });
+
+  test('can change by moveBefore without a request, and then the language is that of the new place', async () => {
+    await open(`<div lang="fr"></div>${tag(shop, MARCH)}`);
+    requests.length = 0;
+    await inChart(`document.querySelector('div').moveBefore(chart, null);`);
+    await eventually(() => text('unit')).toBe('utilisations');
+    expect(requests).toEqual(['/v1/words/fr.json']);
+    expect(await bars().count()).toBe(31);
+  });
+});
+
+test('without attributes or data, the chart says so, and draws what a script sets later', async () => {
+  await open('<usage-chart></usage-chart>', { until: 'refused' });
+  expect(await text('message')).toBe(NOT_HERE);
+  expect(logged()).toEqual([
+    expect.stringMatching(
+      /^<usage-chart business="null">: business must be a positive whole number, such as 7; token must be /,
+    ),
+  ]);
+  await setData('2026-03-01', [1, 2]);
+  await state('loaded');
+  expect(await bars().count()).toBe(2);
+});
+
+test('in forced colors, the line of the comparison differs from the bars that it crosses', async () => {
+  await open(tag(shop, `${MARCH_28} compare`));
+  await part('change').waitFor();
+  await page.emulateMedia({ forcedColors: 'active' });
+  const [line, bar] = await inChart<string[]>(`return [
+    getComputedStyle(root.querySelector('path.before')).stroke, getComputedStyle(root.querySelector('.bar')).fill];`);
+  expect(line).not.toBe(bar);
+});
+
+test('dates are English where the browser has no names of months, and English words have English plurals', async () => {
+  await open(tag(shop, 'from="2026-03-20" to="2026-03-21"'));
+  for (const lang of ['kk', 'az', 'uz', 'bs', 'pa', 'kok', 'sd', 'qaa']) {
+    await setRoot({ lang });
+    await eventually(async () => (await range()).replace(/\s/g, ' ')).toBe('Mar 20 – 21, 2026');
+  }
+  await setRoot({ lang: 'ko' });
+  await eventually(range).toContain('2026년');
+  expect(await text('total')).toBe('41 uses');
+});
+
 const STATES: Record<string, [body: string, state: string, setup?: Setup]> = {
   empty: [tag(quiet, MARCH), 'empty'],
   'year-366-days': [tag(busy, YEAR), 'loaded'],

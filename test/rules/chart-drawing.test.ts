@@ -205,6 +205,41 @@ describe('the words of the chart', () => {
       expect([1, 12].map(unit(language, 'order|orders'))).toEqual(['order', 'orders']);
   });
 
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap((a) => letters.flatMap((b) => [a + b, ...letters.map((c) => a + b + c)]));
+  const known = Intl.DateTimeFormat.supportedLocalesOf(codes);
+
+  test('have the plurals of their own language: those that are English have English ones in every language', () => {
+    expect(known.length).toBeGreaterThan(60);
+    for (const language of known.filter((one) => !(one in TABLES))) {
+      const words = wordsIn(language, none);
+      const shown = [0, 1, 2, 5, 21, 1542].map((count) => words.counted(count).replace(words.number(count), ''));
+      expect({ language, shown }).toEqual({ language, shown: [' uses', ' use', ...Array(4).fill(' uses')] });
+      expect(words.now, language).toBe('today'); // followed by “so far”
+    }
+    for (const language of ['ja', 'ko', 'th', 'vi', 'id', 'zh']) {
+      const { counted } = wordsIn(language, (name) => (name === 'unit' ? 'call|calls' : null));
+      expect([counted(1), counted(5)]).toEqual(['1 call', '5 calls']);
+    }
+    expect(wordsIn('ja', (name) => (name === 'unit' ? '回' : null)).counted(5)).toBe('5回');
+    expect(wordsIn('ru', (name) => (name === 'unit' ? 'визит|визита|визитов' : null)).counted(21)).toBe('21 визит');
+  });
+
+  test('name the months of the bars, which are Gregorian, in every language', () => {
+    const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2026, month)));
+    const namesIn = (language: string) =>
+      days.map(new Intl.DateTimeFormat(`${language}-u-ca-gregory`, { month: 'short', timeZone: 'UTC' }).format);
+    for (const language of known) {
+      const names = namesIn(language);
+      const { month } = wordsIn(language, none);
+      expect({ language, months: days.map((day) => month(day.toISOString().slice(0, 10))) }).toEqual({
+        language,
+        months: names.some((name) => /M\d/.test(name)) ? namesIn('en') : names,
+      });
+    }
+    expect(wordsIn('en-u-ca-hebrew', none).month('2026-10-01')).toBe('Oct');
+  });
+
   test('are English if the language is untranslated or invalid, or if its words cannot be loaded', async () => {
     vi.resetModules(); // forgets the words that other tests loaded
     const fresh = await import('../../src/page/words.ts');
