@@ -87,8 +87,9 @@ export const stepsOn = (at: () => Page) => ({
 });
 
 export const continueRequest = (route: Route) => route.continue();
+const CODES: Record<number, string> = { 429: 'rate_limited', 500: 'server_error', 503: 'unavailable' };
 export const failWith = (status: number, message: string) => (route: Route) =>
-  route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
+  route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10', 'Error-Code': CODES[status] ?? '' } });
 /** Forwards the request, but aborts the response. */
 export const loseResponse = async (route: Route) => {
   await route.fetch();

@@ -19,18 +19,24 @@ type FieldErrors = Record<string, string[]>;
 const PER_PAGE = 50;
 
 /**
- * A failed call. `status` is 0 if no complete response arrived, in which case the change may have been made. It is -1 for an error in the
- * page itself.
+ * A failed call. `status` is 0 if no complete response arrived, in which case the change may have been made, unless it `isUnsent`. It is -1
+ * for an error in the page itself.
  */
 export class Failure extends Error {
   readonly status: number;
   /** From `Retry-After`. */
   readonly seconds: number | null = null;
+  /** True if the browser was offline before it could send the request. */
+  readonly isUnsent: boolean = false;
   /** From `Error-Code`. */
   readonly code: string | null = null;
   /** Field errors by path, such as `sites.1`. */
   readonly errors: FieldErrors = {};
-  constructor(status: number, message: string, more: Partial<Pick<Failure, 'seconds' | 'code' | 'errors'>> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    more: Partial<Pick<Failure, 'seconds' | 'isUnsent' | 'code' | 'errors'>> = {},
+  ) {
     super(message);
     this.status = status;
     Object.assign(this, more);
@@ -42,8 +48,10 @@ type DataAnswer<Data> = Omit<Answer, 'json'> & { json(): Promise<{ data: Data }>
 
 /** Throws a Failure unless the response is successful. */
 async function requireOk<A extends Answer>(call: Promise<A>): Promise<A> {
-  const answer = await call.catch(() => {
-    throw new Failure(0, navigator.onLine ? 'The service cannot be reached.' : 'You are offline.');
+  const isUnsent = !navigator.onLine;
+  const answer = await call.catch(({ name }: Error) => {
+    if (isUnsent || !navigator.onLine) throw new Failure(0, 'You are offline.', { isUnsent });
+    throw new Failure(0, name === 'TimeoutError' ? 'The service did not respond.' : 'The service cannot be reached.');
   });
   if (answer.ok) return answer;
   const body: (Partial<ErrorBody> & { errors?: FieldErrors }) | null = await answer.json().catch(() => null);

@@ -21,22 +21,23 @@ function refusalWords(failure: Failure): string {
 
 /** Explains a failed call, and what to do. */
 export function failureWords(failure: Failure): string {
-  const { status, message, seconds } = failure;
+  const { status, message, seconds, code } = failure;
   const later = seconds === null ? 'Try again in a moment.' : `Try again in ${plural(seconds, 'second')}.`;
   if (status === 0) return `${message} Check your connection, then try again.`;
   if (status === 429) return `Too many requests. ${later}`;
-  if (status === 503) return `The service cannot reach its database right now. ${later}`;
+  if (code === 'unavailable') return `The service cannot reach its database right now. ${later}`;
   if (status >= 500)
     return 'The service failed to respond. Try again. If this keeps happening, contact the service operator.';
   return refusalWords(failure);
 }
 
 /**
- * Like `failureWords`, for a change. If there was no response or the status is 500, the change may have been made anyway. `advice` says how
- * the owner finds out.
+ * Like `failureWords`, for a change. If there was no response or a server between failed, the change may have been made anyway. `advice` says
+ * how the owner finds out. The service's own 503 invites to try again, which makes no change twice.
  */
 export function changeFailureWords(failure: Failure, advice = 'Check “Changes”.'): string {
-  const unknown = failure.status === 0 || failure.status === 500;
+  const { status, code, isUnsent } = failure;
+  const unknown = (status === 0 && !isUnsent) || (status >= 500 && code !== 'unavailable');
   const words = failureWords(failure);
   return unknown ? `${words} The change may have been made anyway. ${advice}` : words;
 }
