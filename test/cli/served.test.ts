@@ -23,7 +23,10 @@ const VALUES: Record<string, string> = {
 };
 /** The usages that `--help` prints, with values for all options. */
 const ROWS = [...(commandLineOf(['--help']) as { help: string }).help.matchAll(/^ {2}(\S.*)$/gm)].map(([, row = '']) =>
-  row.replace(/(--[\w-]+) (?:…|YYYY-MM-DD)/g, (_, option) => `${option} ${VALUES[option]}`),
+  row.replace(/(--[\w-]+) (?:…|YYYY-MM-DD)/g, (_, option) => {
+    if (VALUES[option] === undefined) throw new Error(`add to VALUES a valid value of ${option}`);
+    return `${option} ${VALUES[option]}`;
+  }),
 );
 /** Returns the command with only its required options, and then once with each optional one. */
 const commandsIn = (row: string): string[] => {

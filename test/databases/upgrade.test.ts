@@ -58,19 +58,19 @@ test('the old Worker serves a database to which a migration adds a column, an in
   tags: 'slow',
 }, async () => {
   await upgrade([
-    `alter table businesses add column note text not null default ''`,
-    'create index daily_usage_day on daily_usage (day)',
-    'create table notes (business_id integer primary key references businesses (id), note text) strict',
+    `alter table businesses add column made_up text not null default ''`,
+    'create index made_up_index on daily_usage (day)',
+    'create table made_up_table (business_id integer primary key references businesses (id), note text) strict',
   ]);
   await check();
 });
 
 const LEDGER = `business_id INTEGER, digest BLOB, day INTEGER, forget_on INTEGER, quantity INTEGER, source INTEGER`;
 const rebuilt = (columns: string, selected: string) => [
-  `create table rebuilt (${columns}, primary key (business_id, digest)) strict, without rowid`,
-  `insert into rebuilt select ${selected} from ledger`,
+  `create table made_up_table (${columns}, primary key (business_id, digest)) strict, without rowid`,
+  `insert into made_up_table select ${selected} from ledger`,
   'drop table ledger',
-  'alter table rebuilt rename to ledger',
+  'alter table made_up_table rename to ledger',
 ];
 test.each<[string, string[], string]>([
   ['drops a column', ['alter table businesses drop column alert_at'], 'GET /business'],
@@ -79,7 +79,7 @@ test.each<[string, string[], string]>([
     rebuilt(LEDGER, 'business_id, digest, forget_on, day, quantity, source'),
     'POST /business/usage/1',
   ],
-  ['adds a column without a default', rebuilt(`${LEDGER}, label TEXT NOT NULL`, `*, ''`), 'POST /business/usage/1'],
+  ['adds a column without a default', rebuilt(`${LEDGER}, made_up TEXT NOT NULL`, `*, ''`), 'POST /business/usage/1'],
 ])('the check rejects a migration that %s', { tags: 'slow' }, async (_, queries, request) => {
   await upgrade(queries);
   await expect(check()).rejects.toThrow(`${request}: `);
