@@ -193,7 +193,7 @@ export const commands: CommandsOf<typeof operations> = {
   },
   importHistory: {
     usage: 'usage import ID FILE',
-    does: 'Imports a CSV file of date,count lines for days before today: all lines or none. Semicolons or tabs can also separate the fields.',
+    does: 'Imports a CSV file of date,count lines for days before today: all lines or none. Semicolons or tabs can also separate the fields. FILE can be - for standard input.',
     as: { FILE: 'days' },
     shownBy: 'changes list {ID}',
   },

@@ -1,11 +1,15 @@
 // How commands report failures, and when they retry.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { CREATE } from './sent.ts';
 import { type Answer, cutOff, json, KEY, printed, runAdmin, stub, success } from './stub.ts';
+import { ROOT } from './support.ts';
 
 const LIST = ['key', 'list', '--user', '7'];
 const API = 'http://127.0.0.1:1/api/v1';
@@ -43,6 +47,58 @@ describe('npm run admin', () => {
       stdout: expect.stringMatching(
         /^\{"operator_key":"bua_op_\w{43}","role":"record","secret":"(record:[0-9a-f]{64})","store":"echo \1 \| npx wrangler secret put OPERATOR_KEY_2"\}\n$/,
       ),
+    });
+  });
+});
+
+describe('the output of npm run admin', () => {
+  const run = async (env: Record<string, string>, line: string, input = '') => {
+    const script = `set -o pipefail; ${line.replace('ADMIN', `"${process.execPath}" src/cli/main.ts`)}`;
+    const child = spawn('bash', ['-c', script], { cwd: ROOT, env: { ...process.env, ...env } });
+    child.stdin.end(input);
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code, stdout, stderr };
+  };
+  const MANY = { businesses: Array.from({ length: 20_000 }, (_, id) => ({ id })), next: null };
+  const FULL = 'The command ran, but its output cannot be written: ENOSPC: no space left on device, write\n';
+
+  test.each([
+    ['ADMIN business list | head -c 20', '{"businesses":[{"id"'],
+    ['ADMIN business list | true', ''],
+    ['ADMIN --help | true', ''],
+  ])('%s ends quietly', async (line, stdout) => {
+    const { env, host } = await stub(success(MANY));
+    expect(await run(env, line)).toEqual({ code: 0, stdout, stderr: line.includes('--help') ? '' : `${host}\n` });
+  });
+
+  test.each([
+    'ADMIN business list > /dev/full',
+    'ADMIN user export 7 > /dev/full',
+    'ADMIN key create --user 7 > /dev/full',
+  ])('%s says that the disk is full', async (line) => {
+    const { env, host } = await stub(success({ ...MANY, keys: [], changes: [], usage: [] }));
+    expect(await run(env, line)).toEqual({ code: 1, stdout: '', stderr: `${host}\n${FULL}` });
+  });
+
+  test('a full disk for messages does not hide the result', async () => {
+    const { env } = await stub(success({ keys: [] }));
+    expect(await run(env, 'ADMIN key list --user 7 2> /dev/full')).toEqual({
+      code: 0,
+      stdout: '{"keys":[]}\n',
+      stderr: '',
+    });
+  });
+
+  test('usage import reads - from standard input', async () => {
+    const { env, host, sent } = await stub(success({ days: 1, uses: 5 }));
+    const imported = await run(env, 'ADMIN usage import 1 -', 'Date,Count\n2026-01-30,5\n');
+    expect(imported).toEqual({ code: 0, stdout: '{"days":1,"uses":5}\n', stderr: `${host}\n` });
+    expect(sent[0]?.body).toEqual({ days: [{ date: '2026-01-30', count: 5 }] });
+    expect(await run(env, 'ADMIN usage import 1 -')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'standard input must have 1 to 1830 lines such as 2026-01-31,120, but has 0. To split a longer file: split -l 1830 - part-\n',
     });
   });
 });
@@ -154,6 +210,13 @@ describe('usage import', () => {
     ['quotes around some fields', '"date",count\n2026-01-30,"120"\n"2026-01-31",7\n'],
     ['semicolons', '\uFEFFdate;count\r\n2026-01-30;120\r\n"2026-01-31";7\r\n'],
     ['tabs', 'date\tcount\n2026-01-30\t120\n2026-01-31\t7\n'],
+    ['a header in any case', 'Date,Count\n2026-01-30,120\n2026-01-31,7\n'],
+    [
+      'a quoted header in capitals after a byte order mark',
+      '\uFEFF"DATE";"COUNT"\r\n2026-01-30;120\r\n2026-01-31;7\r\n',
+    ],
+    ['spaces around fields and after the last line', ' Date , "Count" \n2026-01-30, 120\n "2026-01-31" ,7 \n \n'],
+    ['tabs in capitals, and line ends of old Macs', 'DATE\tCOUNT\r2026-01-30\t120\r2026-01-31\t7\r'],
   ])('accepts %s', async (_, text) => {
     const { env, sent } = await stub(success({ days: 2, uses: 127 }));
     expect(await importing(env, text)).toEqual({ days: 2, uses: 127 });
