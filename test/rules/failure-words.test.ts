@@ -18,7 +18,7 @@ beforeAll(async () => {
 const ANYWAY = ' The change may have been made anyway. Check “Changes”.';
 const CHECK = 'Check your connection, then try again.';
 const FAILED = 'The service failed to respond. Try again. If this keeps happening, contact the service operator.';
-test.each<[state: string, failure: Partial<Failure>, words: string]>([
+test.each<[state: string, failure: Pick<Failure, 'status'> & Partial<Failure>, words: string]>([
   [
     'was offline before it sent the request',
     { status: 0, message: 'You are offline.', isUnsent: true },
