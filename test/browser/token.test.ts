@@ -83,9 +83,10 @@ test("a frame has its own origin: the token of a widget works in it if the widge
   const page = await visit(origins.b);
   await page.evaluate(
     (src) =>
-      new Promise((loaded) =>
-        document.body.append(Object.assign(document.createElement('iframe'), { src, onload: loaded })),
-      ),
+      new Promise((loaded) => {
+        const frame = Object.assign(document.createElement('iframe'), { src, onload: loaded });
+        document.body.appendChild(frame);
+      }),
     origins.a,
   );
   expect(await report(frameIn(page), widget)).toEqual(REPORT);
