@@ -1,7 +1,7 @@
 // The export of a user (docs/operating.md, "Personal data"), composed of the lists that the service returns.
 import { masked } from '../core/credential.ts';
 import { addDays, dayOf, FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../core/time.ts';
-import { type Data, readAllPages, type Service, send } from './client.ts';
+import { type Data, readAllPages, type Service } from './client.ts';
 
 type Line = { type: string };
 
@@ -37,7 +37,7 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
   const { alerts } = await list(`/business/${id}/alerts`, 'cursor');
   const { changes } = await list(`/business/${id}/changes`, 'before');
   // Read last: if the business still belongs to the user, so does everything read before.
-  const { access_list, token, ...business } = await send(service, { method: 'GET', path: `/business/${id}` });
+  const { access_list, token, ...business } = await service.ok(`GET /business/${id}`);
   if (business.user_id !== user_id) return [];
   return [
     { type: 'business', ...business, token: masked(token) },
@@ -58,7 +58,7 @@ const lineOf =
 const listsOf =
   (service: Service) =>
   (path: string, cursor = '', query: object = {}): Promise<Data> =>
-    readAllPages(service, { method: 'GET', path, query }, cursor);
+    readAllPages(service, `GET ${path}`, query, cursor);
 
 /** Divides all days until today into ranges that a report can cover. The last one can end later. */
 function rangesUntil(today: string): Range[] {

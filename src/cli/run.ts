@@ -1,5 +1,5 @@
 // Runs a command: validates the input with the service's schema, sends the request, and returns a value or lines.
-import { readAllPages, send, serviceIn, UnknownOutcome } from './client.ts';
+import { readAllPages, serviceIn, UnknownOutcome } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
 /** `say` prints a message for the user. */
@@ -29,20 +29,20 @@ export async function run(
 
   const service = connected();
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => `${given[name]}`);
-  const [method = '', path = ''] = filled(request).split(' ');
-  const asked = {
-    method,
-    path,
-    ...(method === 'GET' || method === 'DELETE' ? { query: sent } : { body: sent }),
-    ...(command.takesKey && { idempotencyKey: crypto.randomUUID() }),
+  const asked = filled(request);
+  const isRead = asked.startsWith('GET ');
+  const content = {
+    ...(isRead || asked.startsWith('DELETE ') ? { query: sent } : { body: sent }),
+    ...(command.takesKey && { headers: { 'Idempotency-Key': crypto.randomUUID() } }),
   };
   const cursor = CURSORS.find((name) => name in shape);
   try {
-    const data = cursor === undefined ? await send(service, asked) : await readAllPages(service, asked, cursor);
+    const data =
+      cursor === undefined ? await service.ok(asked, content) : await readAllPages(service, asked, sent, cursor);
     return shown(data, given);
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof UnknownOutcome && method !== 'GET') throw new Error(`${message}\n${unknownOutcome()}`);
+    if (error instanceof UnknownOutcome && !isRead) throw new Error(`${message}\n${unknownOutcome()}`);
     throw new Error(inWords?.(message) ?? message);
   }
 

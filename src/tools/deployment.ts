@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BINDINGS, bindingOf, otherDatabaseOf } from '../core/database.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration, repeatedId } from './configuration.ts';
-import { isSnapshot } from './snapshot.ts';
 
 /** Runs wrangler, and throws if it fails. `read` returns its output, `show` shows it, and `ask` also allows prompts. */
 export type Wrangler = (args: string[], mode: 'read' | 'show' | 'ask') => string;
@@ -61,6 +60,9 @@ function requireIds({ file, databases }: Configuration): void {
   const id = repeatedId(file);
   if (id !== undefined) throw new Error(`${file} contains the database_id ${id} twice.`);
 }
+
+/** Whether the applied migrations are those of a version before 1.0.0-rc, whose tables are different. The first one had another name. */
+const isSnapshot = (applied: string[]): boolean => applied.includes('0001_init.sql');
 
 /** `migrations` lists the applied migrations, and `homes` the numbers of the databases with owners' data. */
 type State = { tables: string[]; migrations: string[]; ids: (number | null)[]; homes: number[] };

@@ -1,202 +1,170 @@
-// npm run dev: applies the migrations to the local databases and starts the service. After the service responds, prepares demo businesses
-// and new demo keys over HTTP, and prints the lines to paste into another terminal.
+// npm run dev: applies the migrations to the local databases, starts wrangler dev, creates the demo (demo.ts) over HTTP, and prints the lines
+// to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync, writeFileSync } from 'node:fs';
-import { isIP, isIPv6 } from 'node:net';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { DatabaseSync } from 'node:sqlite';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { serviceAt } from '../cli/client.ts';
 import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { formatSecret } from '../core/operator.ts';
 import { parseId } from '../core/request.ts';
 import type { ShownDemo } from './build.ts';
 import { prepareDemo, serveConsole } from './demo.ts';
-import { portProblem } from './port.ts';
-import { serviceAt } from './service.ts';
-import { isSnapshot } from './snapshot.ts';
 
+const ROOT = resolve(import.meta.dirname, '../..');
 /** The slot for this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
-/** Another server on the same databases can lock them briefly. */
-const LOCK_WAIT_MS = 10_000;
-/** The addresses that only this machine can reach. The first stands for the other two. */
+/** The addresses that only this machine can reach, and those that stand for all addresses of this machine. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
-/** Stand for all addresses of this machine. */
 const ALL_ADDRESSES = ['0.0.0.0', '::'];
 
-const { asked, ip, persist, count } = optionsOf();
-const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
-// Checked first, because a second server on the same port would replace the first server's key.
-const problem = await portProblem(asked, ip);
-if (problem !== null) end(problem, 1);
-if (globSync('v3/d1/*/*.sqlite', { cwd: state }).some((file) => isOfSnapshot(join(state, file))))
-  end(
-    `${state} was created by a version before 1.0.0-rc, which cannot be upgraded. Delete it, or use --persist-to.`,
-    1,
-  );
-
-// Loaded after the checks, because loading takes more than a second, and errors should appear immediately.
-const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
-  import('./dev-config.ts'),
-  import('./build.ts'),
-]);
-// Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
-const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
-// wrangler's explorer needs no key, so anyone who can reach it can read and change the databases.
+const { port, ip, databases, persist } = settings();
+const host = ALL_ADDRESSES.includes(ip) ? 'localhost' : ip;
+const origin = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 const isShared = !LOOPBACK.includes(ip);
-if (isShared) Object.assign(env, { X_LOCAL_EXPLORER: 'false' });
+// wrangler would say so, too, but only after the other server has answered the demo's requests.
+if (await isTaken()) end(`Port ${port} is in use. Choose another: npm run dev -- --port NUMBER`, 1);
+
+// Loaded after the checks, because loading takes seconds, and errors should appear immediately.
+const { readConfiguration } = await import('./configuration.ts');
+const { default: build, DEMO_VARIABLE, demoFileIn } = await import('./build.ts');
+const env = {
+  ...process.env,
+  // Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
+  ...{ CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' },
+  // wrangler's explorer needs no key, so anyone who can reach it can read and change the databases.
+  ...(isShared && { X_LOCAL_EXPLORER: 'false' }),
+};
 const shell = process.platform === 'win32';
 const { bindings, config } = configured();
-const where = [
-  ...(config === undefined ? [] : ['--config', config]),
-  ...(persist === undefined ? [] : ['--persist-to', persist]),
-];
-
+const where = [...config, ...(persist === undefined ? [] : ['--persist-to', persist])];
+console.log('Starting the service and its demo …');
 for (const binding of bindings) migrate(binding);
 
 const operatorKey = newOperatorKey();
-const variable = `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`;
-const { promise: listening, resolve: listens } = Promise.withResolvers<number>();
-let [isUp, isQuiet, unprinted] = [false, false, ''];
-let server = start(asked);
+/** The page with the demo business must not be in the deployed folder. */
+const folder = `dist/dev-${port}`;
+const server = spawn(
+  'wrangler',
+  [
+    ...['dev', '--ip', ip, '--port', `${port}`, '--assets', folder, ...where],
+    ...['--var', `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`],
+  ],
+  { stdio: ['inherit', 'pipe', 'inherit'], env: { ...env, [DEMO_VARIABLE]: folder }, shell },
+);
+// What it prints during the start, such as a line for each of the demo's requests, is shown only if the start fails.
+let held: string | null = '';
+server.stdout.on('data', (text) => {
+  if (held === null) process.stdout.write(text);
+  else held += text;
+});
+server.on('close', (code) => {
+  process.stdout.write(held ?? '');
+  process.exit(code ?? 0);
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
 // A signal to npm ends npm and its shell but does not reach this process, so this checks for a new parent process.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 
-const port = await listening;
-const host = isIPv6(ip) ? `[${ip}]` : ip;
-const origin = `http://${ALL_ADDRESSES.includes(ip) ? 'localhost' : host}:${port}`;
 const service = serviceAt(origin, operatorKey);
 // Polls with a preflight, which needs no database.
 while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
-isUp = true;
-
-// Hides the log of the demo's requests unless one fails.
-isQuiet = true;
-const demo = await preparedDemo();
-if (typeof demo !== 'string') {
-  const { charts, refusing, link } = demo;
-  const shown = { id: charts.id, token: charts.token, refusing, console: isShared ? '/owner' : link };
-  writeFileSync(demoFileIn(folderOf(port)), JSON.stringify(shown satisfies ShownDemo));
-  await build(folderOf(port));
-}
-await wait(300); // wrangler logs these requests with a delay
-if (typeof demo === 'string') process.stdout.write(unprinted);
-isQuiet = false;
-if (isShared)
-  process.stderr.write(
-    '\nOther machines can reach the service, too. Requests are not encrypted, so use a network that you trust.\n',
-  );
-const paste = 'paste these lines into another terminal:';
-const [api, key] = [`export API=${origin}/api/v1`, `export OPERATOR_KEY=${operatorKey}`];
+const demo = await preparedDemo().catch(({ message }: Error) => message);
+await wait(300); // wrangler logs the demo's requests with a delay
 if (typeof demo === 'string') {
+  process.stdout.write(held ?? '');
   process.stderr.write(`\nThe demo was not prepared: ${demo}\n`);
-  console.log(`\nReady: ${origin}, without the demo. To use the API, ${paste}\n\n${api}\n${key}\n`);
-} else {
+}
+held = null;
+console.log(introduction());
+
+/** Creates what is missing of the demo, and shows it on the page at /. */
+async function preparedDemo() {
+  const demo = await prepareDemo(service, new Date(), port);
+  const link = await serveConsole(service);
+  const { charts, refusing } = demo;
+  const shown = { id: charts.id, token: charts.token, refusing, console: isShared ? '/owner' : link };
+  writeFileSync(demoFileIn(folder), JSON.stringify(shown satisfies ShownDemo));
+  await build(folder);
+  return { ...demo, link };
+}
+
+function introduction(): string {
+  const keys = [`export API=${origin}/api/v1`, `export OPERATOR_KEY=${operatorKey}`];
+  const paste = 'To use the API, paste these lines into another terminal:';
+  if (typeof demo === 'string') return `\nReady: ${origin}, without the demo. ${paste}\n\n${keys.join('\n')}\n`;
   const { charts, shop, api_key, link } = demo;
-  console.log(`
+  return `
 Ready: ${origin} shows a chart and all operations.
 
 This link opens the console as the owner of eight demo businesses. It works on this machine, as often as you like:
 
 ${link}
 
-Elsewhere, sign in at ${origin}/owner with the API_KEY below. To use the API, ${paste}
+Elsewhere, sign in at ${origin}/owner with the API_KEY below. ${paste}
 
-${api}
+${keys[0]}
 export API_KEY=${api_key}
 export BUSINESS=${charts.id} TOKEN=${charts.token}
 export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
-${key}
+${keys[1]}
 
 and then, for example:
 
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
-`);
+`;
 }
 
-/** The page with the demo business must not be in the deployed folder. */
-function folderOf(port: number): string {
-  return `dist/dev-${port}`;
-}
-
-/** Starts the server. If another program takes the port during the start, tries the next port, once. */
-function start(port: number) {
-  const folder = folderOf(port);
-  const args = ['dev', '--ip', ip, '--port', `${port}`, '--assets', folder, '--var', variable, ...where];
-  const started = spawn('wrangler', args, {
-    stdio: ['inherit', 'pipe', 'inherit'],
-    env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
-    shell,
-  });
-  createInterface(started.stdout).on('line', (line) => {
-    if (isQuiet) unprinted += `${line}\n`;
-    else process.stdout.write(`${line}\n`);
-    // Until wrangler prints this, another server may respond on the port.
-    if (line.includes('Ready on')) listens(port);
-  });
-  started.on('exit', async (code) => {
-    if (isUp || !code) process.exit(code ?? 0);
-    if (port !== asked || (await portProblem(port, ip)) === null)
-      end(`wrangler dev exited with code ${code} before the service responded.`, code);
-    process.stderr.write(`Another program took port ${port}. Trying ${port + 1}.\n`);
-    server = start(port + 1);
-  });
-  return started;
+async function isTaken(): Promise<boolean> {
+  const socket = connect({ host, port });
+  const connected = once(socket, 'connect', { signal: AbortSignal.timeout(1000) });
+  return connected
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }
 
 function migrate(binding: string): void {
-  for (const deadline = Date.now() + LOCK_WAIT_MS; ; ) {
-    const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
-    const { status, stdout, stderr } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
-    if (status === 0) return;
-    if (stderr.includes('SQLITE_BUSY') && Date.now() < deadline) continue;
-    process.stderr.write(stdout + stderr);
-    end(`The migrations of ${binding} were not applied.`, 1);
-  }
+  const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
+  const { status, stdout, stderr } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
+  if (status !== 0) end(`${stdout}${stderr}The migrations of ${binding} were not applied.`, 1);
 }
 
-/** False if the file cannot be read as such a database. wrangler then says why. */
-function isOfSnapshot(file: string): boolean {
-  try {
-    using database = new DatabaseSync(file, { readOnly: true });
-    const applied = database.prepare('select name from d1_migrations').all();
-    return isSnapshot(applied.map(({ name }) => `${name}`));
-  } catch {
-    return false;
-  }
-}
-
-/** Prepares the demo, and retries after 5xx responses. Returns the demo, or an error message. */
-async function preparedDemo() {
-  for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
-    try {
-      const prepared = await prepareDemo(service, new Date(), port);
-      return { ...prepared, link: await serveConsole(service) };
-    } catch (error) {
-      const { message } = error as Error;
-      // The demo can be prepared again after any failure, so a lost connection is retried, too.
-      if (!/ (returned 5\d\d|got no response)/.test(message) || Date.now() > deadline) return message;
-    }
-  }
-}
-
-/** Returns the databases to serve and the configuration file. Exits with status 1 and a one-line error if the file is invalid. */
-function configured() {
-  try {
-    return configWith(count);
-  } catch (error) {
-    return end((error as Error).message, 1);
-  }
+/**
+ * Returns the bindings to migrate. If wrangler.toml lacks some, writes a configuration with all of them next to it, so that relative paths and
+ * the default folder for local data do not change.
+ */
+function configured(): { bindings: string[]; config: string[] } {
+  const { file, databases: present } = readConfiguration();
+  const bindings = present.map(({ binding }) => binding);
+  const added = BINDINGS.slice(0, databases).filter((binding) => !bindings.includes(binding));
+  if (added.length === 0) return { bindings, config: [] };
+  const blocks = added.map(
+    (binding) => `
+[[d1_databases]]
+binding = "${binding}"
+database_name = "${present[0]?.name}-${binding.slice('DB_'.length)}"
+migrations_dir = "migrations"
+`,
+  );
+  const name = `wrangler.dev-${databases}.toml`;
+  writeFileSync(
+    resolve(ROOT, name),
+    `# Generated by npm run dev from wrangler.toml.\n${readFileSync(file, 'utf8')}${blocks.join('')}`,
+  );
+  return { bindings: [...bindings, ...added], config: ['--config', name] };
 }
 
 /** Parses the options. If one is invalid, prints an error to stderr and exits with status 2. */
-function optionsOf() {
+function settings() {
   const options = {
     port: { type: 'string', default: '8787' },
     ip: { type: 'string', default: 'localhost' },
@@ -205,14 +173,11 @@ function optionsOf() {
   } as const;
   try {
     const { values } = parseArgs({ options });
-    const persist = values['persist-to'];
-    if (!isIP(values.ip) && values.ip !== 'localhost') throw new Error('--ip must be an IP address, such as 0.0.0.0');
-    if (persist?.trim() === '') throw new Error('--persist-to must name a directory, such as ./other');
     return {
-      asked: numberIn('--port', values.port, 65_535, 8788),
+      port: numberIn('--port', values.port, 65_535, 8788),
       ip: values.ip,
-      count: numberIn('--databases', values.databases, BINDINGS.length, 3),
-      persist,
+      databases: numberIn('--databases', values.databases, BINDINGS.length, 3),
+      persist: values['persist-to'],
     };
   } catch (error) {
     return end((error as Error).message.replace(/\n.*/s, ''), 2);

@@ -2,8 +2,8 @@
 // requests. The tests cover the rest. Each promise creates its own business, so promises do not depend on each other.
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Call, Service } from '../cli/client.ts';
 import { SCHEDULES } from '../core/schedule.ts';
-import type { Call, Service } from './service.ts';
 
 /** The name of the businesses that a run creates. `verify` deletes every business with this name that belongs to one of its users. */
 export const NAME = 'npm run verify';

@@ -2,12 +2,12 @@
 // what it created. With --figures, it also measures the service (figures.ts). Exits with status 1 unless all pass, and with status 2 if the
 // command line or the environment is invalid.
 import { parseArgs } from 'node:util';
+import { serviceAt } from '../cli/client.ts';
 import { isSafeAddress } from '../core/address.ts';
 import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { measured } from './figures.ts';
 import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
-import { serviceAt } from './service.ts';
 
 /** The time limit for a run. */
 const MAX_MINUTES = 5;

@@ -137,13 +137,13 @@ const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: bool
   ['429', json({ message: 'Too Many Attempts.' }, 429), 'Too Many Attempts.', false],
   ['503', json({ message: 'Service Unavailable' }, 503), 'Service Unavailable', true],
   ['500', json({ message: 'Server Error' }, 500), 'Server Error', true],
-  ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the URL of the service itself.', false],
-  ['an HTML page', page, 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
-  ['JSON from another service', json([1]), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
-  ['a null body', json(null), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
-  ['404 from another service', json({ error: 1 }, 404), 'HOST returned 404, but does not look like this service. API must be the URL of the service.', false],
-  ['a truncated response', cutOff, 'HOST sent no complete response: other side closed', true],
-  ['a missing response', gone, 'HOST sent no complete response: other side closed', true],
+  ['a redirect', moved, 'HOST redirects to https://evil.example/. Use the URL of the service itself.', false],
+  ['an HTML page', page, 'HOST returned 200, but does not look like this service. Check its URL.', true],
+  ['JSON from another service', json([1]), 'HOST returned 200, but does not look like this service. Check its URL.', true],
+  ['a null body', json(null), 'HOST returned 200, but does not look like this service. Check its URL.', true],
+  ['404 from another service', json({ error: 1 }, 404), 'HOST returned 404, but does not look like this service. Check its URL.', false],
+  ['a truncated response', cutOff, 'HOST sent no complete response: ECONNRESET', true],
+  ['a missing response', gone, 'HOST sent no complete response: ECONNRESET', true],
 ]; // biome-ignore format: one row per line
 
 /** A command that changes nothing, one whose retry is safe, and one whose retry is not. */

@@ -2,20 +2,20 @@
 import { expect, test, vi } from 'vitest';
 import type { BusinessDetails, ListedBusiness } from '../../src/business/description.ts';
 import type { Changes } from '../../src/changes/description.ts';
+import { serviceAt } from '../../src/cli/client.ts';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
-import { customersAt } from '../../src/tools/demo-customers.ts';
-import { serviceAt } from '../../src/tools/service.ts';
+import { businessesAt } from '../../src/tools/demo-businesses.ts';
 import type { UsageReport } from '../../src/usage/description.ts';
 import { startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const NOW = new Date();
-const CUSTOMERS = customersAt(NOW).map(({ created }) => created.name);
+const NAMES = businessesAt(NOW).map(({ name }) => name);
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
 /** Starts a service and returns functions that read its data. */
@@ -50,7 +50,7 @@ test("starts on two ports create one demo, and a later start replaces only its o
   const two = await prepareDemo(service, NOW, SECOND_PORT);
   const { charts, shop } = one;
   const made = await businessesOf(1);
-  expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop', ...CUSTOMERS]);
+  expect(made.map(({ name }) => name)).toEqual(NAMES);
   expect(made.slice(0, 2)).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
   expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
 
@@ -123,7 +123,7 @@ test('on any day, one business is at 104% of its month, and one at 92%, which la
   for (let hour = 0; hour < 400 * 24; hour += 53) {
     const now = new Date(Date.UTC(2026, 0, 1, hour, 1));
     const today = dayOf(now);
-    const found = customersAt(now).flatMap(({ created, counts }) => {
+    const found = businessesAt(now).flatMap(({ created, counts }) => {
       expect(counts.every(({ date, count }) => date <= today && Number.isInteger(count) && count > 0)).toBe(true);
       const { monthly_limit: limit, billing_day } = created;
       if (limit === undefined || billing_day === undefined) return [];
