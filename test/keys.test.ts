@@ -1,4 +1,4 @@
-// API keys: what calls with them cost, and what the database refuses. The simulator and test/matrix.test.ts check what each key may do.
+// API keys: what calls with them cost, and what the database refuses. The simulator and test/permissions.test.ts check what each key may do.
 import { describe, expect, test } from 'vitest';
 import { answerOf, invalid } from './answers.ts';
 import { ROUTES } from './routes.ts';

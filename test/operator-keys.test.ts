@@ -1,36 +1,10 @@
-// Operator keys: what each role may do on every route, and where the keys are refused.
-import { beforeAll, describe, expect, test } from 'vitest';
+// Operator keys: their secrets, their rate limits, and where they are refused. permissions.test.ts compares what each role may do.
+import { describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
 import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
-import { boundTo, homeOf } from './ask.ts';
-import { NEW_BUSINESS, ROUTES } from './routes.ts';
-import { OPERATORS } from './sim/model/callers.ts';
-import { isOfKeys, refusalOf } from './sim/model/may.ts';
-import { ask, BASE, call, homes, limiter, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
-
-const OF_ROLES = ROUTES.flatMap((route) => OPERATOR_ROLES.map((role) => ({ ...route, role })));
-
-/** Creates the home of NEW_BUSINESS's owner in advance, because creating an owner's first business costs more round trips. */
-beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
-
-test.each(OF_ROLES)(
-  'an operator key with the role $role may $name for any business or user, or is refused without a query',
-  async ({ role, ...route }) => {
-    const as = OPERATOR[role];
-    const forbidden = refusalOf(OPERATORS[role], route.operation);
-    const usual = isOfKeys(route.operation) ? 2 : 1; // a key is in the database of its user, which the operator looks up
-    const round_trips = route.round_trips === 'each' ? homes.length : (route.round_trips ?? usual);
-    for (const _ of homes) {
-      const answer = await ask(route, await newBusiness({ sites: ['https://shop.example'] }), { as });
-      if (forbidden === null) expect(answer.status).toBe(route.granted ?? 200);
-      else expect(answerOf(answer)).toEqual(refused(forbidden[1]));
-      expect(answer.cost.round_trips).toBe(forbidden === null ? round_trips : 0);
-      expect(answer.lines).toMatchObject([{ credential: { kind: 'operator', last_four: as.slice(-4) } }]);
-    }
-  },
-);
+import { BASE, call, limiter, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
 
 describe.each(OPERATOR_ROLES)('an operator key with the role %s', (role) => {
   const as = OPERATOR[role];
