@@ -3,14 +3,19 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { recordLimitRefusal } from '../src/db/limit-refusals.ts';
 import { limitRefusals } from '../src/db/schema.ts';
+import { answerOf, granted } from './answers.ts';
 import {
   type Business,
   type CallOptions,
   call,
   countsByDay,
   inBatches,
+  later,
+  NOW,
   newBusiness,
   newLimitedBusiness,
+  OPERATOR,
+  STAMP,
   setCount,
   TODAY,
 } from './support.ts';
@@ -101,6 +106,52 @@ describe('a use takes one round trip', () => {
       expect(actual).toMatchObject({ status: 403, rows_written: 0 });
     }
   });
+});
+
+const YESTERDAY = '2026-03-14';
+const [BOTH, MONTHLY] = [{ daily_limit: 3, monthly_limit: 4 }, { monthly_limit: 3 }];
+test.each<[string, Limits & { overage?: number | null; page_overage?: number }, object, number]>([
+  ['a use now', MONTHLY, {}, 3],
+  ['a use with the time of now', MONTHLY, { at: NOW.toISOString() }, 3],
+  ['a use of yesterday', MONTHLY, { at: `${YESTERDAY}T23:59:59Z` }, 3],
+  ['a use of last month', MONTHLY, { at: '2026-02-20T12:00:00Z' }, 3],
+  ['a use in two minutes', { daily_limit: 3 }, { at: later(120_000).toISOString() }, 3],
+  ['a label', MONTHLY, { label: 'sms' }, 3],
+  ['a label and a time', MONTHLY, { label: 'sms', at: NOW.toISOString() }, 3],
+  ['a quantity', MONTHLY, { quantity: 3 }, 3],
+  ['a quantity with a time', MONTHLY, { quantity: 3, at: NOW.toISOString() }, 3],
+  ['a quantity of yesterday', { daily_limit: 3 }, { quantity: 2, at: `${YESTERDAY}T01:00:00Z` }, 2],
+  ['a use with a time, of a day and a month', BOTH, { at: NOW.toISOString() }, 3],
+  ['a use with a time, with an overage', { ...MONTHLY, overage: 2 }, { at: NOW.toISOString() }, 5],
+  ['a use with a time, with page_overage', { ...MONTHLY, overage: 2, page_overage: 1 }, { at: NOW.toISOString() }, 5],
+  ['a use with a time, with an unlimited overage', { ...MONTHLY, overage: null }, { at: NOW.toISOString() }, 7],
+  ['a use with a time and a limit of 0', { daily_limit: 0 }, { at: NOW.toISOString() }, 0],
+])('%s of an operator stops at %j, and only a list goes beyond', async (_, limits, body, counted) => {
+  for (const as of [OPERATOR.full, OPERATOR.record]) {
+    const business = await newLimitedBusiness(limits);
+    let id = 0;
+    const send = () => use(business, { as, body, headers: { 'Idempotency-Key': `order-${id++}` } });
+    const statuses = [];
+    for (let index = 0; index < 7; index++) statuses.push((await send()).status);
+    const { quantity = 1, at = STAMP } = body as { quantity?: number; at?: string };
+    const day = at.slice(0, 10);
+    expect(statuses).toEqual(Array.from({ length: 7 }, (_, index) => ((index + 1) * quantity <= counted ? 200 : 429)));
+    expect(await countsByDay(business)).toEqual(counted === 0 ? {} : { [day]: counted });
+    const list = await use(business, { as, body: { uses: [{ id: 'listed', ...body, at }] } });
+    expect(answerOf(list)).toEqual(granted({ recorded: 1, duplicates: 0 }));
+    expect(await countsByDay(business)).toEqual({ [day]: counted + quantity });
+  }
+});
+
+test('uses with a time that an operator may not record store no alert, and those that count store one', async () => {
+  const business = await newLimitedBusiness({ monthly_limit: 3 });
+  const at = NOW.toISOString();
+  const send = (id: string) => use(business, { as: OPERATOR.full, body: { at }, headers: { 'Idempotency-Key': id } });
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await send(id);
+  // A retry of a use that counted is not refused.
+  expect((await send('a')).body.data).toEqual({ date: TODAY, count: 3, duplicate: true, remaining: 0 });
+  const { body } = await call('GET', `/api/v1/business/${business.id}/alerts`, { as: business.key });
+  expect(body.data.alerts).toMatchObject([{ threshold: 100, limit: 3, used: 3 }]);
 });
 
 test('uses that a limit refused are not counted for a business that is gone', async () => {

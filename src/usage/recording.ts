@@ -174,9 +174,12 @@ const listedQuantity = sql.raw('value ->> 2');
 const listedIsDated = sql.raw('value ->> 3');
 const listedLabel = sql.raw('value ->> 4');
 
-/** Tests whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
-const canRefuse = ({ daily_limit, monthly_limit, allowed_overage }: Permission, { caller }: CallShape) =>
-  caller === 'operator'
+/**
+ * Tests whether a limit can refuse uses with ids. Limits never refuse an operator's list, which reports uses that have already happened.
+ * They refuse an operator's single use, even one with a time, which is counted like a list of one.
+ */
+const canRefuse = ({ daily_limit, monthly_limit, allowed_overage }: Permission, { caller, rule }: CallShape) =>
+  caller === 'operator' && rule.name === 'record_uses'
     ? sql`false`
     : sql`(${allowed_overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 

@@ -119,10 +119,9 @@ function recordOne(call: Call): Answer {
 
   const overage = overageOf(call, business);
   const periods = periodsOf(state, business, today);
-  // A use with a time counts as a list of one does.
+  // The limits of its own day and month judge a use with a time.
   if (at !== undefined) {
-    if (call.operator === null && overage !== null)
-      refuseBeyond(call, business, [{ name: '', day, quantity, isDated: true }], overage);
+    if (overage !== null) refuseBeyond(call, business, [{ name: '', day, quantity, isDated: true }], overage);
   } else if (overage !== null) {
     const refusing = periods.find(({ limit, used }) => used + quantity > limit + overage);
     if (refusing !== undefined) {
