@@ -1,7 +1,7 @@
 // Adding and removing sites: their number, and the bodies of requests (docs/api.md, "Sites"). The simulator (test/sim) checks the rest.
 import { expect, test } from 'vitest';
 import { answerOf, invalid } from './answers.ts';
-import { type Business, call, dumpAll, newBusiness } from './support.ts';
+import { BASE, type Business, call, dumpAll, newBusiness, OPERATOR } from './support.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `https://s${index}.example`);
 const add = ({ access, key }: Business, body: unknown, type = 'application/json') =>
@@ -23,6 +23,77 @@ test('the first sites that a page registers must cover its own origin', async ()
   expect(answerOf(await ask(['https://b.example']))).toEqual(invalid('sites', `sites ${rule}`));
   expect((await ask(['https://a.example'])).status).toBe(200);
   expect((await ask(['https://b.example'])).status).toBe(200);
+});
+
+const ADMITTING =
+  'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
+const PAGE = 'https://a.shop.example';
+test.each<[string, string[], string, { origin?: string; as?: string }, boolean]>([
+  ['the exact entry', [PAGE, 'https://b.example'], PAGE, { origin: PAGE }, false],
+  [
+    'the wildcard that covers it',
+    ['https://*.shop.example', 'https://b.example'],
+    'https://*.shop.example',
+    { origin: PAGE },
+    false,
+  ],
+  ['the exact entry beside a wildcard', [PAGE, 'https://*.shop.example'], PAGE, { origin: PAGE }, true],
+  [
+    'the wildcard beside the exact entry',
+    [PAGE, 'https://*.shop.example'],
+    'https://*.shop.example',
+    { origin: PAGE },
+    true,
+  ],
+  ['a wildcard for another port', [PAGE, 'https://*.shop.example:8443'], PAGE, { origin: PAGE }, false],
+  ['an entry for http', ['http://a.shop.example', PAGE], 'http://a.shop.example', { origin: PAGE }, true],
+  ['its own, beside one for http', ['http://a.shop.example', PAGE], PAGE, { origin: PAGE }, false],
+  ['the entry of another page', [PAGE, 'https://b.example'], 'https://b.example', { origin: PAGE }, true],
+  [
+    'the port of localhost',
+    ['http://localhost:*', 'https://b.example'],
+    'http://localhost:*',
+    { origin: 'http://localhost:3000' },
+    false,
+  ],
+  [
+    'the entry of an app',
+    ['capacitor://localhost', 'https://b.example'],
+    'capacitor://localhost',
+    { origin: 'capacitor://localhost' },
+    false,
+  ],
+  ['an entry, from the console', [PAGE, BASE], BASE, { origin: BASE }, true],
+  ['an entry, from a server', [PAGE, 'https://b.example'], PAGE, {}, true],
+  ['an entry, by an operator', [PAGE, 'https://b.example'], PAGE, { as: OPERATOR.full }, true],
+])('a page cannot remove what lets it in: %s', async (_, sites, removed, sender, isRemoved) => {
+  const business = await newBusiness({ sites });
+  const list = () => call('GET', business.access, { as: business.key });
+  const { id } = (await list()).body.data.access_list.find(({ site }: { site: string }) => site === removed);
+  const before = await dumpAll();
+  const answer = await call('DELETE', `${business.access}/${id}`, { as: business.key, ...sender });
+  if (isRemoved) {
+    expect(answer.status).toBe(200);
+    expect((await list()).body.data.access_list).toHaveLength(sites.length - 1);
+  } else {
+    expect(answerOf(answer)).toEqual(invalid('access_id', `access_id ${ADMITTING}`));
+    expect(await dumpAll()).toBe(before);
+  }
+  if (sender.origin !== undefined)
+    expect((await call('GET', business.access, { as: business.key, ...sender })).status).toBe(200);
+});
+
+test('a page that removes its entries one by one keeps the last, and may remove the whole list', async () => {
+  const business = await newBusiness({ sites: [PAGE, 'https://*.shop.example', 'https://b.example'] });
+  const page = { as: business.key, origin: PAGE };
+  const { access_list } = (await call('GET', business.access, page)).body.data;
+  const statuses = [];
+  for (const { id } of access_list) statuses.push((await call('DELETE', `${business.access}/${id}`, page)).status);
+  expect(statuses).toEqual([200, 422, 200]);
+  const last = await call('DELETE', `${business.access}/${access_list[1].id}`, page);
+  expect([last.status, last.headers.get('Error-Code')]).toEqual([422, 'last_domain']);
+  expect((await call('DELETE', business.access, page)).status).toBe(200);
+  expect((await call('GET', business.access, page)).status).toBe(200);
 });
 
 const NOT_JSON = 'body must be valid JSON';

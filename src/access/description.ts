@@ -9,7 +9,7 @@ import { invalidField, unknown, unknownParameter } from '../openapi/refusals.ts'
 import { ok } from '../openapi/responses.ts';
 import { count, list, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
-import { FIRST_RULE, LAST_RULE } from './rules.ts';
+import { ADMITTING_RULE, FIRST_RULE, LAST_RULE } from './rules.ts';
 
 const refusedOrigin = object(
   'RefusedOrigin',
@@ -98,11 +98,12 @@ instead. Counts are lower bounds, and anyone with the token can make an origin a
     tag: 'access',
     summary: 'Remove a registered domain',
     description:
-      'Removes one entry. The last entry cannot be removed (422): without it, the token would work on every site.',
+      'Removes one entry. The last entry cannot be removed (422): without it, the token would work on every site. Nor can the only entry that lets in the page that asks.',
     success: ok('The business and its remaining domains.', business, { business: businessWith(SHOP) }),
     refusals: {
       unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),
       last_domain: invalidField('access_id', LAST_RULE),
+      sender_shut_out: invalidField('access_id', ADMITTING_RULE),
     },
   },
 };

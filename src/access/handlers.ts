@@ -3,7 +3,7 @@ import { businessResponse } from '../business/shown-business.ts';
 import { businessWithEntries } from '../business/statements.ts';
 import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
-import { covers, isRegistrable, MAX_SITES } from '../core/site.ts';
+import { covers, isRegistrable, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { deleteRefusedOrigins, originsRetainedFrom, originsSince, stillRefused } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
@@ -13,7 +13,7 @@ import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { RefusedOrigin, RefusedOrigins } from './description.ts';
 import { operations } from './operations.ts';
-import { canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
+import { ADMITTING_RULE, canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
 import { addSites, removeEntries, removeEntry } from './statements.ts';
 
 /** Lists the stored origins that would still be refused, and those that are let in because no site is registered. Most recent first. */
@@ -32,6 +32,12 @@ function refusedOriginsResponse(
   });
 }
 
+/** The origin of the page that sent the request, if sites can restrict it. Null for a server, and for the service's own pages. */
+function originOfSender(c: ContextOf<Guarded>) {
+  const { origin, ownOrigin } = c.get('call');
+  return origin === ownOrigin ? null : origin;
+}
+
 export const routes = serve(operations, {
   async readAccess(c) {
     const { row } = await c.get('ask')(businessWithEntries);
@@ -40,8 +46,8 @@ export const routes = serve(operations, {
 
   async addAccess(c) {
     const canonical = canonicalSites(c.req.valid('json').sites);
-    const { origin, ownOrigin } = c.get('call');
-    const coversSender = origin === null || origin === ownOrigin || covers(new Set(canonical), origin);
+    const origin = originOfSender(c);
+    const coversSender = origin === null || covers(new Set(canonical), origin);
     const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
     const before = parseJson(row.entries);
     if (!coversSender && before.length === 0) {
@@ -72,12 +78,17 @@ export const routes = serve(operations, {
 
   async removeAccess(c) {
     const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
-    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry({ access_id }));
+    const origin = originOfSender(c);
+    const removal = removeEntry(access_id, origin === null ? null : sitesCovering(origin));
+    const { row, decided } = await c.get('ask')(businessWithEntries, removal);
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;
-    if (business === undefined) throw inputError(errorOf('access_id', LAST_RULE), 'last_domain');
     const others = entries.filter(({ id }) => id !== access_id);
+    if (business === undefined) {
+      if (others.length === 0) throw inputError(errorOf('access_id', LAST_RULE), 'last_domain');
+      throw new Conflict('access_id', ADMITTING_RULE);
+    }
     return businessResponse(c, row, business, others);
   },
 });

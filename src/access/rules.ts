@@ -9,6 +9,9 @@ export const FIRST_RULE =
 export const UNREGISTRABLE_RULE =
   'must be registered from a server: the origin of this page cannot be registered, so the page would lose access';
 
+export const ADMITTING_RULE =
+  'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
+
 export const LAST_RULE =
   'must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 

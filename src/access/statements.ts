@@ -66,15 +66,26 @@ const sitesAsJson = (condition?: SQL) =>
     sql`from ${access} where ${and(eq(access.business_id, $call.business_id), condition)}`,
   );
 
-/** Removes an entry, unless it is the business's only one. Returns the business if the entry was removed. */
-export const removeEntry = change('remove_sites', ['access_id'], {
-  decideIf: ($) =>
-    sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
+const removal = change('remove_sites', ['access_id', 'admitting'], {
+  decideIf($) {
+    const isOther = ne(access.id, $.access_id);
+    const admitsSender = sql`exists (select 1 from json_each(${$.admitting}) cross join ${access}
+      where ${access.business_id} = ${businesses.id} and ${access.site} = value and ${isOther})`;
+    return sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${isOther})
+      and (${$.admitting} is null or ${admitsSender})`;
+  },
   before: ($) => sitesAsJson(eq(access.id, $.access_id)),
   apply: {
     applied: ($) => builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, decidedId))),
   },
 });
+
+/**
+ * Removes an entry, unless it is the business's only one, or the only one of the sites in `admitting`. Returns the business if the entry was
+ * removed. `admitting` is null if any entry may be removed.
+ */
+export const removeEntry = (access_id: number | null, admitting: string[] | null) =>
+  removal({ access_id, admitting: admitting === null ? null : JSON.stringify(admitting) });
 
 /** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
 export const removeEntries = change('remove_sites', [], {

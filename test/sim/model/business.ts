@@ -125,7 +125,7 @@ function addEntries({ state, now }: Call, { id: business_id }: Business, sites: 
 
 /** Removes one entry, or all of them. */
 function removeSites(call: Call): Answer {
-  const { state, now } = call;
+  const { state, now, origin, own: ownOrigin } = call;
   const entry = call.parameters.access_id;
   const business = businessOf(call);
   const own = entriesOf(state, business.id);
@@ -139,6 +139,12 @@ function removeSites(call: Call): Answer {
         ],
       },
       'last_domain',
+    );
+  const kept = own.filter((each) => !removed.includes(each)).map(({ site }) => site);
+  if (kept.length > 0 && origin !== null && origin !== ownOrigin && !isCovered(kept, origin))
+    throw invalidField(
+      'access_id',
+      'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server',
     );
   if (removed.length > 0) {
     state.entries = state.entries.filter((each) => !removed.includes(each));
