@@ -97,7 +97,7 @@ test('which shop is used most, which not at all, how each changed, and how much 
 
 test('which registered domains can go, and what a wildcard let in', async () => {
   page = await openTab(world, await fiveShops(), 'domains');
-  const UNUSED = `Added on ${last(0)}, not used yet`;
+  const UNUSED = `Added on ${last(0)}, no use counted by name yet`;
   const uses = () => page.locator('.box .item small').allInnerTexts();
   await eventually(uses).toEqual([
     `60 uses in 28 days, last on ${last(3)}`,

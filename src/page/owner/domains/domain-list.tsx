@@ -3,15 +3,14 @@ import type { RenderableProps } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
-import { dayWords, number, plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
+import { DAYS, unnamedIn, usesWords } from './uses-words.ts';
 
 const FILTER_MIN_ROWS = 10;
-/** The rows show the uses of this number of days, today included. */
-export const DAYS = 28;
 
 type Props = {
   /** The registered sites, and those removed since the view opened. */
@@ -36,8 +35,7 @@ export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSi
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
   const filter = wanted.trim().normalize().toLowerCase();
-  // A use has no source if the business has too many names, or its day was imported.
-  const unnamed = uses?.find(({ source }) => source === null)?.count ?? 0;
+  const unnamed = uses === null ? 0 : unnamedIn(uses);
   const shown = rows.filter((site) => matches(site, filter));
 
   return (
@@ -89,15 +87,6 @@ export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSi
 
 type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes' | 'uses' | 'newSites'> & { site: string };
 
-function usesWords(site: string, uses: SourceUses[], newSites: ReadonlyMap<string, string>): string {
-  const own = uses.find(({ source }) => source === site);
-  if (own === undefined) {
-    const addedAt = newSites.get(site);
-    return addedAt === undefined ? `Not used in ${DAYS} days` : `Added on ${dayWords(addedAt)}, not used yet`;
-  }
-  return `${plural(own.count, 'use')} in ${DAYS} days, last on ${dayWords(own.last_day)}`;
-}
-
 /** Reuses the button element for Undo, so it keeps the focus. */
 function DomainRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
   const isRegistered = sites.includes(site);
@@ -111,7 +100,7 @@ function DomainRow({ site, sites, readOnly, changes, uses, newSites }: RowProps)
         <SiteName site={site} />
         <small>
           <Covered by={isRegistered ? null : removed}>
-            {uses === null ? '\u00a0' : usesWords(site, uses, newSites)}
+            {uses === null ? '\u00a0' : usesWords(site, uses, newSites.get(site))}
           </Covered>
         </small>
       </span>

@@ -10,11 +10,12 @@ import { useQuery } from '../query.ts';
 import { shownRefused, type TabProps } from '../session.ts';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
-import { DAYS, DomainList, SiteName } from './domain-list.tsx';
+import { DomainList, SiteName } from './domain-list.tsx';
 import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
 import { useSeenRows } from './seen-rows.ts';
+import { DAYS } from './uses-words.ts';
 
 const UNRESTRICTED = 'No domains are registered, so the token works on every site and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
