@@ -43,6 +43,8 @@ CREATE TABLE access (
   site        TEXT    NOT NULL CHECK (site LIKE '%://_%'),
   created_at  TEXT    NOT NULL,
   updated_at  TEXT    NOT NULL,
+  -- 1 if visitors can reach the site.
+  is_reachable INTEGER NOT NULL DEFAULT 0 CHECK (is_reachable IN (0, 1)),
   UNIQUE (business_id, site)
 ) STRICT;
 
@@ -117,12 +119,13 @@ CREATE TABLE daily_usage (
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 
--- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A site is named
--- when it is registered, and keeps its number after its removal. A label is named when it first counts.
+-- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A label
+-- is numbered when it first counts: 1, 2 … A site is numbered when it is registered: -1, -2 … It keeps its number after its removal, unless it
+-- never counted and another site needs the number.
 CREATE TABLE sources (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   name        TEXT    NOT NULL,
-  number      INTEGER NOT NULL CHECK (number > 0),
+  number      INTEGER NOT NULL CHECK (number <> 0),
   PRIMARY KEY (business_id, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -422,7 +422,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     for (let stored = 0; stored < SITES; stored += 100) {
       const sites = Array.from({ length: 100 }, (_, index) => `https://t${stored + index}.example`);
       const hundred = await costOf('POST', owner.access, { sites });
-      expect(hundred.rows_read).toBeLessThanOrEqual(2 * stored + 12 * 100 + 27);
+      expect(hundred.rows_read).toBeLessThanOrEqual(2 * stored + 14 * 100 + 27);
       expect(hundred.rows_written).toBeLessThanOrEqual(4 * 100 + 4);
     }
   });

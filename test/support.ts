@@ -7,6 +7,7 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { describe, test } from 'vitest';
 import api from '../docs/api.md?raw';
+import { listOfSites } from '../src/access/statements.ts';
 import { createApp } from '../src/app.ts';
 import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
@@ -271,12 +272,12 @@ let user = 1000;
 
 const insertBusiness = (row: object) =>
   `insert into businesses (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')}) returning id`;
-const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
-  select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
+const INSERT_SITES = `insert into access (business_id, site, is_reachable, created_at, updated_at)
+  select businesses.id, value ->> 0, value ->> 1, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
 /** Starts a statement that stores changes. `select` follows. */
 export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at, actor, action, before, after)';
 const INSERT_NAMES = `insert into sources (business_id, name, number)
-  select (select id from businesses where token = ?), value, key + 1 from json_each(?)`;
+  select (select id from businesses where token = ?), value, -1 - key from json_each(?)`;
 const INSERT_HOME = `insert into homes values (?, ?, 0, '2026-01-01T00:00:00.000000Z') on conflict do nothing`;
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, role, created_at, created_by) values (?, 'test', ?, ?, 'full', ?, 'operator')`;
 
@@ -303,7 +304,7 @@ export async function newBusiness(
   const claimed = env.DB.prepare(INSERT_HOME).bind(user_id, number).run();
   const [made] = await d1.batch<{ id: number }>([
     d1.prepare(insertBusiness(row)).bind(...Object.values(row)),
-    d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
+    d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', listOfSites(fields.sites ?? [])),
     d1.prepare(INSERT_NAMES).bind(row.token, JSON.stringify(fields.sites ?? [])),
     d1.prepare(INSERT_KEY).bind(user_id, await sha256Hex(key), key.slice(-4), stamp),
   ]);

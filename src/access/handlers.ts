@@ -13,7 +13,15 @@ import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { RefusedOrigin, RefusedOrigins } from './description.ts';
 import { operations } from './operations.ts';
-import { ADMITTING_RULE, canonicalSites, FIRST_RULE, LAST_RULE, UNREGISTRABLE_RULE } from './rules.ts';
+import {
+  ADMITTING_RULE,
+  canonicalSites,
+  FIRST_RULE,
+  LAST_RULE,
+  MOST_NAMES_RULE,
+  MOST_RULE,
+  UNREGISTRABLE_RULE,
+} from './rules.ts';
 import { addSites, removeEntries, removeEntry } from './statements.ts';
 
 /** Lists the stored origins that would still be refused, and those that are let in because no site is registered. Most recent first. */
@@ -56,7 +64,8 @@ export const routes = serve(operations, {
     const entries = [...before, ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
-      throw new Conflict('sites', `must not give the business more than ${MAX_SITES} sites`);
+      const added = canonical.filter((site) => !before.some((entry) => entry.site === site));
+      throw new Conflict('sites', before.length + added.length > MAX_SITES ? MOST_RULE : MOST_NAMES_RULE);
     }
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
   },

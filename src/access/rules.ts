@@ -1,6 +1,7 @@
 // Checks and canonicalizes the sites in a request body.
 import type { FieldErrors } from '../core/conflict.ts';
-import { canonicalSite } from '../core/site.ts';
+import { canonicalSite, MAX_SITES } from '../core/site.ts';
+import { MAX_NAMED_SITES } from '../core/sources.ts';
 import { isShared } from '../public-suffix.ts';
 
 export const FIRST_RULE =
@@ -11,6 +12,9 @@ export const UNREGISTRABLE_RULE =
 
 export const ADMITTING_RULE =
   'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
+
+export const MOST_RULE = `must not give the business more than ${MAX_SITES} sites`;
+export const MOST_NAMES_RULE = `must not give the business more than ${MAX_NAMED_SITES} sites that are registered, or were and have counted uses: reports name those, too`;
 
 export const LAST_RULE =
   'must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';

@@ -1,43 +1,43 @@
 // Statements that change a business's sites.
-import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { isReachable } from '../core/reachable.ts';
 import { MAX_SITES } from '../core/site.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
-import { access, businesses, sources } from '../db/schema.ts';
-import { newNames, sourceNumberOf } from '../db/sources.ts';
+import { access, businesses, entryColumns } from '../db/schema.ts';
+import { canNumber, numberSites } from '../db/sources.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+
+// A list of new sites is one JSON value of [site, is_reachable] pairs.
+const listedSite = sql.raw('value ->> 0');
+const listedIsReachable = sql.raw('value ->> 1');
+/** The JSON of canonical sites that are added. */
+export const listOfSites = (canonical: string[]) =>
+  JSON.stringify(canonical.map((site) => [site, Number(isReachable(site))]));
 
 /** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
 const isStored = sql`exists (select 1 from ${access}
-  where ${access.business_id} = ${$call.business_id} and ${access.site} = value)`;
+  where ${access.business_id} = ${$call.business_id} and ${access.site} = ${listedSite})`;
 
-/** The values of a new entry. Its site is the `value` of a json_each in the same query. */
+/** The values of a new entry. Its site is listed by a json_each in the same query. */
 export const newSite = ({ now }: Placeholders<'now'>) =>
-  rowValues(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
-
-/** Names the business's sites that have no number yet. `from` selects the `key` and `value` of a json_each. */
-export const nameSites = (business_id: SQLWrapper, from: SQL) =>
-  builder
-    .insert(sources)
-    .select(
-      newNames(
-        business_id,
-        sql`select value as name, key as place ${from} and ${sourceNumberOf(business_id, sql`value`)} is null`,
-      ),
-    );
+  rowValues(access, {
+    ...{ id: NEW_ID, business_id: businesses.id, site: listedSite, is_reachable: listedIsReachable },
+    ...{ created_at: now, updated_at: now },
+  });
 
 const addition = change('add_sites', ['sites', 'may_be_first'], {
   decideIf($) {
-    const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
+    const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = ${listedSite})`;
     const stored = sql`(select count(*) from ${access} where ${access.business_id} = ${businesses.id})`;
     return sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}
-      and (${$.may_be_first} or exists (${ownEntry}))`;
+      and (${$.may_be_first} or exists (${ownEntry})) and ${canNumber(sql`${businesses.id}`, $.sites)}`;
   },
   after: ($) =>
-    sql`(select json_object('sites', json_group_array(value)) from json_each(${$.sites}) where not ${isStored})`,
+    sql`(select json_object('sites', json_group_array(${listedSite})) from json_each(${$.sites}) where not ${isStored})`,
   apply: {
     applied: ($) =>
       builder
@@ -46,18 +46,17 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
           sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites})
             where ${isDecided} and not ${isStored} order by key`,
         )
-        .returning(),
-    named: ($) =>
-      nameSites($call.business_id, sql`from ${businesses} cross join json_each(${$.sites}) where ${isDecided}`),
+        .returning(entryColumns),
+    named: ($) => numberSites(decidedId, $.sites),
   },
 });
 
 /**
- * Adds the canonical sites that are not stored yet, in the given order, or none if the business would exceed MAX_SITES. Returns the
+ * Adds the canonical sites that are not stored yet, in the given order, or none if the business would exceed MAX_SITES or MAX_NAMED_SITES. Returns the
  * business and the new entries. Unless `mayBeFirst` is true, the business must already have a site.
  */
 export const addSites = (canonical: string[], mayBeFirst: boolean) =>
-  addition({ sites: JSON.stringify(canonical), may_be_first: Number(mayBeFirst) });
+  addition({ sites: listOfSites(canonical), may_be_first: Number(mayBeFirst) });
 
 /** Selects the business's sites that match `condition`, as JSON for the list of changes. */
 const sitesAsJson = (condition?: SQL) =>

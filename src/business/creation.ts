@@ -1,7 +1,7 @@
 // Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { nameSites, newSite } from '../access/statements.ts';
+import { listOfSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { masked, newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -14,6 +14,7 @@ import { parseJson } from '../db/json.ts';
 import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { access, businesses, retiredTokens } from '../db/schema.ts';
+import { numberSites } from '../db/sources.ts';
 import { operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import type { newBusinessBody } from './operations.ts';
@@ -83,11 +84,8 @@ const insertSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-const nameNewSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
-  nameSites(
-    sql`(select ${businesses.id} from ${businesses} where ${isCreated($)})`,
-    sql`from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)}`,
-  ),
+const numberNewSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
+  numberSites(sql`(select ${businesses.id} from ${businesses} where ${isCreated($)})`, $.sites),
 );
 /** Retires an imported token at creation, because a rotation can remove it later. A retired token can never be imported again. */
 const retireToken = operatorStatement([...IDENTITY, 'hash'], (_, $) =>
@@ -149,8 +147,8 @@ export async function createBusinessIn(
       request,
     }),
     recorded: recordCreation({ ...own, after: JSON.stringify(stored) }),
-    sites: insertSites({ ...own, sites: JSON.stringify(sites) }),
-    named: nameNewSites({ ...own, sites: JSON.stringify(sites) }),
+    sites: insertSites({ ...own, sites: listOfSites(sites) }),
+    named: numberNewSites({ ...own, sites: listOfSites(sites) }),
     retired: retireToken({ ...own, hash }),
     created: created(own),
   });

@@ -1,5 +1,5 @@
 // Statements that read businesses.
-import { and, between, eq, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { billingDayOf, billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
@@ -15,6 +15,7 @@ import {
   businessColumns,
   businesses,
   dailyUsage,
+  entryColumns,
   limitColumns,
 } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
@@ -25,7 +26,7 @@ import { formerTokensOf } from '../tokens/statements.ts';
 export const businessAndEntries = {
   business: jsonObject(businessColumns).as('business'),
   entries: selectOne(
-    jsonList(jsonObject(getTableColumns(access))),
+    jsonList(jsonObject(entryColumns)),
     sql`from ${access} where ${access.business_id} = ${businesses.id}`,
   ).as('entries'),
 };

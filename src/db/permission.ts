@@ -16,18 +16,11 @@ const isToken = or(
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /**
- * The overage of uses with a token. Counts only while a site is registered that visitors can reach, neither on loopback nor the origin of
- * apps. Otherwise, a page on any machine could use up the overage.
+ * The overage of uses with a token. Counts only while a site is registered that visitors can reach. Otherwise, a page on any machine could
+ * use up the overage.
  */
-const overageOfPages = (() => {
-  const isLoopback = ['//localhost', '//localhost:*', '.localhost', '.localhost:*', '//[[]::1]*']
-    .map((host) => sql`${access.site} glob ${sql.raw(`'http*${host.startsWith('.') ? '*' : ':'}${host}'`)}`)
-    .reduce((all, one) => sql`${all} or ${one}`);
-  // A host with letters is a name, even if it begins like this.
-  const isIpv4 = sql`(${access.site} glob 'http*://127.*' and not ${access.site} glob 'http*://127.*[a-z]*')`;
-  return sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.site} glob 'http*' and not (${isLoopback} or ${isIpv4}))
-    then ${businesses.overage} else 0 end`;
-})();
+const overageOfPages = sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.is_reachable})
+  then ${businesses.overage} else 0 end`;
 
 type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
 const isForeign = sql`${apiKeys.user_id} <> ${$call.user_id}`;

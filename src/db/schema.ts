@@ -41,7 +41,12 @@ export const access = sqliteTable('access', {
   site: text().notNull(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
+  /** 1 if visitors can reach the site (core/reachable.ts). */
+  is_reachable: integer().notNull().default(0),
 });
+/** The columns of an entry that responses show. */
+const { is_reachable, ...shownEntry } = getTableColumns(access);
+export const entryColumns = shownEntry;
 
 export const apiKeys = sqliteTable('api_keys', {
   id: id(),
@@ -233,7 +238,7 @@ const { decision, creation_key, creation_request, ...shown } = others;
 export const businessColumns = shown;
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
-export type Entry = typeof access.$inferSelect;
+export type Entry = Pick<typeof access.$inferSelect, keyof typeof entryColumns>;
 
 /** The type of the databases that scheduled runs use. */
 export type Database = DrizzleD1Database & { $client: D1Database };

@@ -85,7 +85,7 @@ const lowering = change('lower_uses', ['uses'], {
     // with the whole list.
     counted($) {
       const { business_id, day } = dailyUsage;
-      // A name stays at 0, so that a use that counted without a source, because the day had too many, can never seem to have had it.
+      // A name stays at 0, because its number must not be given to another site while the ledger contains its uses.
       const sources = sql`case when by_day.sources is null then ${dailyUsage.sources}
         else (select json_group_object(key, value - coalesce(by_day.sources ->> ('$."' || key || '"'), 0)) from json_each(${dailyUsage.sources})) end`;
       const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, sources };

@@ -3,6 +3,7 @@ import { and, eq, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizz
 import { ofToday, recentDays, storeReached } from '../alerts/statements.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
+import { MAX_LABELS } from '../core/sources.ts';
 import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, isBeforeDeadline } from '../db/call.ts';
 import type { Json } from '../db/json.ts';
@@ -12,10 +13,10 @@ import { rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
 import { dailyUsage, ledger, sources } from '../db/schema.ts';
 import {
-  lastNumber,
-  MAX_NAMES,
-  MAX_NAMES_PER_DAY,
-  newNames,
+  ifCounted,
+  lastLabel,
+  namedSources,
+  newLabels,
   sourceCounts,
   sourceNumberOf,
   withOneSource,
@@ -84,12 +85,12 @@ const countToday = statement(['quantity', 'label'], (permission, $) => addOneUse
  */
 const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $) => {
   const known = sourceNumberOf($call.business_id, sql`${$.label}`);
-  const last = lastNumber($call.business_id);
+  const last = lastLabel($call.business_id);
   const isCounted = mayCount(permission, $, isNew(permission, sql`${$.digest}`));
   const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
   return builder.insert(sources).select(
     sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${permission}
-      where ${isCounted} and ${last} < ${MAX_NAMES}`,
+      where ${isCounted} and ${last} < ${MAX_LABELS}`,
   );
 });
 
@@ -127,7 +128,7 @@ const rememberUse = statement(['digest', 'quantity', 'label'], (permission, $, s
     digest: $.digest,
     day: $.today,
     quantity: $.quantity,
-    source: sourceOf(permission.source, sql`${$.label}`),
+    source: ifCounted($call.business_id, sql`${$.today}`, sourceOf(permission.source, sql`${$.label}`)),
   };
   return builder.insert(ledger).select(
     sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
@@ -222,7 +223,7 @@ const mayCountListed = (permission: Permission, { uses }: Placeholders<'uses'>, 
 /** Numbers a list's labels that the business has never used, if the list counts. */
 const nameLabels = statement(['uses'], (permission, $, shape) =>
   builder.insert(sources).select(
-    newNames(
+    newLabels(
       sql`${$call.business_id}`,
       sql`select ${listedLabel} as name, min(key) as place from ${permission} cross join json_each(${$.uses})
         where ${listedLabel} is not null and ${sourceNumberOf($call.business_id, listedLabel)} is null and ${mayCountListed(permission, $, shape)} group by 1`,
@@ -249,27 +250,29 @@ const countUnlabelled = statement(['uses'], (permission, $, shape) => {
 const countLabelled = statement(['uses'], (permission, $, shape) => {
   const bySource = sql`select ${listedDay} as day, ${sourceOf(permission.source, listedLabel)} as source, sum(${listedQuantity}) as count
     from ${permission} cross join json_each(${$.uses}) where ${mayCountListed(permission, $, shape)} group by 1, 2`;
-  const ranked = sql`select *, row_number() over (partition by day order by source is null, source) as place from (${bySource})`;
-  const isNamed = sql`source is not null and place <= ${MAX_NAMES_PER_DAY}`;
   const row = {
     business_id: $call.business_id,
     day: sql`day`,
     count: sql`sum(count)`,
-    sources: sql`nullif(json_group_object(cast(source as text), count) filter (where ${isNamed}), '{}')`,
+    sources: sql`nullif(json_group_object(cast(source as text), count) filter (where is_named), '{}')`,
   };
-  return addToCounts(sql`select ${rowValues(dailyUsage, row)} from (${ranked}) group by day`, withSources);
+  return addToCounts(
+    sql`select ${rowValues(dailyUsage, row)} from (${namedSources($call.business_id, bySource)}) where true group by day`,
+    withSources,
+  );
 });
 
 /** Stores the ids of a list if the step directly before counted its uses. */
 const rememberUses = statement(['uses'], (permission, $, shape) => {
   // json_each returns no rows for null, so the list is read only if uses were counted.
   const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
-  const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity };
   const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
+  const source = ifCounted($.business_id, listedDay, sourceOf(ofPage, listedLabel));
+  const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
   return builder
     .insert(ledger)
     .select(
-      sql`select ${ledgerRow({ business_id: $.business_id, ...use, source: sourceOf(ofPage, listedLabel) }, $.today, shape)}
+      sql`select ${ledgerRow({ business_id: $.business_id, ...use }, $.today, shape)}
         from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })

@@ -61,7 +61,7 @@ export const ruleOfReport = ({ query }: { query: Record<string, string> }): Chos
   rule: 'by' in query || 'source' in query ? 'read_sources' : 'read_usage',
 });
 
-/** The maximum number of days of a report by source, because each of its days can name MAX_NAMES_PER_DAY sources (db/sources.ts). */
+/** The maximum number of days of a report by source, because each of its days can name many sources (core/sources.ts). */
 export const MAX_DAYS_BY_SOURCE = 92;
 
 type Days = { from?: string | undefined; to?: string | undefined };

@@ -74,7 +74,7 @@ async function makeOwners(first: LocalDatabase) {
   };
   const sites = async (business_id: number, list: string[]) => {
     await db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
-    await db.insert(sources).values(list.map((name, index) => ({ business_id, name, number: index + 1 })));
+    await db.insert(sources).values(list.map((name, index) => ({ business_id, name, number: -1 - index })));
   };
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', ...more }, NOW)).api_key;

@@ -36,6 +36,8 @@ CREATE TABLE access (
   site        TEXT    NOT NULL CHECK (site LIKE '%://_%'),
   created_at  TEXT    NOT NULL,
   updated_at  TEXT    NOT NULL,
+  -- 1 if visitors can reach the site.
+  is_reachable INTEGER NOT NULL DEFAULT 0 CHECK (is_reachable IN (0, 1)),
   UNIQUE (business_id, site)
 ) STRICT;
 CREATE TABLE api_keys (
@@ -95,7 +97,7 @@ CREATE TABLE daily_usage (
 CREATE TABLE sources (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   name        TEXT    NOT NULL,
-  number      INTEGER NOT NULL CHECK (number > 0),
+  number      INTEGER NOT NULL CHECK (number <> 0),
   PRIMARY KEY (business_id, name)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX sources_number ON sources (business_id, number);
@@ -205,9 +207,9 @@ INSERT INTO businesses VALUES
 (2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'f0aa35be-3842-401d-a60c-6a14010f214b',NULL,NULL),
 (3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,1,0,'f36579e7-68bd-43fe-acf3-2ddd7647dab7',NULL,NULL);
 INSERT INTO access VALUES
-(1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
-(2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z'),
-(3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z');
+(1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
+(2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
+(3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',1);
 INSERT INTO api_keys VALUES
 (1,7,NULL,'Back end','8fe17a02a4c6290b5bbb524f2b19f586003ed9ad85747e3ace5f8b4d544edf56','h8Gk','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
 (2,7,NULL,'Accountant','62f66cdb6053d7890c95450d90a612f86ff419250829abf27bc44dc639444351','aBB1','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
@@ -221,29 +223,29 @@ INSERT INTO billing_changes VALUES
 INSERT INTO daily_usage VALUES
 (1,'2026-01-02',154,NULL),
 (1,'2026-01-05',205,NULL),
-(1,'2026-01-08',257,'{"1":1}'),
+(1,'2026-01-08',257,'{"-1":1}'),
 (1,'2026-01-11',157,NULL),
 (1,'2026-01-14',208,NULL),
 (1,'2026-01-17',259,NULL),
-(1,'2026-01-20',161,'{"1":1}'),
+(1,'2026-01-20',161,'{"-1":1}'),
 (1,'2026-01-23',211,NULL),
 (1,'2026-01-26',262,NULL),
 (1,'2026-01-29',163,NULL),
 (1,'2026-02-01',137,NULL),
-(1,'2026-02-04',189,'{"1":1}'),
+(1,'2026-02-04',189,'{"-1":1}'),
 (1,'2026-02-07',239,NULL),
 (1,'2026-02-10',140,NULL),
 (1,'2026-02-13',191,NULL),
-(1,'2026-02-16',243,'{"1":1}'),
+(1,'2026-02-16',243,'{"-1":1}'),
 (1,'2026-02-19',143,NULL),
 (1,'2026-02-22',194,NULL),
 (1,'2026-02-25',245,NULL),
-(1,'2026-02-28',147,'{"1":1}'),
+(1,'2026-02-28',147,'{"-1":1}'),
 (1,'2026-03-01',1,NULL),
 (1,'2026-03-03',171,NULL),
 (1,'2026-03-06',222,NULL),
 (1,'2026-03-09',123,NULL),
-(1,'2026-03-12',175,'{"1":1}'),
+(1,'2026-03-12',175,'{"-1":1}'),
 (1,'2026-03-14',31,NULL),
 (2,'2026-01-02',3,NULL),
 (2,'2026-01-05',6,NULL),
@@ -290,9 +292,9 @@ INSERT INTO daily_usage VALUES
 (3,'2026-03-07',14,NULL),
 (3,'2026-03-08',7,NULL);
 INSERT INTO sources VALUES
-(1,'https://shop.example',1),
-(1,'https://*.bakery.example',2),
-(1,'https://xn--bckerei-5wa.example',3);
+(1,'https://xn--bckerei-5wa.example',-3),
+(1,'https://*.bakery.example',-2),
+(1,'https://shop.example',-1);
 INSERT INTO ledger VALUES
 (1,X'03A461B4EAB9FA197228A1EBBF94530C',20524,20527,1,NULL),
 (1,X'0846A5C9BB3B942D289986502FA52C6B',20526,20567,1,NULL),

@@ -4,6 +4,7 @@ import type { SimulatedD1 } from './d1.ts';
 import { ANY, type Expected } from './model/call.ts';
 import type { Model } from './model/model.ts';
 import { matches, reveal } from './model/secrets.ts';
+import { isReachable } from './model/sites.ts';
 import { databaseOf, type Event, type Refused, type State } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 
@@ -111,7 +112,8 @@ const TABLES: Record<string, Table> = {
   access: {
     sql: 'select * from access',
     key: ['id'],
-    rows: ({ entries }, database) => entries.filter(isIn(database)),
+    rows: ({ entries }, database) =>
+      entries.filter(isIn(database)).map((entry) => ({ ...entry, is_reachable: Number(isReachable(entry.site)) })),
     hasExpired: never,
   },
   former_tokens: {
@@ -162,7 +164,9 @@ const TABLES: Record<string, Table> = {
       perBusiness(counts, database, (days, id) =>
         Object.entries(days).map(([day, count]) => {
           const sources = bySource[id]?.[day];
-          return { day, count, sources: sources === undefined ? null : JSON.stringify(sources) };
+          const members = Object.entries(sources ?? {}).toSorted(([a], [b]) => Number(a) - Number(b));
+          const text = `{${members.map(([number, uses]) => `"${number}":${uses}`)}}`;
+          return { day, count, sources: sources === undefined ? null : text };
         }),
       ),
     hasExpired: never,
@@ -170,8 +174,7 @@ const TABLES: Record<string, Table> = {
   sources: {
     sql: 'select * from sources',
     key: ['business_id', 'number'],
-    rows: ({ sources }, database) =>
-      perBusiness(sources, database, (names) => names.map((name, index) => ({ name, number: index + 1 }))),
+    rows: ({ sources }, database) => perBusiness(sources, database, (names) => names),
     hasExpired: never,
   },
   ledger: {

@@ -76,7 +76,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value
+            and access.site = value ->> 0
         )
     )
     and (
@@ -92,7 +92,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value
+            and access.site = value ->> 0
         )
     ) <= 500
     and (
@@ -101,6 +101,87 @@ where
         select 1
         from access
         where access.business_id = businesses.id
+      )
+    )
+    and (
+      (
+        select - coalesce(min(sources.number), 0)
+        from sources
+        where
+          (
+            sources.business_id = businesses.id
+            and sources.number < 0
+          )
+      ) + json_array_length(:sites) <= 1000
+      or (
+        select count(*)
+        from json_each(:sites)
+        where
+          (
+            select sources.number
+            from sources
+            where
+              (
+                sources.business_id = businesses.id
+                and sources.name = value ->> 0
+              )
+          ) is null
+      ) <= 1000 - (
+        select - coalesce(min(sources.number), 0)
+        from sources
+        where
+          (
+            sources.business_id = businesses.id
+            and sources.number < 0
+          )
+      ) + (
+        select count(*)
+        from
+          (
+            select sources.number as number
+            from
+              (
+                select 1
+                where
+                  not (
+                    (
+                      select - coalesce(min(sources.number), 0)
+                      from sources
+                      where
+                        (
+                          sources.business_id = businesses.id
+                          and sources.number < 0
+                        )
+                    ) + json_array_length(:sites) <= 1000
+                  )
+              )
+              cross join sources
+            where
+              (
+                sources.business_id = businesses.id
+                and sources.number < 0
+              )
+              and not exists (
+                select 1
+                from access
+                where
+                  (
+                    access.business_id = businesses.id
+                    and access.site = sources.name
+                  )
+              )
+              and sources.name not in (
+                select value ->> 0
+                from json_each(:sites)
+              )
+              and cast(sources.number as text) not in (
+                select key
+                from
+                  daily_usage
+                  cross join json_each(daily_usage.sources)
+                where daily_usage.business_id = businesses.id
+              )
+          )
       )
     )
   )
@@ -142,7 +223,7 @@ select
   'add_sites',
   null,
   (
-    select json_object('sites', json_group_array(value))
+    select json_object('sites', json_group_array(value ->> 0))
     from json_each(:sites)
     where
       not exists (
@@ -150,7 +231,7 @@ select
         from access
         where
           access.business_id = :business_id
-          and access.site = value
+          and access.site = value ->> 0
       )
   ),
   key_actor_name,
@@ -165,13 +246,14 @@ where
   );
 
 -- applied
-insert into access (id, business_id, site, created_at, updated_at)
+insert into access (id, business_id, site, created_at, updated_at, is_reachable)
 select
   null,
   businesses.id,
-  value,
+  value ->> 0,
   :now,
-  :now
+  :now,
+  value ->> 1
 from
   businesses
   cross join json_each(:sites)
@@ -185,7 +267,7 @@ where
     from access
     where
       access.business_id = :business_id
-      and access.site = value
+      and access.site = value ->> 0
   )
 order by key
 returning
@@ -198,40 +280,119 @@ returning
 -- named
 insert into sources (business_id, name, number)
 select
-  :business_id,
+  business,
   name,
   number
 from
   (
+    with
+      used as materialized (
+        select
+          business,
+          (
+            select - coalesce(min(sources.number), 0)
+            from sources
+            where
+              (
+                sources.business_id = business
+                and sources.number < 0
+              )
+          ) as used,
+          (
+            select
+              json_group_array(
+                number
+                order by number desc
+              )
+            from
+              (
+                select sources.number as number
+                from
+                  (
+                    select 1
+                    where
+                      not (
+                        (
+                          select - coalesce(min(sources.number), 0)
+                          from sources
+                          where
+                            (
+                              sources.business_id = business
+                              and sources.number < 0
+                            )
+                        ) + json_array_length(:sites) <= 1000
+                      )
+                  )
+                  cross join sources
+                where
+                  (
+                    sources.business_id = business
+                    and sources.number < 0
+                  )
+                  and not exists (
+                    select 1
+                    from access
+                    where
+                      (
+                        access.business_id = business
+                        and access.site = sources.name
+                      )
+                  )
+                  and sources.name not in (
+                    select value ->> 0
+                    from json_each(:sites)
+                  )
+                  and cast(sources.number as text) not in (
+                    select key
+                    from
+                      daily_usage
+                      cross join json_each(daily_usage.sources)
+                    where daily_usage.business_id = business
+                  )
+              )
+          ) as free
+        from
+          (
+            select
+              (
+                select businesses.id
+                from businesses
+                where
+                  (
+                    businesses.id = :business_id
+                    and businesses.decision = :call_id
+                  )
+              ) as business
+            limit 1
+          )
+        where business is not null
+      )
     select
+      business,
       name,
-      (
-        select coalesce(max(sources.number), 0)
-        from sources
-        where sources.business_id = :business_id
-      ) + row_number() over (order by place) as number
+      iif(place <= 1000, - place, free ->> (place - 1001)) as number
     from
       (
         select
-          value as name,
-          key as place
+          business,
+          free,
+          value ->> 0 as name,
+          used + row_number() over (order by key) as place
         from
-          businesses
+          used
           cross join json_each(:sites)
         where
           (
-            businesses.id = :business_id
-            and businesses.decision = :call_id
-          )
-          and (
             select sources.number
             from sources
             where
               (
-                sources.business_id = :business_id
-                and sources.name = value
+                sources.business_id = business
+                and sources.name = value ->> 0
               )
           ) is null
       )
   )
-where number <= 200;
+where number is not null
+on conflict (sources.business_id, sources.number) do update
+set name = excluded.name;

@@ -50,18 +50,7 @@ select
       from access
       where
         access.business_id = businesses.id
-        and access.site glob 'http*'
-        and not (
-          access.site glob 'http*://localhost'
-          or access.site glob 'http*://localhost:*'
-          or access.site glob 'http**.localhost'
-          or access.site glob 'http**.localhost:*'
-          or access.site glob 'http*://[[]::1]*'
-          or (
-            access.site glob 'http*://127.*'
-            and not access.site glob 'http*://127.*[a-z]*'
-          )
-        )
+        and access.is_reachable
     ) then businesses.overage
     else 0
   end as allowed_overage,

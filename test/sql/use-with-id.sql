@@ -324,7 +324,17 @@ set
     when excluded.sources is null
     or (
       daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)) is null
-      and length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), ':', '')) >= 100
+      and iif(
+        substr(excluded.sources, 3, 1) = '-',
+        40 - (
+          length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), '"-', ''))
+        ) / 2,
+        80 - (
+          length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), ':', '')) - (
+            length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), '"-', ''))
+          ) / 2
+        )
+      ) <= 0
     ) then daily_usage.sources
     else json_set(
       coalesce(daily_usage.sources, '{}'),

@@ -21,7 +21,7 @@ import { DEFAULTS, DELETION, hoursIn, idIn, idOf, LIMITS, newBusiness, newSites,
 import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
-import { nameSource } from './sources.ts';
+import { canNameSites, nameSites } from './sources.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
@@ -108,6 +108,11 @@ function addSites(call: Call): Answer {
   const added = sites.filter((site) => !stored.includes(site));
   if (stored.length + added.length > MAX_SITES && added.length > 0)
     throw invalidField('sites', `must not give the business more than ${MAX_SITES} sites`);
+  if (!canNameSites(state, business.id, sites))
+    throw invalidField(
+      'sites',
+      'must not give the business more than 1000 sites that are registered, or were and have counted uses: reports name those, too',
+    );
   if (added.length > 0) {
     addEntries(call, business, added);
     business.updated_at = stamp(now);
@@ -117,10 +122,10 @@ function addSites(call: Call): Answer {
 }
 function addEntries({ state, now }: Call, { id: business_id }: Business, sites: string[]): void {
   for (const site of sites) {
-    nameSource(state, business_id, site);
     const id = nextId(state, databaseOf(business_id), 'access');
     state.entries.push({ id, business_id, site, created_at: stamp(now), updated_at: stamp(now) });
   }
+  nameSites(state, business_id, sites);
 }
 
 /** Removes one entry, or all of them. */

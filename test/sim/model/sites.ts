@@ -15,6 +15,10 @@ export const SITES: Record<string, string> = {
   'https://*.eu.shop.example': 'https://*.eu.shop.example',
   'https://bücher.example': 'https://xn--bcher-kva.example',
   'http://192.168.1.20': 'http://192.168.1.20',
+  'http://[::ffff:c0a8:114]:8080': 'http://[::ffff:c0a8:114]:8080',
+  'http://0.0.0.0:3000': 'http://0.0.0.0:3000',
+  'http://Router': 'http://router',
+  'https://*.shop.test': 'https://*.shop.test',
   'http://localhost:*': 'http://localhost:*',
   'http://localhost:3000': 'http://localhost:3000',
   'http://*.localhost:3000': 'http://*.localhost:3000',
@@ -24,9 +28,17 @@ export const SITES: Record<string, string> = {
   [BASE]: BASE,
 };
 
+/** Those that visitors can reach. */
+const REACHABLE = [
+  ...['https://shop.example', 'http://shop.example', 'https://shop.example:8443', 'https://www.shop.example'],
+  ...['https://*.shop.example', 'https://*.shop.example:8443', 'https://*.eu.shop.example'],
+  ...['https://xn--bcher-kva.example', BASE],
+];
+export const isReachable = (site: string): boolean => REACHABLE.includes(site) || isNumbered(site);
+const isNumbered = (site: string) => /^https:\/\/s\d+\.example$/.test(site);
+
 /** What is stored for a text. Undefined if it cannot be registered. */
-export const storedFor = (text: string): string | undefined =>
-  SITES[text] ?? (/^https:\/\/s\d+\.example$/.test(text) ? text : undefined);
+export const storedFor = (text: string): string | undefined => SITES[text] ?? (isNumbered(text) ? text : undefined);
 
 /** Texts that cannot be registered, and the rule that each breaks. */
 export const BAD_SITES: Record<string, string> = {

@@ -5,36 +5,81 @@ import { entryFor } from './sites.ts';
 import type { State } from './state.ts';
 import { daysBetween } from './time.ts';
 
-const MAX_NAMES = 200;
-const MAX_NAMES_PER_DAY = 100;
+const MAX_LABELS = 200;
+const MAX_SITES = 1000;
+const MAX_PER_DAY = { label: 80, site: 40 };
+const kindOf = (number: number) => (number < 0 ? 'site' : 'label');
 
-/** Gives a new name a number, unless the business has too many. */
-export function nameSource(state: State, business_id: number, name: string): void {
-  const names = state.sources[business_id] ?? [];
-  state.sources[business_id] = names;
-  if (!names.includes(name) && names.length < MAX_NAMES) names.push(name);
+const namesOf = (state: State, business_id: number) => {
+  state.sources[business_id] ??= [];
+  return state.sources[business_id];
+};
+const numberOf = (state: State, business_id: number, name: string) =>
+  namesOf(state, business_id).find((source) => source.name === name)?.number;
+
+/** Labels have the numbers 1, 2 …, in the order in which they first counted. */
+function nameLabel(state: State, business_id: number, name: string): void {
+  const names = namesOf(state, business_id);
+  const last = Math.max(0, ...names.map(({ number }) => number));
+  if (numberOf(state, business_id, name) === undefined && last < MAX_LABELS) names.push({ name, number: last + 1 });
+}
+
+/** The numbers of sites that are not registered, never counted and are not listed: their names make room. The oldest first. */
+function freeNumbers(state: State, business_id: number, listed: readonly string[]): number[] {
+  const counted = Object.values(state.bySource[business_id] ?? {})
+    .flatMap(Object.keys)
+    .map(Number);
+  const taken = [...sitesOf(state, business_id), ...listed];
+  return namesOf(state, business_id)
+    .filter(({ name, number }) => number < 0 && !taken.includes(name) && !counted.includes(number))
+    .map(({ number }) => number)
+    .sort((a, b) => b - a);
+}
+/** The numbers that these sites get: -1, -2 …, and then free ones. Undefined if there are too few. */
+function numbersFor(state: State, business_id: number, listed: readonly string[]) {
+  const added = listed.filter((site) => numberOf(state, business_id, site) === undefined);
+  const used = -Math.min(0, ...namesOf(state, business_id).map(({ number }) => number));
+  const fresh = Array.from({ length: Math.max(0, MAX_SITES - used) }, (_, index) => -used - index - 1);
+  const numbers = added.length <= fresh.length ? fresh : [...fresh, ...freeNumbers(state, business_id, listed)];
+  if (numbers.length < added.length) return undefined;
+  return added.map((name, index) => ({ name, number: numbers[index] as number }));
+}
+export const canNameSites = (state: State, business_id: number, listed: readonly string[]): boolean =>
+  numbersFor(state, business_id, listed) !== undefined;
+export function nameSites(state: State, business_id: number, listed: readonly string[]): void {
+  const added = numbersFor(state, business_id, listed) ?? [];
+  const kept = namesOf(state, business_id).filter(({ number }) => !added.some((site) => site.number === number));
+  state.sources[business_id] = [...kept, ...added];
 }
 
 /** The number of the source of a use with this label, which counts now and so names the label. Null if it has none. */
 export function sourceOf(call: Call, label: string | undefined): number | null {
   const { state, origin, own, caller } = call;
   const { id } = businessOf(call);
-  if (label !== undefined) nameSource(state, id, label);
+  if (label !== undefined) nameLabel(state, id, label);
   const isChecked = origin !== null && (caller === 'token' || origin !== own);
   const name = label ?? (isChecked ? entryFor(sitesOf(state, id), origin) : null);
-  const place = name === null ? -1 : (state.sources[id] ?? []).indexOf(name);
-  return place === -1 ? null : place + 1;
+  return name === null ? null : (numberOf(state, id, name) ?? null);
 }
 
-/** Adds uses of a source to a day, unless the day has too many others. */
-export function addToSource(state: State, business_id: number, day: string, number: number | null, uses: number): void {
-  if (number === null) return;
+/**
+ * Adds uses of a source to a day, unless the day has too many others of its kind. Returns the number of the source under which they count.
+ */
+export function addToSource(
+  state: State,
+  business_id: number,
+  day: string,
+  number: number | null,
+  uses: number,
+): number | null {
+  if (number === null) return null;
   state.bySource[business_id] ??= {};
   const days = state.bySource[business_id] as Record<string, Record<number, number>>;
-  days[day] ??= {};
-  const counts = days[day];
-  if (!(number in counts) && Object.keys(counts).length >= MAX_NAMES_PER_DAY) return;
-  counts[number] = (counts[number] ?? 0) + uses;
+  const counts = days[day] ?? {};
+  const others = Object.keys(counts).filter((other) => kindOf(Number(other)) === kindOf(number));
+  if (!(number in counts) && others.length >= MAX_PER_DAY[kindOf(number)]) return null;
+  days[day] = { ...counts, [number]: (counts[number] ?? 0) + uses };
+  return number;
 }
 
 type Report = { range: { from: string; to: string }; used: { date: string; count: number }[]; name: string };
@@ -46,8 +91,8 @@ export function readSources(call: Call, { range, used, name }: Report) {
   const source = query.get('source');
   const days = state.bySource[id] ?? {};
   if (source !== null) {
-    const number = (state.sources[id] ?? []).indexOf(source) + 1;
-    if (number === 0)
+    const number = numberOf(state, id, source);
+    if (number === undefined)
       throw invalidField(
         'source',
         'must be a registered site or a label that the business has used, and must appear only once',
@@ -55,13 +100,13 @@ export function readSources(call: Call, { range, used, name }: Report) {
     const ofSource = used.map(({ date }) => ({ date, count: days[date]?.[number] ?? 0 }));
     return prefersCsv(call) ? csv(name, ['date', 'count'], ofSource) : success({ used: ofSource }, { Vary: 'Accept' });
   }
-  const names = state.sources[id] ?? [];
+  const names = Object.fromEntries(namesOf(state, id).map(({ name, number }) => [number, name]));
   const uses = daysBetween(range.from, range.to).flatMap((date) => {
     const all = Object.entries(days[date] ?? {});
     const sum = all.reduce((total, [, count]) => total + count, 0);
     const rest = (used.find((day) => day.date === date)?.count ?? 0) - sum;
     return [
-      ...all.map(([number, count]) => ({ date, source: names[Number(number) - 1] ?? null, count })),
+      ...all.map(([number, count]) => ({ date, source: names[number] ?? null, count })),
       { date, source: null, count: rest },
     ].filter(({ count }) => count > 0);
   });

@@ -121,8 +121,8 @@ export type State = {
   counts: Record<number, Record<string, number>>;
   /** Those of the uses that have a source, by business, day and number. A number whose uses were lowered to 0 stays. */
   bySource: Record<number, Record<string, Record<number, number>>>;
-  /** The names of each business's sources, in the order of their numbers, which begin with 1. */
-  sources: Record<number, string[]>;
+  /** The numbers of each business's sources, of labels and sites. Those of sites are negative. */
+  sources: Record<number, { name: string; number: number }[]>;
   /** Remembered uses by business and `key:id` or `token:id`. */
   ledger: Record<number, Record<string, Use>>;
   /** The thresholds that each business reached. */

@@ -18,6 +18,7 @@ import {
   uses as usesInput,
 } from './input.ts';
 import { rulesOf } from './rule.ts';
+import { isReachable } from './sites.ts';
 import { addToSource, readSources, sourceOf } from './sources.ts';
 import type { Business, Use } from './state.ts';
 import { dayOf, daysBetween, plusDays, secondsUntilEndOf } from './time.ts';
@@ -64,9 +65,7 @@ const beyondCount = () => invalidField('quantity', `must not raise the count of 
 
 /** The uses that the caller may record beyond a limit. Null is any number. */
 function overageOf({ caller, state }: Call, { id, overage, page_overage }: Business) {
-  const isPublic = (site: string) =>
-    site.startsWith('http') && !/^https?:\/\/((.*\.)?localhost|127\.[\d.]+|\[::1\])(:[\d*]+)?$/.test(site);
-  return caller !== 'token' || (page_overage && sitesOf(state, id).some(isPublic)) ? overage : 0;
+  return caller !== 'token' || (page_overage && sitesOf(state, id).some(isReachable)) ? overage : 0;
 }
 
 type Refusing = { period: Period['period']; limit: number; left: number };
@@ -138,9 +137,8 @@ function recordOne(call: Call): Answer {
     }
   }
   if ((counts[day] ?? 0) > MAX_COUNT - quantity) throw beyondCount();
-  const source = sourceOf(call, label);
   count(call, business, day, quantity);
-  addToSource(state, business.id, day, source, quantity);
+  const source = addToSource(state, business.id, day, sourceOf(call, label), quantity);
   if (name !== null)
     ledgerOf(call, business)[name] = {
       day,
@@ -176,11 +174,13 @@ function recordMany(call: Call): Answer {
   if (Object.entries(added).some(([day, more]) => (counts[day] ?? 0) > MAX_COUNT - more)) throw beyondCount();
   for (const [day, more] of Object.entries(added)) count(call, business, day, more);
   const named = fresh.map((use) => ({ ...use, source: sourceOf(call, use.label) }));
-  for (const { name, day, quantity, source } of named)
-    ledger[name] = { day, recorded_on: today, keep_days: call.caller === 'token' ? 2 : 40, quantity, source };
-  // Of the new names of a day with too many, those with the lowest numbers count.
-  for (const { day, quantity, source } of named.toSorted((a, b) => (a.source ?? 0) - (b.source ?? 0)))
-    addToSource(call.state, business.id, day, source, quantity);
+  // Names that a day has come first. Of its new ones, those with the lowest numbers.
+  for (const use of named.toSorted((a, b) => Math.abs(a.source ?? 0) - Math.abs(b.source ?? 0))) {
+    const { name, day, quantity } = use;
+    const source = addToSource(call.state, business.id, day, use.source, quantity);
+    const keep_days = call.caller === 'token' ? 2 : 40;
+    ledger[name] = { day, recorded_on: today, keep_days, quantity, source: call.caller === 'token' ? null : source };
+  }
   if (fresh.length > 0)
     storeReached(
       call,

@@ -1,5 +1,6 @@
 // The periods of a business's limits, and what may still be recorded in them.
 import type { Limits } from '../../../business/description.ts';
+import { isReachable } from '../../../core/reachable.ts';
 import { DAY_MS, dayOf, type Range } from '../../../core/time.ts';
 
 /** `days`: its first and last day. `ends`: in milliseconds since 1970. */
@@ -40,10 +41,6 @@ export function allowedIn(periods: readonly Period[], overage: number | null): A
   const left = ({ limit, used }: Period) => limit + overage - used;
   return { left: Math.max(0, Math.min(...periods.map(left))), refusing: periods.filter((period) => left(period) <= 0) };
 }
-
-/** Hosts that visitors cannot reach. Uses of pages count beyond a limit only while another one is registered (docs/api.md, "Overage"). */
-const UNREACHABLE = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\]|.*\.localhost)(:|$)/;
-const isReachable = (site: string): boolean => site.startsWith('http') && !UNREACHABLE.test(site);
 
 /** Returns the limits with `page_overage` as it takes effect with these sites. */
 export const limitsWithSites = (limits: Limits, sites: readonly string[]): Limits =>
