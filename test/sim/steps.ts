@@ -8,7 +8,7 @@ import { KEY_ROLES, OWN_ROLES } from './model/callers.ts';
 import { may, READS } from './model/may.ts';
 import type { Model } from './model/model.ts';
 import { reveal } from './model/secrets.ts';
-import { BAD_SITES, ORIGINS, SHARED_SITES, SITES } from './model/sites.ts';
+import { BAD_SITES, FEW_REACH, isCovered, ORIGINS, OVERLAPPING, SHARED_SITES, SITES } from './model/sites.ts';
 import type { Business, Key } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 import type { Random } from './random.ts';
@@ -21,6 +21,8 @@ type Who =
   | 'other_token'
   | 'key'
   | 'any_key'
+  | 'ended'
+  | 'narrow'
   | 'owner'
   | 'key_session'
   | 'session'
@@ -35,7 +37,7 @@ export type RequestStep = {
   kind: 'request';
   who: Who;
   method: string;
-  /** With places in braces. */
+  /** With places in braces. So can the Origin be. */
   path: string;
   body: string | null;
   headers: Record<string, string>;
@@ -47,6 +49,7 @@ export type Step =
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number; times?: number }
+  | { kind: 'sweep' }
   | ({ kind: 'receiver' } & Receiver)
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
@@ -105,12 +108,37 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
       });
   const credential = credentialOf(model, who, { business, user_id, keys, now, pick: pick[5] ?? 0 });
   const authorization = credential === null ? {} : { Authorization: credential };
-  const { Origin: _, 'Sec-Fetch-Site': __, ...fromServer } = step.headers;
+  const headers = { ...step.headers };
+  if (headers.Origin !== undefined) headers.Origin = originFor(headers.Origin, model, business_id, pick);
+  const { Origin: _, 'Sec-Fetch-Site': __, ...fromServer } = headers;
   // An operator stands in for a credential that does not exist.
   const isStandIn = credential?.startsWith('Bearer bua_op_f') === true && who !== 'operator';
   const path = fill(step.path);
   const body = step.body === null ? null : fill(step.body);
-  return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : step.headers) }, body };
+  return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : headers) }, body };
+}
+
+/** An origin of a business: one that its sites let in, most often one that several do, or a new one to list. */
+function originFor(
+  text: string,
+  { state }: Model,
+  business_id: number,
+  [, , , first = 0, second = 0]: number[],
+): string {
+  if (text === '{new}') {
+    const known = (state.refused[business_id] ?? []).map(({ origin }) => origin);
+    return (
+      at(
+        STRANGERS.filter((origin) => !known.includes(origin)),
+        first,
+      ) ?? 'https://evil.example'
+    );
+  }
+  if (text !== '{covered}') return text;
+  const sites = state.entries.filter((entry) => entry.business_id === business_id).map(({ site }) => site);
+  const covered = ORIGINS.filter((origin) => isCovered(sites, origin));
+  const byMany = covered.filter((origin) => sites.filter((site) => isCovered([site], origin)).length > 1);
+  return at(byMany.length > 0 && second % 4 > 0 ? byMany : covered, first) ?? 'https://shop.example';
 }
 
 /** Codes, of which the last one works most often. */
@@ -146,6 +174,12 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
     other_token: () => at(state.businesses, pick)?.token,
     key: () => at(withEnd(false), pick)?.secret,
     any_key: () => at(state.keys, pick)?.secret,
+    ended: () => at(keys.filter((key) => !works(key)).toReversed(), pick % 8)?.secret,
+    narrow: () =>
+      at(
+        keys.filter((key) => key.business_id !== null && key.business_id !== business?.id),
+        pick,
+      )?.secret,
     owner: () => at(withEnd(false).filter(isOwners), pick)?.secret,
     key_session: () =>
       at(
@@ -178,6 +212,9 @@ export const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(2
 /** Days around today, with the edges of what is remembered. */
 const DAYS = [-1, -1, -2, -3, -29, -30, -31, -34, -35, -36, -40, -41, -42, -45];
 const AGES = [0, -1, -HOUR, -DAY, -2 * DAY, -34 * DAY, -35 * DAY, -35 * DAY - 1, 5 * MINUTE, 5 * MINUTE + 1, -40 * DAY];
+
+/** More than a business lists. */
+const STRANGERS = Array.from({ length: 60 }, (_, index) => `https://o${index}.evil.example`);
 
 const fromList = (random: Random, list: readonly unknown[], most: number) =>
   Array.from({ length: 1 + random.int(most) }, () => random.pick(list));
@@ -253,6 +290,8 @@ const OWNERS: Kind['who'] = {
   recorder: 3,
   token: 4,
   any_key: 5,
+  ended: 1,
+  narrow: 2,
   former: 1,
   spent: 2,
   unknown: 1,
@@ -267,13 +306,24 @@ const ANYONE: Kind['who'] = {
   operator: 6,
   recorder: 6,
   any_key: 4,
+  ended: 1,
+  narrow: 2,
   other_token: 2,
   spent: 2,
   unknown: 1,
   none: 1,
   malformed: 1,
 };
-const SERVERS: Kind['who'] = { key: 50, session: 12, operator: 12, recorder: 12, token: 4, any_key: 5, spent: 1 };
+const SERVERS: Kind['who'] = {
+  key: 50,
+  session: 12,
+  operator: 12,
+  recorder: 12,
+  token: 4,
+  any_key: 5,
+  narrow: 2,
+  spent: 1,
+};
 /** Of the keys of a user. */
 const OF_KEYS: Kind['who'] = {
   operator: 40,
@@ -388,12 +438,43 @@ export const KINDS: Record<string, Kind> = {
       return { on: 'POST /business/{business}/access', body: { sites: many } };
     },
   },
+  /** Instead of the others, or with some of them. */
+  one_site: {
+    weight: 4,
+    who: OPERATORS,
+    make: (random) => ({ on: 'POST /business/{business}/access', body: { sites: [random.pick(FEW_REACH)] } }),
+  },
+  overlapping_sites: {
+    weight: 6,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /business/{business}/access',
+      body: { sites: fromList(random, OVERLAPPING, 4) },
+    }),
+  },
+  page_overage: {
+    weight: 3,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'PATCH /business/{business}',
+      body: { page_overage: true, overage: 4 + random.int(20), daily_limit: random.int(4), monthly_limit: null },
+    }),
+  },
+  use_of_page: {
+    isOneBatch: true,
+    weight: 25,
+    who: { token: 12, former: 1, session: 1 },
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      headers: { Origin: '{covered}', ...(random.chance(0.3) && { 'Idempotency-Key': random.pick(IDS) }) },
+    }),
+  },
   refuse: {
     weight: 0,
-    who: { token: 5, key: 1 },
+    who: { token: 1 },
     make: (random) => ({
       on: 'GET /business/usage/{business}',
-      headers: { Origin: `https://o${random.int(60)}.evil.example` },
+      headers: { Origin: random.chance(0.85) ? '{new}' : random.pick(STRANGERS) },
     }),
   },
   remove_site: {
@@ -574,6 +655,48 @@ export const KINDS: Record<string, Kind> = {
           ...[0, 0, 366, 367].map((days) => ({ expires_on: `{day+${days}}` })),
         ]),
       },
+    }),
+  },
+  /** The last day of the key is today or tomorrow. */
+  create_ending_key: {
+    weight: 4,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /user/{owner}/keys',
+      body: { ...(random.chance(0.3) && { role: random.pick(KEY_ROLES) }), expires_on: `{day+${random.int(2)}}` },
+    }),
+  },
+  create_narrow_key: {
+    weight: 4,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /user/{owner}/keys',
+      body: { business_id: '{business}', role: random.pick(KEY_ROLES) },
+    }),
+  },
+  /** Of a user who has one. */
+  second_business: {
+    weight: 2,
+    who: OPERATORS,
+    make: () => ({ on: 'POST /business', body: { ...NEW_BUSINESS, user_id: '{owner}' } }),
+  },
+  use_of_ended: {
+    isOneBatch: true,
+    weight: 4,
+    who: { ended: 1 },
+    make: (random) => ({ on: random.pick(['GET /business/{business}', 'POST /business/usage/{business}']) }),
+  },
+  use_of_narrow: {
+    weight: 4,
+    who: { narrow: 1 },
+    make: (random) => ({
+      on: random.pick([
+        'GET /business/{business}',
+        'GET /business',
+        'POST /business/usage/{business}',
+        'GET /business/usage/{business}',
+        'POST /session',
+      ]),
     }),
   },
   revoke_key: { weight: 14, who: OF_KEYS, make: () => ({ on: 'DELETE /user/{user}/keys/{key}' }) },
@@ -935,7 +1058,28 @@ const PHASES: Record<string, number>[] = [
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
   { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
-  { refuse: 60, read_refused_origins: 6, add_sites: 4, remove_sites: 2, list_businesses: 2 },
+  { refuse: 120, read_refused_origins: 6, add_sites: 3, remove_sites: 1, list_businesses: 2 },
+  { one_site: 12, remove_sites: 6, page_overage: 12, use_of_page: 40, read_business: 4 },
+  { overlapping_sites: 8, remove_site: 4, remove_sites: 1, use_of_page: 30, read_sources: 10, record_use: 5 },
+  {
+    create_ending_key: 16,
+    create_own_key: 14,
+    start_session: 10,
+    use_of_ended: 10,
+    console_link: 4,
+    erase_user: 2,
+    list_keys: 4,
+    read_business: 6,
+  },
+  {
+    second_business: 4,
+    create_narrow_key: 12,
+    use_of_narrow: 20,
+    start_session: 6,
+    list_businesses: 8,
+    record_use: 6,
+    read_usage: 6,
+  },
   {
     update_business: 20,
     transfer: 6,
@@ -958,14 +1102,20 @@ export function nextStep(random: Random, { state }: Model, now: number, business
   const phase = phases.get(random);
   if (phase !== undefined && phase.left > 0) {
     phase.left -= 1;
-    if (random.chance(0.05)) return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1, DAY, DAY]) };
+    if (random.chance(0.05)) {
+      const edge = untilMidnight(now) + random.pick([-1, 0, 0, 1]);
+      return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1, DAY, Math.max(0, edge)]) };
+    }
     const step = request(random, phase.weights, 0.01);
     return random.chance(0.9) ? { ...step, pick: [...phase.pick, ...step.pick.slice(phase.pick.length)] } : step;
   }
   if (random.chance(0.012)) {
     // One business and one user.
     const pick = [random.int(64), 1, random.int(64)];
-    phases.set(random, { weights: random.pick(PHASES), left: 20 + random.int(60), pick });
+    const weights = random.pick(PHASES);
+    // As many origins as a business lists, and a few more.
+    const least = 'refuse' in weights ? 60 : 20;
+    phases.set(random, { weights, left: least + random.int(60), pick });
   }
   const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6 });
   if (kind === 'receiver') return { kind, ...receiverFrom(random) };
@@ -999,18 +1149,18 @@ function receiverFrom(random: Random): Receiver {
   };
 }
 
+const untilMidnight = (now: number) => DAY - (now % DAY);
 function waitFrom(random: Random, now: number): number {
-  const toMidnight = DAY - (now % DAY);
   const kind = random.weighted({ instant: 20, minutes: 30, hours: 20, midnight: 15, day: 8, days: 4, month: 1 });
   switch (kind) {
     case 'instant':
       return random.pick([0, 1, 999, 1000]);
     case 'minutes':
-      return random.pick([30_000, MINUTE, MINUTE + 1, 2 * MINUTE, 5 * MINUTE]);
+      return random.pick([30_000, MINUTE - 1, MINUTE, MINUTE + 1, 2 * MINUTE, 5 * MINUTE]);
     case 'hours':
       return random.pick([HOUR, 12 * HOUR, 12 * HOUR - 1]);
     case 'midnight':
-      return Math.max(0, toMidnight + random.pick([-1, 0, 1]));
+      return Math.max(0, untilMidnight(now) + random.pick([-1, 0, 1]));
     case 'day':
       return DAY;
     case 'days':

@@ -13,29 +13,40 @@ export const SITES: Record<string, string> = {
   'https://*.Shop.example': 'https://*.shop.example',
   'https://*.shop.example:8443': 'https://*.shop.example:8443',
   'https://*.eu.shop.example': 'https://*.eu.shop.example',
+  'https://www.eu.shop.example': 'https://www.eu.shop.example',
   'https://bücher.example': 'https://xn--bcher-kva.example',
   'http://192.168.1.20': 'http://192.168.1.20',
   'http://[::ffff:c0a8:114]:8080': 'http://[::ffff:c0a8:114]:8080',
   'http://0.0.0.0:3000': 'http://0.0.0.0:3000',
   'http://Router': 'http://router',
   'https://*.shop.test': 'https://*.shop.test',
+  'https://127.5gram.example': 'https://127.5gram.example',
+  'http://localhost': 'http://localhost',
   'http://localhost:*': 'http://localhost:*',
   'http://localhost:3000': 'http://localhost:3000',
   'http://*.localhost:3000': 'http://*.localhost:3000',
   'http://*.localhost:*': 'http://*.localhost:*',
+  'http://127.0.0.1:*': 'http://127.0.0.1:*',
+  'http://[::1]:3000': 'http://[::1]:3000',
   'capacitor://localhost': 'capacitor://localhost',
   'app://shop.example': 'app://shop.example',
   [BASE]: BASE,
 };
+/** Those of one shop, of which some cover others. */
+export const OVERLAPPING = Object.keys(SITES).filter((text) => /^https:\/\/(\*|www)\.[a-zS.]+(:8443)?$/.test(text));
 
 /** Those that visitors can reach. */
 const REACHABLE = [
   ...['https://shop.example', 'http://shop.example', 'https://shop.example:8443', 'https://www.shop.example'],
   ...['https://*.shop.example', 'https://*.shop.example:8443', 'https://*.eu.shop.example'],
-  ...['https://xn--bcher-kva.example', BASE],
+  ...['https://www.eu.shop.example', 'https://xn--bcher-kva.example', 'https://127.5gram.example', BASE],
 ];
 export const isReachable = (site: string): boolean => REACHABLE.includes(site) || isNumbered(site);
 const isNumbered = (site: string) => /^https:\/\/s\d+\.example$/.test(site);
+/** Those that visitors cannot reach, and a name that only looks like an address. */
+export const FEW_REACH = Object.keys(SITES).filter(
+  (text) => text.includes('127.5') || !isReachable(SITES[text] ?? ''),
+);
 
 /** What is stored for a text. Undefined if it cannot be registered. */
 export const storedFor = (text: string): string | undefined => SITES[text] ?? (isNumbered(text) ? text : undefined);
@@ -81,7 +92,10 @@ export const ORIGINS: readonly string[] = [
   'http://192.168.1.20',
   'http://localhost',
   'http://localhost:5173',
+  'http://localhost:3000',
   'http://127.0.0.1:5173',
+  'http://[::1]:3000',
+  'https://127.5gram.example',
   'http://app.localhost:3000',
   'http://a.b.localhost:5173',
   'capacitor://localhost',
@@ -98,7 +112,7 @@ export const ORIGINS: readonly string[] = [
 const UNREGISTRABLE = ['null', 'https://SHOP.example', 'https://*.shop.example', 'evil', 'capacitor://other', LONG];
 export const isRegistrable = (origin: string): boolean => !UNREGISTRABLE.includes(origin);
 
-const partsOf = (text: string) => /^(https?):\/\/([^:/]+)(?::(.+))?$/.exec(text)?.slice(1) ?? [];
+const partsOf = (text: string) => /^(https?):\/\/(\[[^\]]+\]|[^:/]+)(?::(.+))?$/.exec(text)?.slice(1) ?? [];
 
 /** Whether a stored site covers an origin. */
 export const isCovered = (sites: readonly string[], origin: string): boolean => entryFor(sites, origin) !== null;
