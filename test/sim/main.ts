@@ -1,5 +1,6 @@
 // npm run sim -- --seed 7 --steps 100000 (or --seconds 60): plays worlds, each from the next seed. --workers 2 plays in two processes.
-// --days 365 --businesses 50 plays one world for a simulated year. For a failure, prints a short list of steps as a test.
+// --days 450 --businesses 2 plays one world of that many days, and judges at each midnight what is kept. For a failure, prints a short list
+// of steps as a test.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';

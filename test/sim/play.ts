@@ -7,7 +7,10 @@ import { nextStep, nextTogether, type Step } from './steps.ts';
 
 type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
 
-/** How large a world is: its steps at most, its businesses at least, the days after which it ends, and whether it settles then. */
+/**
+ * How large a world is: its steps at most, its businesses at least, the days after which it ends, and whether it settles then. In a world of
+ * days, no midnight passes without a sweep, so what is kept for a number of days is judged on each day.
+ */
 export type Size = { steps: number; businesses?: number; days?: number; settles?: boolean };
 const DAY_MS = 86_400_000;
 
@@ -23,13 +26,17 @@ export async function play(
   let failure: string | null = null;
   const end = simulation.world.now + days * DAY_MS;
   while (failure === null && taken.length < steps && simulation.world.now < end) {
-    const step = { ...next(random, simulation, businesses), seed: random.next() };
+    const made = next(random, simulation, businesses);
+    const isDayOver = days < Infinity && (random.chance(0.1) || passesMidnight(made, simulation.world.now));
+    const step: Taken = { ...(isDayOver ? { kind: 'sweep' } : made), seed: random.next() };
     taken.push(step);
     failure = await attempt(() => simulation.take(step));
   }
   if (settles) failure ??= await attempt(() => simulation.settle());
   return { setting, taken, hash: simulation.hash, failure };
 }
+
+const passesMidnight = (step: Step, now: number) => step.kind === 'wait' && (now % DAY_MS) + step.ms >= DAY_MS;
 
 function next(random: Random, { model, world }: Simulation, businesses: number): Step {
   const step = nextStep(random, model, world.now, businesses);

@@ -5,6 +5,7 @@ import type { SimulatedD1 } from './d1.ts';
 import type { FaultKind } from './faults.ts';
 import type { Expected } from './model/call.ts';
 import { Model, outageStatus } from './model/model.ts';
+import { stamp } from './model/time.ts';
 import { Random } from './random.ts';
 import { type RequestStep, resolve, type Step, TOKENS } from './steps.ts';
 import { type Answer, type Hit, OPERATOR, type Plain, World } from './world.ts';
@@ -29,6 +30,10 @@ const FAILS_RUN: FaultKind[] = ['refused', 'lost_before', 'lost_after', 'silent_
 /** The longest that a request waits for its databases. */
 const DEADLINE_MS = 10_000;
 const PURGE_EVERY_MS = 2 * 60_000;
+/** Each kind of data is purged at least twice, because a deletion ends after its changes are purged. */
+const SWEEPING_RUNS = 20;
+/** No run takes longer. */
+const RUN_MS = 60_000;
 /** The receiver has this long to answer. */
 const RECEIVER_MS = 10_000;
 const RETRY_AFTER_MS = 10_000;
@@ -89,11 +94,24 @@ export class Simulation {
         const stored = succeeded ? (step.times ?? 1) : 0;
         return this.#rowsChanged() > before + stored ? this.compareDatabases() : null;
       }
+      case 'sweep':
+        return this.#sweep();
       case 'request':
         return this.#send([resolve(step, model, world.now)]);
       case 'together':
         return this.#send(step.requests.map((request: RequestStep) => resolve(request, model, world.now)));
     }
+  }
+
+  /** Waits for midnight, and lets each kind of data be purged twice without faults. Then nothing that had expired may be left. */
+  async #sweep(): Promise<string | null> {
+    const { world } = this;
+    const midnight = Math.ceil(world.now / DAY_MS) * DAY_MS;
+    world.now = midnight;
+    world.heal();
+    for (let run = 0; run < SWEEPING_RUNS; run++, world.now += PURGE_EVERY_MS)
+      if (!(await world.run('purge'))) return `the run purge failed: ${this.#logged()}`;
+    return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, midnight);
   }
 
   /** Lets a day pass without faults, with every purge. Then nothing that had expired may be left. */
@@ -125,13 +143,14 @@ export class Simulation {
   #judgeRun(succeeded: boolean): string | null {
     const { world, model } = this;
     const isCertain = succeeded && world.hits.length === 0;
-    for (const { id, body, status, ms } of world.deliveries) {
+    for (const { id, body, at, status, ms } of world.deliveries) {
       const { data, ...message } = JSON.parse(body);
       const { business_id, user_id, ...sent } = data;
       const event = (model.state.events[business_id] ?? []).find((event) =>
         (['period', 'starts_on', 'limit', 'threshold'] as const).every((name) => event[name] === sent[name]),
       );
       if (event === undefined) return `an event that did not happen was sent: ${body}`;
+      if (at > Date.parse(event.at) + 3 * DAY_MS + RUN_MS) return `an event of more than three days was sent: ${body}`;
       const { accepted, ...stored } = event;
       const owner = model.state.businesses.find((business) => business.id === business_id)?.user_id;
       const right = { type: 'limit.reached', timestamp: event.at, ...{ ...stored, id: event.id ?? id } };
@@ -144,6 +163,8 @@ export class Simulation {
       event.id = id;
       if (status >= 200 && status < 300) event.accepted = isCertain && ms < RECEIVER_MS ? 'surely' : 'perhaps';
     }
+    const [late] = this.#events(`due_at > '${stamp(world.now + DAY_MS)}'`);
+    if (late !== undefined) return `an event waits for more than a day: ${JSON.stringify(late)}`;
     const acceptanceOf = ({ business_id, id }: Row) =>
       model.state.events[Number(business_id)]?.find((event) => event.id === id)?.accepted ?? 'no';
     for (const row of this.#events('sent_at is not null'))
