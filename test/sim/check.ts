@@ -383,7 +383,20 @@ function compareTable(
   database.changed.delete(name);
   if (changesModel) known.delete(name);
   else known.set(name, text);
+  becomeSure(state, name, number);
   return null;
+}
+
+/** The model has learned what a table of a database contains. */
+function becomeSure({ unsure, former }: State, table: string, number: number): void {
+  const isElsewhere = (id: number) => databaseOf(id) !== number;
+  if (table === 'api_keys') unsure.keys = unsure.keys.filter(isElsewhere);
+  if (table === 'former_tokens')
+    unsure.former = unsure.former.filter((text) =>
+      former.some(({ token, business_id }) => token === text && isElsewhere(business_id)),
+    );
+  if (table === 'refused_origins') unsure.refused = unsure.refused.filter(isElsewhere);
+  if (table === 'limit_refusals') unsure.limited = unsure.limited.filter(isElsewhere);
 }
 
 function isSame(row: Row, stored: Row): boolean {

@@ -8,7 +8,16 @@ import { KEY_ROLES, OWN_ROLES } from './model/callers.ts';
 import { may, READS } from './model/may.ts';
 import type { Model } from './model/model.ts';
 import { reveal } from './model/secrets.ts';
-import { BAD_SITES, FEW_REACH, isCovered, ORIGINS, OVERLAPPING, SHARED_SITES, SITES } from './model/sites.ts';
+import {
+  BAD_SITES,
+  FEW_REACH,
+  isCovered,
+  LIKE_LOOPBACK,
+  ORIGINS,
+  OVERLAPPING,
+  SHARED_SITES,
+  SITES,
+} from './model/sites.ts';
 import type { Business, Key } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 import type { Random } from './random.ts';
@@ -99,6 +108,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const fill = (text: string) =>
     text
       .replace(/\{day([+-]\d+)\}/g, (_, days) => plusDays(today, Number(days)))
+      .replace(/"\{sites\+(\d)\}"/g, (_, more) => JSON.stringify(newSites(model, business_id, Number(more))))
       .replace(/\{at([+-]\d+)\}/g, (_, ms) => new Date(now + Number(ms)).toISOString())
       .replace(/\{local([+-]\d+)\}/g, (_, ms) => inIndia(now + Number(ms)))
       .replace(/"?\{(\w+)\}"?/g, (place, name) => {
@@ -116,6 +126,14 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const path = fill(step.path);
   const body = step.body === null ? null : fill(step.body);
   return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : headers) }, body };
+}
+
+/** New sites, with which a business has as many as it can have, and some more. At most 100. */
+function newSites({ state }: Model, business_id: number, more: number): string[] {
+  const stored = state.entries.filter((entry) => entry.business_id === business_id).map(({ site }) => site);
+  const length = Math.min(100, Math.max(1, 500 + more - stored.length));
+  const all = Array.from({ length: 610 }, (_, index) => `https://s${index}.example`);
+  return all.filter((site) => !stored.includes(site)).slice(0, length);
 }
 
 /** An origin of a business: one that its sites let in, most often one that several do, or a new one to list. */
@@ -431,18 +449,19 @@ export const KINDS: Record<string, Kind> = {
   add_many: {
     weight: 0,
     who: { operator: 1, key: 1 },
-    make(random) {
-      const first = random.int(6) * 90;
-      const length = random.pick([1, 80, 100, 100]);
-      const many = Array.from({ length }, (_, index) => `https://s${first + index}.example`);
-      return { on: 'POST /business/{business}/access', body: { sites: many } };
-    },
+    make: (random) => ({
+      on: 'POST /business/{business}/access',
+      body: { sites: `{sites+${random.pick([0, 0, 1, 2])}}` },
+    }),
   },
   /** Instead of the others, or with some of them. */
   one_site: {
     weight: 4,
     who: OPERATORS,
-    make: (random) => ({ on: 'POST /business/{business}/access', body: { sites: [random.pick(FEW_REACH)] } }),
+    make: (random) => ({
+      on: 'POST /business/{business}/access',
+      body: { sites: [random.chance(0.3) ? LIKE_LOOPBACK : random.pick(FEW_REACH)] },
+    }),
   },
   overlapping_sites: {
     weight: 6,
@@ -767,7 +786,7 @@ export const KINDS: Record<string, Kind> = {
     who: { operator: 50, recorder: 50, key: 3 },
     make: (random) => ({
       on: `GET /usage${query(
-        `ended={day-${1 + random.int(60)}}`,
+        `ended={day-${random.pick([1 + random.int(60), 40, 41])}}`,
         ...(random.chance(0.1) ? range(random) : []),
         ...kept(random, { limit: random.pick(['1', '2', '1000']), after: '{id}', user_id: `${random.pick(USERS)}` }),
       )}`,

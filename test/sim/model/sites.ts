@@ -32,6 +32,8 @@ export const SITES: Record<string, string> = {
   'app://shop.example': 'app://shop.example',
   [BASE]: BASE,
 };
+/** A name that only looks like an address. */
+export const LIKE_LOOPBACK = 'https://127.5gram.example';
 /** Those of one shop, of which some cover others. */
 export const OVERLAPPING = Object.keys(SITES).filter((text) => /^https:\/\/(\*|www)\.[a-zS.]+(:8443)?$/.test(text));
 
@@ -39,13 +41,13 @@ export const OVERLAPPING = Object.keys(SITES).filter((text) => /^https:\/\/(\*|w
 const REACHABLE = [
   ...['https://shop.example', 'http://shop.example', 'https://shop.example:8443', 'https://www.shop.example'],
   ...['https://*.shop.example', 'https://*.shop.example:8443', 'https://*.eu.shop.example'],
-  ...['https://www.eu.shop.example', 'https://xn--bcher-kva.example', 'https://127.5gram.example', BASE],
+  ...['https://www.eu.shop.example', 'https://xn--bcher-kva.example', LIKE_LOOPBACK, BASE],
 ];
 export const isReachable = (site: string): boolean => REACHABLE.includes(site) || isNumbered(site);
 const isNumbered = (site: string) => /^https:\/\/s\d+\.example$/.test(site);
-/** Those that visitors cannot reach, and a name that only looks like an address. */
+/** Those that visitors cannot reach, and that name. */
 export const FEW_REACH = Object.keys(SITES).filter(
-  (text) => text.includes('127.5') || !isReachable(SITES[text] ?? ''),
+  (text) => text === LIKE_LOOPBACK || !isReachable(SITES[text] ?? ''),
 );
 
 /** What is stored for a text. Undefined if it cannot be registered. */
