@@ -46,9 +46,7 @@ const REACHABLE = [
 export const isReachable = (site: string): boolean => REACHABLE.includes(site) || isNumbered(site);
 const isNumbered = (site: string) => /^https:\/\/s\d+\.example$/.test(site);
 /** Those that visitors cannot reach, and that name. */
-export const FEW_REACH = Object.keys(SITES).filter(
-  (text) => text === LIKE_LOOPBACK || !isReachable(SITES[text] ?? ''),
-);
+export const FEW_REACH = Object.keys(SITES).filter((text) => text === LIKE_LOOPBACK || !isReachable(SITES[text] ?? ''));
 
 /** What is stored for a text. Undefined if it cannot be registered. */
 export const storedFor = (text: string): string | undefined => SITES[text] ?? (isNumbered(text) ? text : undefined);
