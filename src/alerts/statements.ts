@@ -144,5 +144,5 @@ function pageOfEvents(permission: Permission, $: Placeholders<(typeof PAGE)[numb
   const { business_id, period, starts_on, ends_on, limit, threshold, used, sent_at } = page;
   const fields = { business_id, period, starts_on, ends_on, limit, threshold, used, at: page.at, sent_at };
   const alert = jsonObject({ id: page.id, ...fields, state: sql<State>`${page.state}` });
-  return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
+  return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`) });
 }

@@ -15,7 +15,7 @@ import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { access, businesses, retiredTokens } from '../db/schema.ts';
 import { numberSites } from '../db/sources.ts';
-import { operatorStatement, withVerdict } from '../db/statement.ts';
+import { named, operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import type { newBusinessBody } from './operations.ts';
 import { usedKeyRule } from './rules.ts';
@@ -37,9 +37,7 @@ const isCreated = ({ token }: Identity) => and(eq(businesses.token, token), eq(b
 
 /** The highest business id so far. Null in a new database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
-const readLastId = operatorStatement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))(
-  {},
-);
+const readLastId = operatorStatement([], (permission) => withVerdict(permission, { last_id: lastId }))({});
 
 const insertBusiness = operatorStatement(
   [...IDENTITY, 'fields', 'id', 'hash', 'is_free', 'request'],
@@ -97,7 +95,7 @@ const retireToken = operatorStatement([...IDENTITY, 'hash'], (_, $) =>
 const created = operatorStatement(IDENTITY, (permission, $) =>
   builder
     .select({
-      ...businessAndEntries,
+      ...named(businessAndEntries),
       request: sql<string | null>`nullif(lower(hex(${businesses.creation_request})), '')`.as('request'),
     })
     .from(businesses)

@@ -29,7 +29,7 @@ import { builder } from '../db/text.ts';
 const readDeleted = statement([], (permission) => {
   const id = permittedId(permission);
   const name = sql<string>`(select ${businesses.name} from ${businesses} where ${eq(businesses.id, id)})`;
-  return withVerdict(permission, { name: name.as('name') });
+  return withVerdict(permission, { name });
 })({});
 
 /** The tables that refer to a business. No reference cascades: a migration that rebuilds `businesses` would delete their rows. */

@@ -6,7 +6,7 @@ import { $call, type CallShape, type CallValue } from '../db/call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { refusedByLimit } from '../db/limit-refusals.ts';
 import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
-import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from '../db/permission.ts';
+import { isPermitted, type Permission, permittedId, ruleFor } from '../db/permission.ts';
 import { refusedBy } from '../db/refused-origins.ts';
 import {
   access,
@@ -24,47 +24,48 @@ import { formerTokensOf } from '../tokens/statements.ts';
 
 /** The fields of a business and its entries. The entries are in no particular order. */
 export const businessAndEntries = {
-  business: jsonObject(businessColumns).as('business'),
+  business: jsonObject(businessColumns),
   entries: selectOne(
     jsonList(jsonObject(entryColumns)),
     sql`from ${access} where ${access.business_id} = ${businesses.id}`,
-  ).as('entries'),
+  ),
 };
+
+/** The permission, joined with the business if the call is permitted. */
+const withBusiness = (permission: Permission) =>
+  sql`${permission} left join ${businesses} on ${eq(businesses.id, permittedId(permission))}`;
 
 /**
  * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
  * permitted. The change itself returns the rows that it wrote.
  */
 export const businessWithEntries = statement([], (permission) =>
-  builder
-    .select({ ...verdictOf(permission), ...businessAndEntries })
-    .from(permission)
-    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
+  withVerdict(permission, businessAndEntries, withBusiness(permission)),
 )({});
 
 /** Reads the verdict and what bounds the uses of pages. */
 export const pageBounds = statement([], (permission) =>
   withVerdict(permission, {
-    overage: sql<number | null>`${permission.allowed_overage}`.as('overage'),
-    page_overage: sql<number | null>`${permission.page_overage}`.as('page_overage'),
+    overage: sql<number | null>`${permission.allowed_overage}`,
+    page_overage: sql<number | null>`${permission.page_overage}`,
   }),
 )({});
 
 /** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission) =>
-  builder
-    .select({
-      ...verdictOf(permission),
+  withVerdict(
+    permission,
+    {
       ...businessAndEntries,
       ...limitUsageOf(permission),
       page_overage: permission.page_overage,
-      refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on).as('refused_by_limit'),
+      refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on),
       alert_at: permission.alert_at,
       ...billingOf(permission),
-      former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
-    })
-    .from(permission)
-    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
+      former_tokens: formerTokensOf(businesses.id),
+    },
+    withBusiness(permission),
+  ),
 )({});
 
 /**
@@ -137,7 +138,7 @@ function pageOfBusinesses(
     refused: asJson<{ origins: string[]; sites: string[] }>(refusedBy(shownId, $.since)),
     refused_by_limit: refusedByLimit(shownId, month.starts_on),
   });
-  return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
+  return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`) });
 }
 /** An entry of a page of businesses. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

@@ -132,7 +132,7 @@ const changesOf = (
     const further = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
     const next = sql<number | null>`case when exists (${further}) then ${examinedTo} end`;
     const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
-    return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`).as('list') }, examined);
+    return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`) }, examined);
   });
 const ofBusiness = changesOf(statement, sql`'business'`, permittedId, ({ owner_id }) => owner_id);
 const ofUser = changesOf(

@@ -23,7 +23,7 @@ export const readDatabase = operatorStatement(['day'], (permission, $) => {
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
   const unsent = sql`from ${events} where ${and(permitted, isNotNull(events.due_at))}`;
   return withVerdict(permission, {
-    uses: nullIfMore(boundedSumOfCounts, counts).as('uses'),
-    alerts: countOf(unsent).as('alerts'),
+    uses: nullIfMore(boundedSumOfCounts, counts),
+    alerts: countOf(unsent),
   });
 });

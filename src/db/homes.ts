@@ -33,7 +33,7 @@ export const readHome = operatorStatement(['user_id'], (permission, $) => {
   const isOwn = and(isPermitted(permission), ofUser($.user_id));
   const home = jsonObject({ database, claimed_at });
   return withVerdict(permission, {
-    home: sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home'),
+    home: sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`,
   });
 });
 /** Returns the number of the user's database, or null if the user has none yet. */

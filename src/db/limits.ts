@@ -52,19 +52,12 @@ export function limitUsageOf(permission: Permission) {
   return {
     daily_limit,
     monthly_limit,
-    overage: sql<number | null>`${allowed_overage}`.as('overage'),
-    today: today.as('today'),
-    month: month.as('month'),
-    month_starts_on: ifMonthly(starts_on).as('month_starts_on'),
-    month_ends_on: ifMonthly(ends_on).as('month_ends_on'),
+    overage: sql<number | null>`${allowed_overage}`,
+    today,
+    month,
+    month_starts_on: ifMonthly(starts_on),
+    month_ends_on: ifMonthly(ends_on),
   };
 }
 
-export function billingOf(permission: Permission) {
-  const { billing_day, next_billing_day, from } = billingDayOf(billed(permission));
-  return {
-    billing_day: billing_day.as('billing_day'),
-    next_billing_day: next_billing_day.as('next_billing_day'),
-    from: from.as('from'),
-  };
-}
+export const billingOf = (permission: Permission) => billingDayOf(billed(permission));

@@ -79,8 +79,8 @@ export const originsSince = statement(['since'], (permission, $) => {
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const origins = jsonList(jsonObject({ origin, count, first_seen, last_seen, let_in }));
   return withVerdict(permission, {
-    sites: sitesOf(permittedId(permission)).as('sites'),
-    origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`).as('origins'),
+    sites: sitesOf(permittedId(permission)),
+    origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`),
   });
 });
 

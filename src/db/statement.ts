@@ -1,10 +1,10 @@
 // Defines the statements that calls run. Each depends on the permission. Its SQL is generated once per call shape.
-import { type SQL, sql } from 'drizzle-orm';
+import { type Column, type GetColumnData, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Rule } from '../core/policy.ts';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
 import type { Json } from './json.ts';
-import { type Permission, permissionFor, verdictOf } from './permission.ts';
+import { isPermitted, type Permission, permissionFor, verdictOf } from './permission.ts';
 import {
   type Bindable,
   type BuiltQuery,
@@ -34,6 +34,11 @@ export type RowsOf<S extends Steps> = {
 export type EntryOf<S, Name extends string> =
   S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
+/** A definition: the names of its values, and the place in the code, as the stack of an error. */
+type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Text; place: Error };
+/** All definitions, for the test that runs each of them with refused calls (test/statements.test.ts). */
+export const DEFINITIONS: Definition[] = [];
+
 /**
  * Defines a statement. `names` lists its own parameters. `$` contains a placeholder for each of them, and for each of the call's values.
  */
@@ -51,6 +56,7 @@ export function statement<const N extends string, Q extends BuiltQuery>(
     textsOf.set(rule, texts.set(key, text));
     return text;
   }
+  DEFINITIONS.push({ names, textFor, place: new Error('defined here') });
   return (values) => ({ textFor, values });
 }
 
@@ -76,18 +82,27 @@ export const userStatement: typeof statement = (names, write) =>
     return write(permission, $, shape);
   });
 
+type Fields = Record<string, SQL | SQLiteColumn>;
+
+/** Gives each field its name as the alias, which is the name of the column that D1 returns. `write` can change its value first. */
+export const named = <F extends Fields>(fields: F, write = (value: SQL) => value) =>
+  Object.fromEntries(
+    // Nested, because Drizzle would omit the table name of a column.
+    Object.entries(fields).map(([name, field]) => [name, write(sql`${field}`).as(name)]),
+  ) as { [Name in keyof F]: SQL.Aliased<DataOf<F[Name]>> };
+type DataOf<F> = F extends Column ? GetColumnData<F> : F extends SQL<infer T> ? T : never;
+
 /**
- * Reads the verdict and `fields` in one row. The row is returned even if the call is refused, so `fields` must depend on the permission.
- * Without `where true`, SQLite would merge this select with the permission's and evaluate the rule again for each of these fields. `from`
- * is the permission, with additional columns if the fields need them.
+ * Reads the verdict and `fields` in one row. If the call is refused, the fields are null, and SQLite evaluates none of them. Without `where
+ * true`, SQLite would merge this select with the permission's and evaluate the rule again for each field. `from` is the permission, with
+ * additional columns or joins if the fields need them: what these read must depend on the permission, too.
  */
-export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
-  permission: Permission,
-  fields: Fields,
-  from: Permission | SQL = permission,
-) =>
+export const withVerdict = <F extends Fields>(permission: Permission, fields: F, from: Permission | SQL = permission) =>
   builder
-    .select({ ...verdictOf(permission), ...fields })
+    .select({
+      ...verdictOf(permission),
+      ...named(fields, (value) => sql`case when ${isPermitted(permission)} then ${value} end`),
+    })
     .from(from)
     .where(sql`true`);
 

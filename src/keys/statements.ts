@@ -92,10 +92,7 @@ function obstacleTo(permission: Permission, $: Placeholders<'key' | 'user_id' | 
 }
 
 const readObstacle = userStatement(['key'], (permission, $, shape) => {
-  const obstacle = sql<
-    string | null
-  >`case when ${isPermitted(permission)} then ${obstacleTo(permission, $, shape)} end`;
-  return withVerdict(permission, { obstacle: obstacle.as('obstacle') });
+  return withVerdict(permission, { obstacle: sql<string | null>`${obstacleTo(permission, $, shape)}` });
 });
 const insertKey = userStatement(['key'], (permission, $, shape) => {
   const isPossible = isNull(obstacleTo(permission, $, shape));

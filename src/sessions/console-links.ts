@@ -31,8 +31,7 @@ function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
 }
 
 const readUser = operatorStatement(['link'], (permission, $) => {
-  const isKnown = sql<number>`(${isPermitted(permission)} and ${canOpenConsole($)})`;
-  return withVerdict(permission, { is_known: isKnown.as('is_known') });
+  return withVerdict(permission, { is_known: sql<number>`${canOpenConsole($)}` });
 });
 
 const insertCode = operatorStatement(['link'], (permission, $) =>

@@ -32,7 +32,7 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
   const list = sql`case when ${id} is not null and not ${$.replace} then ${$.days} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     ${taken(list, id)})`;
-  return withVerdict(permission, { taken: counts.as('taken') });
+  return withVerdict(permission, { taken: counts });
 });
 
 const importing = change('import_usage', ['days', 'replace', 'total'], {

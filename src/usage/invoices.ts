@@ -31,7 +31,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
     monthly_limit,
   });
   const from = sql`from (${page}) as page cross join ${businesses} where ${eq(id, sql`page.id`)}`;
-  return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
+  return withVerdict(permission, { months: selectOne(jsonList(month), from) });
 }
 
 /** Tests whether there is no billing change with a `starts_on` after `start`, up to and including `ended`. */

@@ -47,7 +47,7 @@ const readFound = statement(['uses'], (permission, $) => {
     recorded: sql<number>`count(*)`,
     imported: sql<number>`count(*) filter (where ${isImported})`,
   });
-  return withVerdict(permission, { found: selectOne(counts, recordedUses(id, list)).as('found') });
+  return withVerdict(permission, { found: selectOne(counts, recordedUses(id, list)) });
 });
 
 /** The list if the deciding step has marked the business. Otherwise null, for which json_each returns no rows. */

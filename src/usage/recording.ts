@@ -10,7 +10,7 @@ import type { Json } from '../db/json.ts';
 import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
 import { isOverLimit, limitUsageOf } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
-import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from '../db/permission.ts';
+import { ifPermitted, isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { dailyUsage, ledger, sources } from '../db/schema.ts';
 import {
   ifCounted,
@@ -151,19 +151,16 @@ export const countOnce = (use: Use & { digest: string }) => ({
  */
 export const readKnownUse = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
-  return builder
-    .select({
-      ...verdictOf(permission),
+  const ofDay = and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, dayWithNumber(ledger.day)));
+  return withVerdict(
+    permission,
+    {
       ...limitUsageOf(permission),
-      date: sql<string | null>`${dayWithNumber(ledger.day)}`.as('date'),
-      count: sql<number | null>`${dailyUsage.count}`.as('count'),
-    })
-    .from(permission)
-    .leftJoin(ledger, known)
-    .leftJoin(
-      dailyUsage,
-      and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, dayWithNumber(ledger.day))),
-    );
+      date: sql<string | null>`${dayWithNumber(ledger.day)}`,
+      count: sql<number | null>`${dailyUsage.count}`,
+    },
+    sql`${permission} left join ${ledger} on ${known} left join ${dailyUsage} on ${ofDay}`,
+  );
 });
 
 /** A use with an id: the hex digest of the id, the day that the use counts towards, and whether the caller sent a timestamp. */

@@ -15,7 +15,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${inRange})`;
-  return withVerdict(permission, { counts: counts.as('counts') });
+  return withVerdict(permission, { counts });
 });
 
 /** Reads the verdict, the days from `from` to `to` with the counts of their sources, and the names of all the business's sources. */
@@ -27,8 +27,8 @@ export const usageBySource = statement(['from', 'to'], (permission, $) => {
   >`(select json_group_object(cast(${sources.number} as text), ${sources.name})
     from ${sources} where ${eq(sources.business_id, permittedId(permission))})`;
   return withVerdict(permission, {
-    days: selectOne(jsonList(day), sql`from ${dailyUsage} where ${inRange}`).as('days'),
-    names: names.as('names'),
+    days: selectOne(jsonList(day), sql`from ${dailyUsage} where ${inRange}`),
+    names,
   });
 });
 /** Reads the verdict, the number of a source, and its counts from `from` to `to`. `number` is null if the business has no such source. */
@@ -41,7 +41,7 @@ export const usageOfSource = statement(['from', 'to', 'source'], (permission, $)
   const counts = sql<
     Json<Record<string, number>>
   >`(select json_group_object(day, count) filter (where count is not null) from (${ofSource}))`;
-  return withVerdict(permission, { number: sql<number | null>`${number}`.as('number'), counts: counts.as('counts') });
+  return withVerdict(permission, { number: sql<number | null>`${number}`, counts });
 });
 
 /**
@@ -75,5 +75,5 @@ function pageOfTotals(
     name: sql<string>`${page.name}`,
     count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inRange})`,
   });
-  return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
+  return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`) });
 }

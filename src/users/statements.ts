@@ -30,9 +30,7 @@ function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
 }
 /** Reads the verdict and what would prevent an erasure: the user's first business, or a recently created key. */
 const readObstacles = operatorStatement(['user_id', 'recent'], (permission, $) => {
-  const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
-  const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
-  return withVerdict(permission, { business: business.as('business'), new_key: new_key.as('new_key') });
+  return withVerdict(permission, { business: firstBusiness($), new_key: hasNewKey($) });
 });
 
 /** Defines a step that runs in the user's database. `erased` is the user's id, or null if the call is refused or an obstacle exists. */

@@ -6,54 +6,59 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  json_object(
-    'id',
-    businesses.id,
-    'user_id',
-    businesses.user_id,
-    'name',
-    businesses.name,
-    'main_domain',
-    businesses.main_domain,
-    'site',
-    businesses.site,
-    'country_id',
-    businesses.country_id,
-    'business_size',
-    businesses.business_size,
-    'token',
-    businesses.token,
-    'status',
-    businesses.status,
-    'created_at',
-    businesses.created_at,
-    'updated_at',
-    businesses.updated_at
-  ) as business,
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          access.id,
-          'business_id',
-          access.business_id,
-          'site',
-          access.site,
-          'created_at',
-          access.created_at,
-          'updated_at',
-          access.updated_at
+  case
+    when ifnull(refusal, 'open') = 'open' then json_object(
+      'id',
+      businesses.id,
+      'user_id',
+      businesses.user_id,
+      'name',
+      businesses.name,
+      'main_domain',
+      businesses.main_domain,
+      'site',
+      businesses.site,
+      'country_id',
+      businesses.country_id,
+      'business_size',
+      businesses.business_size,
+      'token',
+      businesses.token,
+      'status',
+      businesses.status,
+      'created_at',
+      businesses.created_at,
+      'updated_at',
+      businesses.updated_at
+    )
+  end as business,
+  case
+    when ifnull(refusal, 'open') = 'open' then (
+      select
+        json_group_array(
+          json_object(
+            'id',
+            access.id,
+            'business_id',
+            access.business_id,
+            'site',
+            access.site,
+            'created_at',
+            access.created_at,
+            'updated_at',
+            access.updated_at
+          )
         )
-      )
-    from access
-    where access.business_id = businesses.id
-  ) as entries
+      from access
+      where access.business_id = businesses.id
+    )
+  end as entries
 from
   permission
   left join businesses on businesses.id = case
     when ifnull(refusal, 'open') = 'open' then :business_id
-  end;
+  end
+where true;
 
 -- decided
 update businesses

@@ -6,14 +6,16 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  (
-    select json_group_object(day, count)
-    from daily_usage
-    where
-      (
-        daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-        and daily_usage.day between :from and :to
-      )
-  ) as counts
+  case
+    when ifnull(refusal, 'open') = 'open' then (
+      select json_group_object(daily_usage.day, daily_usage.count)
+      from daily_usage
+      where
+        (
+          daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
+          and daily_usage.day between :from and :to
+        )
+    )
+  end as counts
 from permission
 where true;

@@ -6,170 +6,180 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  permission.daily_limit,
-  permission.monthly_limit,
-  allowed_overage as overage,
+  case when ifnull(refusal, 'open') = 'open' then permission.daily_limit end as daily_limit,
+  case when ifnull(refusal, 'open') = 'open' then permission.monthly_limit end as monthly_limit,
+  case when ifnull(refusal, 'open') = 'open' then allowed_overage end as overage,
   case
-    when permission.daily_limit is not null then coalesce(
-      (
-        select daily_usage.count
+    when ifnull(refusal, 'open') = 'open' then case
+      when permission.daily_limit is not null then coalesce(
+        (
+          select daily_usage.count
+          from daily_usage
+          where
+            (
+              daily_usage.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
+              and daily_usage.day = :today
+            )
+        ),
+        0
+      )
+    end
+  end as today,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when permission.monthly_limit is not null then (
+        select coalesce(sum(daily_usage.count), 0)
         from daily_usage
         where
           (
             daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-            and daily_usage.day = :today
-          )
-      ),
-      0
-    )
-  end as today,
-  case
-    when permission.monthly_limit is not null then (
-      select coalesce(sum(daily_usage.count), 0)
-      from daily_usage
-      where
-        (
-          daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-          and daily_usage.day between coalesce(
-            case
-              when permission.has_billing_changes then (
-                select
-                  case
-                    when :today < billing_changes.changes_on then billing_changes.starts_on
-                    else date(
-                      :today,
-                      (1 - billing_changes.billing_day) || ' days',
-                      'start of month',
-                      (billing_changes.billing_day - 1) || ' days'
-                    )
-                  end
-                from billing_changes
-                where
-                  (
-                    billing_changes.business_id = case
-                      when ifnull(refusal, 'open') = 'open' then :business_id
+            and daily_usage.day between coalesce(
+              case
+                when permission.has_billing_changes then (
+                  select
+                    case
+                      when :today < billing_changes.changes_on then billing_changes.starts_on
+                      else date(
+                        :today,
+                        (1 - billing_changes.billing_day) || ' days',
+                        'start of month',
+                        (billing_changes.billing_day - 1) || ' days'
+                      )
                     end
-                    and billing_changes.starts_on <= :today
-                  )
-                order by billing_changes.starts_on desc
-                limit 1
-              )
-            end,
-            date(
-              :today,
-              (1 - permission.billing_day) || ' days',
-              'start of month',
-              (permission.billing_day - 1) || ' days'
-            )
-          ) and coalesce(
-            case
-              when permission.has_billing_changes then (
-                select
-                  max(
-                    date(billing_changes.changes_on, '-1 day'),
-                    date(
-                      :today,
-                      (1 - billing_changes.billing_day) || ' days',
-                      'start of month',
-                      '+1 month',
-                      (billing_changes.billing_day - 2) || ' days'
+                  from billing_changes
+                  where
+                    (
+                      billing_changes.business_id = case
+                        when ifnull(refusal, 'open') = 'open' then :business_id
+                      end
+                      and billing_changes.starts_on <= :today
                     )
-                  )
-                from billing_changes
-                where
-                  (
-                    billing_changes.business_id = case
-                      when ifnull(refusal, 'open') = 'open' then :business_id
-                    end
-                    and billing_changes.starts_on <= :today
-                  )
-                order by billing_changes.starts_on desc
-                limit 1
-              )
-            end,
-            date(
-              :today,
-              (1 - permission.billing_day) || ' days',
-              'start of month',
-              '+1 month',
-              (permission.billing_day - 2) || ' days'
-            )
-          )
-        )
-    )
-  end as month,
-  case
-    when permission.monthly_limit is not null then coalesce(
-      case
-        when permission.has_billing_changes then (
-          select
-            case
-              when :today < billing_changes.changes_on then billing_changes.starts_on
-              else date(
-                :today,
-                (1 - billing_changes.billing_day) || ' days',
-                'start of month',
-                (billing_changes.billing_day - 1) || ' days'
-              )
-            end
-          from billing_changes
-          where
-            (
-              billing_changes.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and billing_changes.starts_on <= :today
-            )
-          order by billing_changes.starts_on desc
-          limit 1
-        )
-      end,
-      date(
-        :today,
-        (1 - permission.billing_day) || ' days',
-        'start of month',
-        (permission.billing_day - 1) || ' days'
-      )
-    )
-  end as month_starts_on,
-  case
-    when permission.monthly_limit is not null then coalesce(
-      case
-        when permission.has_billing_changes then (
-          select
-            max(
-              date(billing_changes.changes_on, '-1 day'),
+                  order by billing_changes.starts_on desc
+                  limit 1
+                )
+              end,
               date(
                 :today,
-                (1 - billing_changes.billing_day) || ' days',
+                (1 - permission.billing_day) || ' days',
+                'start of month',
+                (permission.billing_day - 1) || ' days'
+              )
+            ) and coalesce(
+              case
+                when permission.has_billing_changes then (
+                  select
+                    max(
+                      date(billing_changes.changes_on, '-1 day'),
+                      date(
+                        :today,
+                        (1 - billing_changes.billing_day) || ' days',
+                        'start of month',
+                        '+1 month',
+                        (billing_changes.billing_day - 2) || ' days'
+                      )
+                    )
+                  from billing_changes
+                  where
+                    (
+                      billing_changes.business_id = case
+                        when ifnull(refusal, 'open') = 'open' then :business_id
+                      end
+                      and billing_changes.starts_on <= :today
+                    )
+                  order by billing_changes.starts_on desc
+                  limit 1
+                )
+              end,
+              date(
+                :today,
+                (1 - permission.billing_day) || ' days',
                 'start of month',
                 '+1 month',
-                (billing_changes.billing_day - 2) || ' days'
+                (permission.billing_day - 2) || ' days'
               )
             )
-          from billing_changes
-          where
-            (
-              billing_changes.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and billing_changes.starts_on <= :today
-            )
-          order by billing_changes.starts_on desc
-          limit 1
-        )
-      end,
-      date(
-        :today,
-        (1 - permission.billing_day) || ' days',
-        'start of month',
-        '+1 month',
-        (permission.billing_day - 2) || ' days'
+          )
       )
-    )
+    end
+  end as month,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when permission.monthly_limit is not null then coalesce(
+        case
+          when permission.has_billing_changes then (
+            select
+              case
+                when :today < billing_changes.changes_on then billing_changes.starts_on
+                else date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  (billing_changes.billing_day - 1) || ' days'
+                )
+              end
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
+          )
+        end,
+        date(
+          :today,
+          (1 - permission.billing_day) || ' days',
+          'start of month',
+          (permission.billing_day - 1) || ' days'
+        )
+      )
+    end
+  end as month_starts_on,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when permission.monthly_limit is not null then coalesce(
+        case
+          when permission.has_billing_changes then (
+            select
+              max(
+                date(billing_changes.changes_on, '-1 day'),
+                date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  '+1 month',
+                  (billing_changes.billing_day - 2) || ' days'
+                )
+              )
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
+          )
+        end,
+        date(
+          :today,
+          (1 - permission.billing_day) || ' days',
+          'start of month',
+          '+1 month',
+          (permission.billing_day - 2) || ' days'
+        )
+      )
+    end
   end as month_ends_on,
-  date(ledger.day * 86400, 'unixepoch') as date,
-  daily_usage.count as count
+  case when ifnull(refusal, 'open') = 'open' then date(ledger.day * 86400, 'unixepoch') end as date,
+  case when ifnull(refusal, 'open') = 'open' then daily_usage.count end as count
 from
   permission
   left join ledger on (
@@ -179,7 +189,8 @@ from
   left join daily_usage on (
     daily_usage.business_id = ledger.business_id
     and daily_usage.day = date(ledger.day * 86400, 'unixepoch')
-  );
+  )
+where true;
 
 -- counted
 insert into daily_usage (business_id, day, count, sources)
