@@ -19,7 +19,7 @@ import {
   limitColumns,
 } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
-import { builder, type Placeholders } from '../db/text.ts';
+import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { formerTokensOf } from '../tokens/statements.ts';
 
 /** The fields of a business and its entries. The entries are in no particular order. */
@@ -94,9 +94,10 @@ function pageOfBusinesses(
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
   shape: CallShape,
 ) {
+  const { role, is_session, key_user_id, key_business_id } = permission;
   // A key for one business restricts the range to that business's id.
-  const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
-  const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
+  const start = sql`max(${$.after} + 1, coalesce(${key_business_id}, 0))`;
+  const end = sql`coalesce(${key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
   // `ownerIs` alone is not enough: an invalid key still belongs to a user.
   const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
   const page = builder
@@ -106,7 +107,10 @@ function pageOfBusinesses(
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
       // Not named `refusal`: Drizzle writes an alias without its table, so SQLite would resolve it to the permission's column.
-      denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
+      denied:
+        sql<Refusal | null>`(${ruleFor(shape, { role, is_session, key_user_id, key_business_id, can_create_keys: NULL })})`.as(
+          'denied',
+        ),
     })
     .from(businesses)
     .where(isOwn)

@@ -30,9 +30,9 @@ export const routes = serve(operations, {
   },
 
   async readUserChanges(c) {
-    const { user_id, ask } = await askForUser(c);
+    const { ask } = await askForUser(c);
     const page = pageBefore(c.req.valid('query'));
-    const { row } = await ask(changesOfUser(page, user_id));
+    const { row } = await ask(changesOfUser(page));
     return success<Changes>(c, shownChanges(row, page));
   },
 });

@@ -56,7 +56,7 @@ const shownTo = (
   then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)}))
   when ${text} ->> 'user_id' <> ${user_id} then null else ${text} end`;
 
-const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'upper_case', 'domain'] as const;
+const NAMES = ['limit', 'before', 'action', 'from', 'to', 'search', 'upper_case', 'domain'] as const;
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
@@ -150,10 +150,10 @@ const ANY = { action: null, from: null, to: null, search: null, upper_case: null
 /** Reads a page of the matching changes of the business in the path. */
 export function changesOfBusiness(page: Page, { action, search, from, to }: Filter) {
   const texts = { search: null, upper_case: null, domain: null, ...(search !== undefined && textsInJson(search)) };
-  return ofBusiness({ ...page, ...texts, user_id: null, action: action ?? null, from: from ?? null, to: to ?? null });
+  return ofBusiness({ ...page, ...texts, action: action ?? null, from: from ?? null, to: to ?? null });
 }
-/** Reads a page of the changes to a user's keys for all businesses. */
-export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });
+/** Reads a page of the changes to the keys for all businesses of the user in the path. */
+export const changesOfUser = (page: Page) => ofUser({ ...ANY, ...page });
 
 /** Returns the variants of a search text, escaped as in JSON. */
 function textsInJson(search: string) {

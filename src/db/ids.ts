@@ -1,7 +1,8 @@
 // Keeps the ids of new rows in the range of their database.
-import { sql } from 'drizzle-orm';
+import { and, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { IDS_PER_DATABASE } from '../core/database.ts';
+import { isBeforeDeadline } from './call.ts';
 import { rowValues } from './new-row.ts';
 import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
@@ -16,7 +17,7 @@ const begun = statement(['last'], (permission, $) => {
   return builder.insert(sequence).select(
     sql`select ${rowValues(sequence, { name: sql`value`, seq: $.last })}
       from ${permission} cross join json_each(${sql.raw(`'${JSON.stringify(WITH_IDS)}'`)})
-      where ${isPermitted(permission)} and not exists (${isThere})`,
+      where ${and(isPermitted(permission), isBeforeDeadline)} and not exists (${isThere})`,
   );
 });
 

@@ -22,9 +22,7 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
 const overageOfPages = sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.is_reachable})
   then ${businesses.overage} else 0 end`;
 
-type KeyColumns = Record<'role' | 'is_session', SQLWrapper>;
-const isForeign = sql`${apiKeys.user_id} <> ${$call.user_id}`;
-const isNarrow = isNotNull(apiKeys.business_id);
+type KeyColumns = Record<'role' | 'is_session' | 'key_user_id' | 'key_business_id' | 'can_create_keys', SQLWrapper>;
 
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
@@ -43,19 +41,19 @@ export function ruleFor(
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | SQL | null][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
-    [isOfUser, isForeign, 'unknown_user'],
+    [isOfUser, sql`${key.key_user_id} <> ${$call.user_id}`, 'unknown_user'],
     [!allowsKeys(rule) && caller !== 'operator', sql`true`, 'operator_only'],
     [session === 'only', sql`${key.is_session} is not 1`, 'session_only'],
     [!token && caller === 'token', sql`true`, 'token_not_allowed'],
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
     [
       session === 'can_create_keys' && caller === 'key',
-      sql`${key.is_session} and ${apiKeys.can_create_keys} is not 1`,
+      sql`${key.is_session} and ${key.can_create_keys} is not 1`,
       'session_not_allowed',
     ],
     // What is not listed is refused, even a role that a later version stored.
     [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, sql`${key.role} || '_only_key'`],
-    [isOfUser, isNarrow, 'narrow_key'],
+    [isOfUser, sql`${key.key_business_id} is not null`, 'narrow_key'],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
@@ -72,9 +70,21 @@ export function ruleFor(
 /** Takes the place of a refusal if a page is permitted only because no site is registered. */
 export const OPEN = 'open';
 
-const NO_KEY: KeyColumns = { role: NULL, is_session: NULL };
+const NO_KEY: KeyColumns = {
+  role: NULL,
+  is_session: NULL,
+  key_user_id: NULL,
+  key_business_id: NULL,
+  can_create_keys: NULL,
+};
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
-const KEY: KeyColumns = { role: apiKeys.role, is_session: isSession };
+const KEY: KeyColumns = {
+  role: apiKeys.role,
+  is_session: isSession,
+  key_user_id: apiKeys.user_id,
+  key_business_id: apiKeys.business_id,
+  can_create_keys: apiKeys.can_create_keys,
+};
 
 /** The reason why a stored credential is invalid. Null if it is valid. */
 const invalidity: Record<CallShape['caller'], SQL> = {

@@ -34,8 +34,10 @@ export type RowsOf<S extends Steps> = {
 export type EntryOf<S, Name extends string> =
   S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
+/** What a statement depends on for a refused call to do nothing. */
+type Gate = 'permission' | 'previous step';
 /** A definition: the names of its values, and the place in the code, as the stack of an error. */
-type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Text; place: Error };
+type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Text; gate: Gate; place: Error };
 /** All definitions, for the test that runs each of them with refused calls (test/statements.test.ts). */
 export const DEFINITIONS: Definition[] = [];
 
@@ -45,6 +47,7 @@ export const DEFINITIONS: Definition[] = [];
 export function statement<const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q,
+  gate: Gate = 'permission',
 ): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
   const textsOf = new Map<Rule, Map<string, Text>>();
@@ -56,7 +59,7 @@ export function statement<const N extends string, Q extends BuiltQuery>(
     textsOf.set(rule, texts.set(key, text));
     return text;
   }
-  DEFINITIONS.push({ names, textFor, place: new Error('defined here') });
+  DEFINITIONS.push({ names, textFor, gate, place: new Error('defined here') });
   return (values) => ({ textFor, values });
 }
 
@@ -108,5 +111,14 @@ export const withVerdict = <F extends Fields>(permission: Permission, fields: F,
 
 /** Tests whether the statement directly before this one in the batch wrote a row. */
 export const previousStepWrote = sql`changes() > 0`;
+
+/**
+ * Defines a step that depends on `previousStepWrote`, and not on the permission. It must directly follow a step that inserts, updates or
+ * deletes, because a `select` leaves `changes()` as an earlier batch set it.
+ */
+export const followingStatement = <const N extends string, Q extends BuiltQuery>(
+  names: readonly N[],
+  write: ($: Placeholders<N | CallValue>) => Q,
+) => statement(names, (_, $) => write($), 'previous step');
 
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

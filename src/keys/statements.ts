@@ -24,7 +24,14 @@ import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, businesses } from '../db/schema.ts';
-import { previousStepWrote, readVerdict, statement, userStatement, withVerdict } from '../db/statement.ts';
+import {
+  followingStatement,
+  previousStepWrote,
+  readVerdict,
+  statement,
+  userStatement,
+  withVerdict,
+} from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
 import type { newKeyBody } from './operations.ts';
@@ -217,7 +224,7 @@ const revoke = userStatement(['key_id'], (permission, $) =>
     .returning(keyColumns),
 );
 /** Depends on the step directly before it, and not on the permission, because a key can revoke itself. Without that step, it looks up null. */
-const endSessions = userStatement(['key_id'], (_, $) => {
+const endSessions = followingStatement(['key_id'], ($) => {
   const [key_id, user_id] = [$.key_id, $.user_id].map((id) => sql`case when ${previousStepWrote} then ${id} end`) as [
     SQL,
     SQL,

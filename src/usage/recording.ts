@@ -22,7 +22,7 @@ import {
   withOneSource,
   withSources,
 } from '../db/sources.ts';
-import { previousStepWrote, statement, withVerdict } from '../db/statement.ts';
+import { followingStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { KEEP_ID_DAYS } from './rules.ts';
 
@@ -58,8 +58,8 @@ export const readLimitUsage = statement([], (permission) => withVerdict(permissi
 
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
-const reachedToday = statement([], () => storeReached(countedId, ofToday))({});
-const reachedByList = statement(['days'], (_, $) => storeReached(countedId, recentDays($.days, sql`value`)));
+const reachedToday = followingStatement([], () => storeReached(countedId, ofToday))({});
+const reachedByList = followingStatement(['days'], ($) => storeReached(countedId, recentDays($.days, sql`value`)));
 
 /** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
 const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
