@@ -290,7 +290,7 @@ const TABLES: Record<string, Table> = {
   },
 };
 /** The tables whose rows are compared one by one, in an order in which forgetting a row of one makes rows of the next expire. */
-const ORDER = Object.keys(TABLES);
+export const COMPARED = Object.keys(TABLES);
 const JSON_COLUMNS = ['before', 'after'];
 
 /**
@@ -310,7 +310,7 @@ export function compareDatabase(
   { isSettled = false } = {},
 ): string | null {
   for (const [number, database] of databases.entries())
-    for (const name of ORDER) {
+    for (const name of COMPARED) {
       const difference = compareTable(model.state, { name, number, database }, now, isSettled);
       if (difference !== null) return `database ${number}, ${difference}`;
     }
