@@ -161,6 +161,7 @@ const link = {
 const SAMPLES: Record<string, readonly Bindable[]> = {
   access_id: [1, FOREIGN * 1000 + 1],
   action: [null],
+  admitting: [null],
   after: [0, '{"name":"new"}'],
   before: [1_000_000],
   before_at: ['2027-01-01T00:00:00.000000Z'],
@@ -196,7 +197,7 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   request: [null],
   search: [null, 'a'],
   since: ['2025-01-01'],
-  sites: ['["https://new.example"]'],
+  sites: ['[["https://new.example",1]]'],
   source: [SITE],
   to: ['2026-12-31'],
   token: ['fresh-token-of-own-------', tokenOf(OWN)],

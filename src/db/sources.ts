@@ -38,12 +38,13 @@ const hasNewNumbers = (business_id: SQLWrapper, list: SQLWrapper | Placeholder) 
  */
 const freeNumbers = (business_id: SQLWrapper, list: SQLWrapper | Placeholder) => {
   const isNeeded = sql`not (${hasNewNumbers(business_id, list)})`;
-  return sql`select ${sources.number} as number from (select 1 where ${isNeeded}) cross join ${sources}
-    where ${and(eq(sources.business_id, business_id), sql`${sources.number} < 0`)}
+  const counted = sql`(select json_group_object(key, 1) from ${dailyUsage} cross join json_each(${dailyUsage.sources})
+    where ${and(eq(dailyUsage.business_id, business_id), sql`key < '0'`)})`;
+  // One JSON object, and a limit, because SQLite would list what counted again for each number.
+  return sql`select ${sources.number} as number from (select ${counted} as counted where ${isNeeded} limit 1) cross join ${sources}
+    where ${and(eq(sources.business_id, business_id), sql`${sources.number} < 0`)} and counted ->> (${pathOf(sources.number)}) is null
       and not exists (select 1 from ${access} where ${and(eq(access.business_id, business_id), eq(access.site, sources.name))})
-      and ${sources.name} not in (select ${listedSite} from json_each(${list}))
-      and cast(${sources.number} as text) not in (select key from ${dailyUsage} cross join json_each(${dailyUsage.sources})
-        where ${eq(dailyUsage.business_id, business_id)})`;
+      and ${sources.name} not in (select ${listedSite} from json_each(${list}))`;
 };
 
 /** Tests whether every listed site has a number, or can get one. */

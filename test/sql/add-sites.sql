@@ -146,7 +146,18 @@ where
             select sources.number as number
             from
               (
-                select 1
+                select
+                  (
+                    select json_group_object(key, 1)
+                    from
+                      daily_usage
+                      cross join json_each(daily_usage.sources)
+                    where
+                      (
+                        daily_usage.business_id = businesses.id
+                        and key < '0'
+                      )
+                  ) as counted
                 where
                   not (
                     (
@@ -159,6 +170,7 @@ where
                         )
                     ) + json_array_length(:sites) <= 1000
                   )
+                limit 1
               )
               cross join sources
             where
@@ -166,6 +178,7 @@ where
                 sources.business_id = businesses.id
                 and sources.number < 0
               )
+              and counted ->> ('$."' || sources.number || '"') is null
               and not exists (
                 select 1
                 from access
@@ -178,13 +191,6 @@ where
               and sources.name not in (
                 select value ->> 0
                 from json_each(:sites)
-              )
-              and cast(sources.number as text) not in (
-                select key
-                from
-                  daily_usage
-                  cross join json_each(daily_usage.sources)
-                where daily_usage.business_id = businesses.id
               )
           )
       )
@@ -314,7 +320,18 @@ from
                 select sources.number as number
                 from
                   (
-                    select 1
+                    select
+                      (
+                        select json_group_object(key, 1)
+                        from
+                          daily_usage
+                          cross join json_each(daily_usage.sources)
+                        where
+                          (
+                            daily_usage.business_id = business
+                            and key < '0'
+                          )
+                      ) as counted
                     where
                       not (
                         (
@@ -327,6 +344,7 @@ from
                             )
                         ) + json_array_length(:sites) <= 1000
                       )
+                    limit 1
                   )
                   cross join sources
                 where
@@ -334,6 +352,7 @@ from
                     sources.business_id = business
                     and sources.number < 0
                   )
+                  and counted ->> ('$."' || sources.number || '"') is null
                   and not exists (
                     select 1
                     from access
@@ -346,13 +365,6 @@ from
                   and sources.name not in (
                     select value ->> 0
                     from json_each(:sites)
-                  )
-                  and cast(sources.number as text) not in (
-                    select key
-                    from
-                      daily_usage
-                      cross join json_each(daily_usage.sources)
-                    where daily_usage.business_id = business
                   )
               )
           ) as free
