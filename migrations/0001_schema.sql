@@ -165,7 +165,7 @@ CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 
 -- Origins that were refused although the credential was valid, or let in only because no site was registered: together at most 50 for each
--- business, for 90 days. The actual count can be higher, because not every call is stored. There is no index on last_seen, because a call
+-- business, for 90 days. A site that is registered deletes those that it lets in, so that lists only count rows. The actual count can be higher, because not every call is stored. There is no index on last_seen, because a call
 -- must write few rows. The purge walks through the table instead.
 CREATE TABLE refused_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
@@ -174,6 +174,7 @@ CREATE TABLE refused_origins (
   first_seen  TEXT    NOT NULL,
   last_seen   TEXT    NOT NULL,
   let_in      INTEGER NOT NULL DEFAULT 0 CHECK (let_in IN (0, 1)), -- 0: it was refused
+  candidates  TEXT    NOT NULL CHECK (json_type(candidates) = 'array'), -- the sites that would let it in
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 

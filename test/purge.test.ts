@@ -109,7 +109,7 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
     d1
       .prepare(
         `insert into refused_origins ${ids}, o(n) as (select 0 union all select n + 1 from o where n < 49)
-        select i, 'https://x' || n || '.example', 1, ?2, case when n = 0 then ?3 else ?2 end, 0 from ids, o`,
+        select i, 'https://x' || n || '.example', 1, ?2, case when n = 0 then ?3 else ?2 end, 0, '[]' from ids, o`,
       )
       .bind(id, '2026-03-15T12:00:00.000000Z', '2026-03-16T12:00:00.000000Z'),
   ]);

@@ -1,12 +1,24 @@
 // How refused and let-in origins are stored: hostile ones, many of them, and how often. The simulator (test/sim) checks what the lists show.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { canonicalSite, covers } from '../src/core/site.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { recordOrigin } from '../src/db/refused-origins.ts';
-import { businesses, refusedOrigins } from '../src/db/schema.ts';
+import { businesses, type Entry, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
-import { type Business, type CallOptions, call, env, inBatches, later, limiter, NOW, newBusiness } from './support.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  env,
+  inBatches,
+  later,
+  limiter,
+  NOW,
+  newBusiness,
+  OPERATOR,
+} from './support.ts';
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
@@ -28,6 +40,74 @@ test('a refused origin is not stored if it cannot be registered', async () => {
   ])
     expect((await visit(business, origin)).status).toBe(403);
   expect(await stored(business)).toEqual([]);
+});
+
+/** Draws sites and origins below few domains, so that many of them match. The same for every run. */
+function drawn() {
+  let state = 7;
+  const pick = <T>(...of: T[]): T => {
+    state = (state * 48_271) % 2_147_483_647;
+    return of[state % of.length] as T;
+  };
+  const labels = () => Array.from({ length: pick(0, 1, 2, 3) }, () => `${pick('a', 'b')}.`).join('');
+  const domain = () => `${labels()}${pick('shop.example', 'other.example', 'localhost')}`;
+  const origin = () => `${pick('http', 'https')}://${domain()}${pick('', '', ':8443')}`;
+  const site = () => pick(origin(), origin().replace('://', '://*.'), 'http://localhost:*', 'http://*.localhost:*');
+  const list = (one: () => string, most: number) => [...new Set(Array.from({ length: most }, one))];
+  return Array.from({ length: 12 }, () => ({ origins: list(origin, 40), first: list(site, 3), later: list(site, 8) }));
+}
+
+test('adding sites deletes exactly the refused origins that a browser could now send, and later calls store none of them', {
+  tags: 'slow',
+}, async () => {
+  let deleted = 0;
+  for (const { origins, first, later } of drawn()) {
+    const business = await newBusiness();
+    const { id, home, key } = business;
+    const add = (texts: string[]) => {
+      const sites = texts.flatMap((text) => canonicalSite(text).site ?? []);
+      return call('POST', business.access, { as: key, body: { sites: sites.length > 0 ? sites : [SHOP] } });
+    };
+    await add(first);
+    const sites = async () =>
+      new Set((await call('GET', business.access, { as: key })).body.data.access_list.map(({ site }: Entry) => site));
+    const remembered = async () => (await stored(business)).map(({ origin }) => origin).sort();
+    const refusedBy = (sites: Set<unknown>) => origins.filter((origin) => !covers(sites as Set<string>, origin)).sort();
+    for (const origin of origins) await recordOrigin(home.d1, id, origin, 0, NOW);
+    expect(await remembered()).toEqual(refusedBy(await sites()));
+    const before = (await stored(business)).length;
+    await add(later);
+    const left = refusedBy(await sites());
+    expect(await remembered()).toEqual(left);
+    for (const origin of origins) await recordOrigin(home.d1, id, origin, 1, NOW);
+    expect(await remembered()).toEqual(left);
+    deleted += before - left.length;
+  }
+  expect(deleted).toBeGreaterThan(20);
+});
+
+test('a page of businesses ends when it reaches 500 kB, and the next begins there', { tags: 'slow' }, async () => {
+  const user_id = 1_000_003;
+  const made = [];
+  for (let index = 0; index < 50; index++) made.push(await newBusiness({ user_id }));
+  const [{ db, key: as }] = made as [Business];
+  await db
+    .update(businesses)
+    .set({ site: `https://shop.example/${'é'.repeat(20_000)}` })
+    .where(eq(businesses.user_id, user_id));
+  const [sizes, ids]: [number[], number[]] = [[], []];
+  for (let after: number | null = 1; after !== null; ) {
+    const { body }: { body: { data: { businesses: { id: number }[]; next: number | null } } } = await call(
+      'GET',
+      `/api/v1/business?limit=50&after=${after}`,
+      { as },
+    );
+    sizes.push(body.data.businesses.length);
+    ids.push(...body.data.businesses.map(({ id }) => id));
+    after = body.data.next;
+  }
+  expect(sizes).toEqual([13, 13, 13, 11]);
+  expect(ids).toEqual(made.map(({ id }) => id));
 });
 
 test('nothing is stored if an origin is refused or let in after the business is deleted', async () => {

@@ -5,7 +5,7 @@ import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { deleteRefusedOrigins, originsRetainedFrom, originsSince, stillRefused } from '../db/refused-origins.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { inputError, unknownEntry } from '../http/errors.ts';
@@ -24,19 +24,18 @@ import {
 } from './rules.ts';
 import { addSites, removeEntries, removeEntry } from './statements.ts';
 
-/** Lists the stored origins that would still be refused, and those that are let in because no site is registered. Most recent first. */
+/** Lists the origins that are refused or, while no site is registered, those that are let in because of that. Most recent first. */
 function refusedOriginsResponse(
   c: ContextOf<Guarded>,
-  row: { sites: Json<string[]>; origins: Json<(RefusedOrigin & { let_in: number })[]> },
+  row: { has_site: 0 | 1; origins: Json<(RefusedOrigin & { let_in: number })[]> },
 ) {
-  const sites = new Set(parseJson(row.sites));
   const origins = parseJson(row.origins)
     .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1))
     .map(({ let_in, ...origin }) => ({ origin, isLetIn: let_in === 1 }));
   const ofKind = (letIn: boolean) => origins.flatMap(({ origin, isLetIn }) => (isLetIn === letIn ? origin : []));
   return success<RefusedOrigins>(c, {
-    refused: stillRefused(ofKind(false), sites, ({ origin }) => origin),
-    let_in: sites.size === 0 ? ofKind(true) : [],
+    refused: row.has_site ? ofKind(false) : [],
+    let_in: row.has_site ? [] : ofKind(true),
   });
 }
 

@@ -6,6 +6,7 @@ import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
+import { deleteCoveredOrigins } from '../db/refused-origins.ts';
 import { access, businesses, entryColumns } from '../db/schema.ts';
 import { canNumber, numberSites } from '../db/sources.ts';
 import { builder, type Placeholders } from '../db/text.ts';
@@ -48,6 +49,7 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
         )
         .returning(entryColumns),
     named: ($) => numberSites(decidedId, $.sites),
+    noLongerRefused: () => deleteCoveredOrigins(decidedId),
   },
 });
 

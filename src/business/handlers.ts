@@ -28,7 +28,7 @@ export const routes = serve(operations, {
     const row = await readPage(c, page, businessesAfter(values), (user_id) =>
       businessesOfUserAfter({ ...values, user_id }),
     );
-    const examined = parseJson(row.businesses);
+    const { found, businesses: examined } = parseJson(row.list);
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
@@ -36,6 +36,7 @@ export const routes = serve(operations, {
         c,
         page,
         examined.map(({ id }) => id),
+        found,
       ),
     });
   },

@@ -14,7 +14,6 @@ import { ROLE_PROPERTIES } from '../core/policy.ts';
 import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
-import { stillRefused } from '../db/refused-origins.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
@@ -84,7 +83,7 @@ type RowOfBusiness = Verdict & StoredLimits & { refused_by_limit: number; entrie
 
 /** Formats a business for a list, with its uses in the last days. */
 export function listedBusiness(
-  { business, counts, refused, refused_by_limit, ...limits }: ExaminedBusiness,
+  { business, counts, refused_origins, refused_by_limit, ...limits }: ExaminedBusiness,
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
@@ -98,7 +97,7 @@ export function listedBusiness(
     token: shownToken(business.token, verdict),
     used: fillRange({ from: addDays(today, 1 - LISTED_DAYS), to: today }, counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
-    refused_origins: stillRefused(refused.origins, new Set(refused.sites), (origin) => origin).length,
+    refused_origins,
     refused_by_limit,
   };
 }

@@ -3,7 +3,7 @@ import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { billingDayOf, billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
-import { asJson, type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { asJson, type ContentOf, type Json, jsonList, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
 import { refusedByLimit } from '../db/limit-refusals.ts';
 import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor } from '../db/permission.ts';
@@ -70,9 +70,9 @@ export const businessInFull = statement([], (permission) =>
 
 /**
  * Reads the verdict and a page of the key's businesses, or of all businesses if the caller is the operator. The page contains at most
- * `limit` businesses in id order, starting after the id `after`. `denied` is the reason why the caller's origin may not read the business,
+ * `limit` businesses in id order, starting after the id `after`, up to PAGE_BYTES. `found` is their number without this bound. `denied` is the reason why the caller's origin may not read the business,
  * or null. Unless it is null, the entry contains no counts and no refused origins. `counts` starts on the day `from`, or on the first day
- * of the billing month if the business has a monthly limit and that day is earlier. `refused` is described at `refusedBy`.
+ * of the billing month if the business has a monthly limit and that day is earlier.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -139,10 +139,17 @@ function pageOfBusinesses(
     page_overage: sql<number>`${page_overage}`,
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
-    refused: asJson<{ origins: string[]; sites: string[] }>(refusedBy(shownId, $.since)),
+    refused_origins: refusedBy(shownId, $.since),
     refused_by_limit: refusedByLimit(shownId, month.starts_on),
   });
-  return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`) });
+  // Materialized, so SQLite computes each entry only once.
+  const measured = sql`(with entries as materialized (select ${id} as id, ${entry} as entry from ${page})
+    select entry, sum(octet_length(entry)) over (order by id rows unbounded preceding) - octet_length(entry) as bytes_before from entries)`;
+  const fitting = sql<
+    Json<ContentOf<typeof entry>[]>
+  >`json_group_array(json(entry)) filter (where bytes_before < ${PAGE_BYTES})`;
+  const list = jsonObject({ found: sql<number>`count(*)`, businesses: fitting });
+  return withVerdict(permission, { list: selectOne(list, sql`from ${measured}`) });
 }
 /** An entry of a page of businesses. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

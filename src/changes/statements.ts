@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { addDays, dayOf } from '../core/time.ts';
-import { asJson, type ContentOf, type Json, jsonObject, selectOne } from '../db/json.ts';
+import { asJson, type ContentOf, type Json, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { apiKeys, changes } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
@@ -15,8 +15,6 @@ const KEEP_CHANGES_DAYS = 400;
 /** The first day whose changes are retained. */
 export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** A page ends when its `before` and `after` texts reach this size. One change can be 130 KB, and D1 limits a text to 2 MB. */
-const PAGE_BYTES = sql.raw('500000');
 /** The maximum number of ids examined for a page, so a page's cost does not grow with the history. */
 const EXAMINED_IDS = 1000;
 

@@ -22,6 +22,9 @@ export function jsonList<F extends Field>(entry: F, ...order: Column[]): SQL<Jso
   return sql`json_group_array(${entry}${ordered})`;
 }
 
+/** A page of a list ends when its texts reach this size. One change can be 130 KB, and D1 limits a text to 2 MB. */
+export const PAGE_BYTES = sql.raw('500000');
+
 /** A subquery that returns one value. */
 export const selectOne = <T>(value: SQL<T>, from: SQL): SQL<T> => sql`(select ${value} ${from})`;
 

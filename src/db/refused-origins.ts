@@ -1,11 +1,11 @@
 // Stores origins that were refused although the credential was valid, and those that were let in only because no site was registered. They
 // are only a hint for the owner: no call depends on them.
-import { and, asc, eq, gte, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { covers } from '../core/site.ts';
+import { sitesCovering } from '../core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
 import { isBeforeDeadline } from './call.ts';
-import { asJson, jsonList, jsonObject, selectOne } from './json.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
 import { rowValues } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
@@ -22,7 +22,8 @@ export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -K
 /**
  * Counts a call from `origin` that was refused or let in. If the origin's last call had the other outcome, the count begins anew. If the
  * business already has MAX_ORIGINS other origins, evicts the one with the lowest count. If several have that count, evicts the least
- * recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most two rows.
+ * recently seen. Invented origins therefore evict each other, not real origins that recur. Writes at most two rows, and none if a site was
+ * registered in the meantime that lets the origin in.
  */
 export async function recordOrigin(
   d1: D1Database,
@@ -42,9 +43,14 @@ export async function recordOrigin(
     .orderBy(asc(refusedOrigins.count), asc(refusedOrigins.last_seen))
     .limit(1);
   const seen = formatTimestamp(now);
+  const candidates = sitesCovering(origin);
+  const isCovered = sql`exists (select 1 from ${access}
+    where ${and(eq(access.business_id, business_id), inArray(access.site, candidates))})`;
   const isSame = eq(refusedOrigins.let_in, let_in);
   await db.batch([
-    db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
+    db
+      .delete(refusedOrigins)
+      .where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull, sql`not ${isCovered}`)),
     db
       .insert(refusedOrigins)
       // Selects from businesses, so nothing is stored for a deleted business.
@@ -56,7 +62,8 @@ export async function recordOrigin(
           first_seen: seen,
           last_seen: seen,
           let_in,
-        })} from ${businesses} where ${eq(businesses.id, business_id)}`,
+          candidates: JSON.stringify(candidates),
+        })} from ${businesses} where ${eq(businesses.id, business_id)} and not ${isCovered}`,
       )
       .onConflictDoUpdate({
         target: [refusedOrigins.business_id, refusedOrigins.origin],
@@ -70,34 +77,40 @@ export async function recordOrigin(
   ]);
 }
 
-const sitesOf = (business_id: SQL) =>
-  selectOne(jsonList(access.site), sql`from ${access} where ${eq(access.business_id, business_id)}`);
+/** Tests whether a site is registered. Without one, the business refuses no origin. */
+const hasSite = (business_id: SQL) =>
+  sql<0 | 1>`exists (select 1 from ${access} where ${eq(access.business_id, business_id)})`;
 
-/** Reads the verdict, the business's sites, and the origins refused or let in since the day `since`. */
+/** Reads the verdict, whether the business has a site, and the origins refused or let in since the day `since`. */
 export const originsSince = statement(['since'], (permission, $) => {
   const { origin, count, first_seen, last_seen, let_in } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const origins = jsonList(jsonObject({ origin, count, first_seen, last_seen, let_in }));
   return withVerdict(permission, {
-    sites: sitesOf(permittedId(permission)),
+    has_site: hasSite(permittedId(permission)),
     origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`),
   });
 });
 
-/** The origins that a business refused since the day `since` and, if there are any, its sites. */
+/** The number of origins that a business refused since the day `since`. 0 if it has no site. */
 export function refusedBy(business_id: SQL, since: Placeholder) {
-  const { origin, last_seen, let_in } = refusedOrigins;
-  const isOwn = and(eq(refusedOrigins.business_id, business_id), eq(let_in, 0), gte(last_seen, since));
-  const found = {
-    origins: jsonList(origin),
-    sites: asJson<string[]>(sql`case when count(*) > 0 then ${sitesOf(business_id)} else '[]' end`),
-  };
-  return selectOne(jsonObject(found), sql`from ${refusedOrigins} where ${isOwn}`);
+  const isRefused = and(
+    eq(refusedOrigins.business_id, business_id),
+    eq(refusedOrigins.let_in, 0),
+    gte(refusedOrigins.last_seen, since),
+  );
+  return sql<number>`iif(${hasSite(business_id)}, (select count(*) from ${refusedOrigins} where ${isRefused}), 0)`;
 }
 
-/** Returns the origins that the sites would still refuse. A business without sites accepts every origin. */
-export const stillRefused = <T>(origins: T[], sites: ReadonlySet<string>, originOf: (one: T) => string): T[] =>
-  sites.size === 0 ? [] : origins.filter((one) => !covers(sites, originOf(one)));
+/** Deletes the origins that one of a business's sites lets in. */
+export const deleteCoveredOrigins = (business_id: SQL) =>
+  builder.delete(refusedOrigins).where(
+    and(
+      eq(refusedOrigins.business_id, business_id),
+      sql`exists (select 1 from json_each(${refusedOrigins.candidates}) cross join ${access}
+          where ${and(eq(access.business_id, refusedOrigins.business_id), sql`${access.site} = value`)})`,
+    ),
+  );
 
 export const deleteRefusedOrigins = statement([], (permission) =>
   builder

@@ -151,6 +151,8 @@ export const refusedOrigins = sqliteTable('refused_origins', {
   last_seen: text().notNull(),
   /** 1 if it was let in because no site was registered. 0 if it was refused. */
   let_in: integer().notNull().default(0),
+  /** The sites that would let it in (`sitesCovering`): a JSON list. */
+  candidates: text().notNull(),
 });
 
 /** The uses that limits refused. Counts each retry, and some may be missing. */

@@ -30,9 +30,9 @@ export type RowsOf<S extends Steps> = {
   -readonly [Step in keyof S]: S[Step] extends Statement<infer Row> ? Row[] : never;
 };
 
-/** The entry type of the JSON list that a statement selects as the field `Name`. */
+/** The entry type of the list `Name` in the JSON that a statement selects as `list`. */
 export type EntryOf<S, Name extends string> =
-  S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
+  S extends Statement<{ list: Json<{ [N in Name]: (infer Entry)[] }> }> ? Entry : never;
 
 /** What a statement depends on for a refused call to do nothing. */
 type Gate = 'permission' | 'previous step';

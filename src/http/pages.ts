@@ -32,15 +32,16 @@ export async function readPage<Row extends Verdict>(
 }
 
 /**
- * Returns the `after` of the next page, or null on the last page. When a page is not full, the operator's list of all businesses continues
+ * Returns the `after` of the next page, or null on the last page. A page can contain fewer than it `found`. When a page is not full, the operator's list of all businesses continues
  * in the next database.
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
   { after, limit, user_id }: BusinessesPage,
   ids: number[],
+  found = ids.length,
 ): number | null {
-  if (ids.length === limit) return ids.at(-1) ?? null;
+  if (found === limit || ids.length < found) return ids.at(-1) ?? null;
   if (user_id !== undefined || c.get('call').credential.kind !== 'operator') return null;
   const next = c.get('databases').numbers.find((number) => number > databaseOfId(after + 1));
   return next === undefined ? null : next * IDS_PER_DATABASE;

@@ -131,6 +131,7 @@ CREATE TABLE refused_origins (
   first_seen  TEXT    NOT NULL,
   last_seen   TEXT    NOT NULL,
   let_in      INTEGER NOT NULL DEFAULT 0 CHECK (let_in IN (0, 1)), -- 0: it was refused
+  candidates  TEXT    NOT NULL CHECK (json_type(candidates) = 'array'), -- the sites that would let it in
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE limit_refusals (
@@ -337,7 +338,7 @@ INSERT INTO imported_days VALUES
 INSERT INTO former_tokens VALUES
 ('bua_pk_0qYiLdOUtOO7byS30MtrLeAnUjQ8dEpIjO',1,'2026-03-21T13:00:00.000000Z',1,NULL);
 INSERT INTO refused_origins VALUES
-(1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0);
+(1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0,'["https://copy.example"]');
 INSERT INTO limit_refusals VALUES
 (2,'2026-03-14',100);
 INSERT INTO changes VALUES

@@ -247,6 +247,7 @@ const TABLES: Record<string, Table> = {
   },
   refused_origins: {
     sql: 'select * from refused_origins',
+    ignored: ['candidates'],
     key: ['business_id', 'origin'],
     rows: ({ refused }, database) =>
       perBusiness(refused, database, (origins) => origins.map(({ total: _, ...origin }) => origin)),

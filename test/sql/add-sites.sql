@@ -6,59 +6,54 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  case
-    when ifnull(refusal, 'open') = 'open' then json_object(
-      'id',
-      businesses.id,
-      'user_id',
-      businesses.user_id,
-      'name',
-      businesses.name,
-      'main_domain',
-      businesses.main_domain,
-      'site',
-      businesses.site,
-      'country_id',
-      businesses.country_id,
-      'business_size',
-      businesses.business_size,
-      'token',
-      businesses.token,
-      'status',
-      businesses.status,
-      'created_at',
-      businesses.created_at,
-      'updated_at',
-      businesses.updated_at
-    )
-  end as business,
-  case
-    when ifnull(refusal, 'open') = 'open' then (
-      select
-        json_group_array(
-          json_object(
-            'id',
-            access.id,
-            'business_id',
-            access.business_id,
-            'site',
-            access.site,
-            'created_at',
-            access.created_at,
-            'updated_at',
-            access.updated_at
-          )
+  json_object(
+    'id',
+    businesses.id,
+    'user_id',
+    businesses.user_id,
+    'name',
+    businesses.name,
+    'main_domain',
+    businesses.main_domain,
+    'site',
+    businesses.site,
+    'country_id',
+    businesses.country_id,
+    'business_size',
+    businesses.business_size,
+    'token',
+    businesses.token,
+    'status',
+    businesses.status,
+    'created_at',
+    businesses.created_at,
+    'updated_at',
+    businesses.updated_at
+  ) as business,
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          access.id,
+          'business_id',
+          access.business_id,
+          'site',
+          access.site,
+          'created_at',
+          access.created_at,
+          'updated_at',
+          access.updated_at
         )
-      from access
-      where access.business_id = businesses.id
-    )
-  end as entries
+      )
+    from access
+    where access.business_id = businesses.id
+  ) as entries
 from
   permission
   left join businesses on businesses.id = case
     when ifnull(refusal, 'open') = 'open' then :business_id
-  end
-where true;
+  end;
 
 -- decided
 update businesses
@@ -81,7 +76,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value ->> 0
+            and access.site = value
         )
     )
     and (
@@ -97,7 +92,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value ->> 0
+            and access.site = value
         )
     ) <= 500
     and (
@@ -106,93 +101,6 @@ where
         select 1
         from access
         where access.business_id = businesses.id
-      )
-    )
-    and (
-      (
-        select - coalesce(min(sources.number), 0)
-        from sources
-        where
-          (
-            sources.business_id = businesses.id
-            and sources.number < 0
-          )
-      ) + json_array_length(:sites) <= 1000
-      or (
-        select count(*)
-        from json_each(:sites)
-        where
-          (
-            select sources.number
-            from sources
-            where
-              (
-                sources.business_id = businesses.id
-                and sources.name = value ->> 0
-              )
-          ) is null
-      ) <= 1000 - (
-        select - coalesce(min(sources.number), 0)
-        from sources
-        where
-          (
-            sources.business_id = businesses.id
-            and sources.number < 0
-          )
-      ) + (
-        select count(*)
-        from
-          (
-            select sources.number as number
-            from
-              (
-                select
-                  (
-                    select json_group_object(key, 1)
-                    from
-                      daily_usage
-                      cross join json_each(daily_usage.sources)
-                    where
-                      (
-                        daily_usage.business_id = businesses.id
-                        and key < '0'
-                      )
-                  ) as counted
-                where
-                  not (
-                    (
-                      select - coalesce(min(sources.number), 0)
-                      from sources
-                      where
-                        (
-                          sources.business_id = businesses.id
-                          and sources.number < 0
-                        )
-                    ) + json_array_length(:sites) <= 1000
-                  )
-                limit 1
-              )
-              cross join sources
-            where
-              (
-                sources.business_id = businesses.id
-                and sources.number < 0
-              )
-              and counted ->> ('$."' || sources.number || '"') is null
-              and not exists (
-                select 1
-                from access
-                where
-                  (
-                    access.business_id = businesses.id
-                    and access.site = sources.name
-                  )
-              )
-              and sources.name not in (
-                select value ->> 0
-                from json_each(:sites)
-              )
-          )
       )
     )
   )
@@ -234,7 +142,7 @@ select
   'add_sites',
   null,
   (
-    select json_object('sites', json_group_array(value ->> 0))
+    select json_object('sites', json_group_array(value))
     from json_each(:sites)
     where
       not exists (
@@ -242,7 +150,7 @@ select
         from access
         where
           access.business_id = :business_id
-          and access.site = value ->> 0
+          and access.site = value
       )
   ),
   key_actor_name,
@@ -257,14 +165,13 @@ where
   );
 
 -- applied
-insert into access (id, business_id, site, created_at, updated_at, is_reachable)
+insert into access (id, business_id, site, created_at, updated_at)
 select
   null,
   businesses.id,
-  value ->> 0,
+  value,
   :now,
-  :now,
-  value ->> 1
+  :now
 from
   businesses
   cross join json_each(:sites)
@@ -278,7 +185,7 @@ where
     from access
     where
       access.business_id = :business_id
-      and access.site = value ->> 0
+      and access.site = value
   )
 order by key
 returning
@@ -291,125 +198,66 @@ returning
 -- named
 insert into sources (business_id, name, number)
 select
-  business,
+  :business_id,
   name,
   number
 from
   (
-    with
-      used as materialized (
-        select
-          business,
-          (
-            select - coalesce(min(sources.number), 0)
-            from sources
-            where
-              (
-                sources.business_id = business
-                and sources.number < 0
-              )
-          ) as used,
-          (
-            select
-              json_group_array(
-                number
-                order by number desc
-              )
-            from
-              (
-                select sources.number as number
-                from
-                  (
-                    select
-                      (
-                        select json_group_object(key, 1)
-                        from
-                          daily_usage
-                          cross join json_each(daily_usage.sources)
-                        where
-                          (
-                            daily_usage.business_id = business
-                            and key < '0'
-                          )
-                      ) as counted
-                    where
-                      not (
-                        (
-                          select - coalesce(min(sources.number), 0)
-                          from sources
-                          where
-                            (
-                              sources.business_id = business
-                              and sources.number < 0
-                            )
-                        ) + json_array_length(:sites) <= 1000
-                      )
-                    limit 1
-                  )
-                  cross join sources
-                where
-                  (
-                    sources.business_id = business
-                    and sources.number < 0
-                  )
-                  and counted ->> ('$."' || sources.number || '"') is null
-                  and not exists (
-                    select 1
-                    from access
-                    where
-                      (
-                        access.business_id = business
-                        and access.site = sources.name
-                      )
-                  )
-                  and sources.name not in (
-                    select value ->> 0
-                    from json_each(:sites)
-                  )
-              )
-          ) as free
-        from
-          (
-            select
-              (
-                select businesses.id
-                from businesses
-                where
-                  (
-                    businesses.id = :business_id
-                    and businesses.decision = :call_id
-                  )
-              ) as business
-            limit 1
-          )
-        where business is not null
-      )
     select
-      business,
       name,
-      iif(place <= 1000, - place, free ->> (place - 1001)) as number
+      (
+        select coalesce(max(sources.number), 0)
+        from sources
+        where sources.business_id = :business_id
+      ) + row_number() over (order by place) as number
     from
       (
         select
-          business,
-          free,
-          value ->> 0 as name,
-          used + row_number() over (order by key) as place
+          value as name,
+          key as place
         from
-          used
+          businesses
           cross join json_each(:sites)
         where
           (
+            businesses.id = :business_id
+            and businesses.decision = :call_id
+          )
+          and (
             select sources.number
             from sources
             where
               (
-                sources.business_id = business
-                and sources.name = value ->> 0
+                sources.business_id = :business_id
+                and sources.name = value
               )
           ) is null
       )
   )
-where number is not null
-on conflict (sources.business_id, sources.number) do update
-set name = excluded.name;
+where number <= 200;
+
+-- noLongerRefused
+delete from refused_origins
+where
+  (
+    refused_origins.business_id = (
+      select businesses.id
+      from businesses
+      where
+        (
+          businesses.id = :business_id
+          and businesses.decision = :call_id
+        )
+    )
+    and exists (
+      select 1
+      from
+        json_each(refused_origins.candidates)
+        cross join access
+      where
+        (
+          access.business_id = refused_origins.business_id
+          and access.site = value
+        )
+    )
+  );

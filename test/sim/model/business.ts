@@ -115,6 +115,9 @@ function addSites(call: Call): Answer {
     );
   if (added.length > 0) {
     addEntries(call, business, added);
+    // A site that is registered deletes the refused and let-in origins that it covers.
+    const remembered = state.refused[business.id] ?? [];
+    state.refused[business.id] = remembered.filter(({ origin }) => !isCovered(added, origin));
     business.updated_at = stamp(now);
     record(call, 'add_sites', { after: { sites: added } });
   }
@@ -164,9 +167,7 @@ const seenSince = (state: State, id: number, today: string) =>
   (state.refused[id] ?? []).filter(({ last_seen }) => last_seen >= plusDays(today, -90));
 export function stillRefused(state: State, id: number, today: string) {
   const sites = sitesOf(state, id);
-  return seenSince(state, id, today).filter(
-    ({ origin, let_in }) => sites.length > 0 && let_in === 0 && !isCovered(sites, origin),
-  );
+  return seenSince(state, id, today).filter(({ let_in }) => sites.length > 0 && let_in === 0);
 }
 function readRefused(call: Call): Answer {
   const { state, now } = call;
