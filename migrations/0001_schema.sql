@@ -275,3 +275,15 @@ CREATE TABLE runs (
   last_id  INTEGER CHECK (last_id > after_id),
   after_digest BLOB CHECK (length(after_digest) = 16)
 ) STRICT, WITHOUT ROWID;
+
+-- What the calls of a user's keys and sessions have taken of the database, by class of work: until when they have spent its time, and what
+-- they have stored on a day, both by its own clock. Written only by costly calls.
+CREATE TABLE work (
+  user_id    INTEGER NOT NULL,
+  class      TEXT    NOT NULL CHECK (class IN ('reading', 'recording', 'changing')),
+  busy_until INTEGER NOT NULL, -- in milliseconds since 1970
+  day        INTEGER NOT NULL, -- counted from 1970-01-01
+  ids        INTEGER NOT NULL CHECK (ids >= 0),   -- the ids of uses that lists stored
+  bytes      INTEGER NOT NULL CHECK (bytes >= 0), -- what changes stored
+  PRIMARY KEY (user_id, class)
+) STRICT, WITHOUT ROWID;

@@ -5,6 +5,7 @@ import { routes as access } from './access/handlers.ts';
 import { routes as alerts } from './alerts/handlers.ts';
 import { routes as business } from './business/handlers.ts';
 import { routes as changes } from './changes/handlers.ts';
+import { RecentRefusals } from './core/recent-refusals.ts';
 import { routes as databases } from './databases/handlers.ts';
 import { health } from './databases/health.ts';
 import type { Bindings, Clock, Log } from './env.ts';
@@ -26,10 +27,15 @@ import { routes as users } from './users/handlers.ts';
  * databases check deadlines. It differs from `clock` only in tests, which can set `clock` but not the clock of a database.
  */
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
+  const recentRefusals = new RecentRefusals();
   const usageOnly = newRoutes().route('/', usage);
   usageOnly.all(`${API}/business/usage/*`, notFound); // `usage` is never a business id
   const api = newRoutes()
     .use(logged(clock, log, databaseClock))
+    .use(async function remembering(c, next) {
+      c.set('recentRefusals', recentRefusals);
+      await next();
+    })
     .notFound(notFound)
     .onError(onError)
     .route('/', usageOnly)

@@ -9,6 +9,7 @@ import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/op
 import { allowsKeys, OPERATOR_ROLES, type OperatorRole } from './core/policy.ts';
 import { randomId } from './core/random.ts';
 import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
+import type { Work } from './core/work.ts';
 import type { Call } from './db/call.ts';
 import { readVerdict } from './db/statement.ts';
 import type { Guarded } from './env.ts';
@@ -34,6 +35,8 @@ const DATABASE_TIMEOUT_MS = 10_000;
 export function guard(operation: Operation): MiddlewareHandler<Guarded> {
   return createMiddleware<Guarded>(async function guarded(c, next) {
     const sender = await admitSender(c, operation);
+    const work = workOf(c.req, operation);
+    if (work !== undefined && sender.credential?.kind === 'key') await refuseAgain(c, sender.credential, work);
     const received = await readRequest(c.req, sender, operation);
     await admitCall(c, received, operation);
     await prepareCall(c, received, operation);
@@ -88,6 +91,20 @@ function logMalformedSecrets(c: Context<Guarded>): void {
     operation: 'operator_key',
     error: `${names.join(', ')} must be ${OPERATOR_ROLES.join(': or ')}: followed by 64 hex digits`,
   });
+}
+
+/** Throws if the credential was refused a moment ago because its owner had used up this allowance. */
+async function refuseAgain(c: Context<Guarded>, { hash }: Credential, { class: kind }: Work): Promise<void> {
+  c.get('recentRefusals').refuseAgain(await hash(), kind, c.get('databaseClock')().getTime());
+}
+
+/** A single use has a shorter body. */
+const MAX_BYTES_OF_USE = 1000;
+
+/** The costly work that a request must be, as far as its headers say. */
+function workOf({ method, raw }: HonoRequest, { rules }: Operation): Work | undefined {
+  const isCostly = rules.length === 1 || Number(raw.headers.get('Content-Length')) > MAX_BYTES_OF_USE;
+  return method === 'POST' && isCostly ? rules.find(({ work }) => work !== undefined)?.work : undefined;
 }
 
 /** A request whose body has been read. The body is empty if it contained the credential, and `json` is missing if it is not parsed yet. */
@@ -199,4 +216,8 @@ async function checkInput(c: Context<Guarded>, { credential, rule, body, json }:
   };
   const all = { ...errors, ...(await check?.(given, circumstances, errors)) };
   if (Object.keys(all).length > 0) throw await invalidInput(c, all);
+  const price = (credential.kind === 'key' && rule.work?.price(given)) || 0;
+  if (rule.work === undefined || price === 0) return;
+  c.get('call').work = { class: rule.work.class, price };
+  await refuseAgain(c, credential, rule.work);
 }

@@ -400,10 +400,10 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
   return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
 }
 
-/** Selects the tables, except those that are written only after responses. */
+/** Selects the tables, except those that are written only after responses, or for the price of a call. */
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
-    and name not in ('refused_origins', 'limit_refusals')`;
+    and name not in ('refused_origins', 'limit_refusals', 'work')`;
 /**
  * For each table, selects the text of a statement that joins the table's rows into a few strings of up to 2 MB. In D1, this is much faster
  * than returning the rows individually.

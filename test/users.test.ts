@@ -176,6 +176,7 @@ const PLACES = [
   'codes.user_id',
   'homes.user_id',
   'imported_tokens.user_id',
+  'work.user_id',
 ];
 
 const isWrite = (sql: string) => /^(update|delete)\b/i.test(sql);
@@ -271,6 +272,7 @@ describe('an erasure', () => {
       'deletes keys and sessions',
       ['api_keys.actor_name', 'api_keys.created_by_name', 'api_keys.name', 'api_keys.user_id'],
     ],
+    ['deletes what the user’s calls have taken of the database', ['work.user_id']],
     ['deletes the home', ['homes.user_id', 'imported_tokens.user_id'], 422],
     ['removes the user from imported tokens', ['imported_tokens.user_id']],
   ];

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { CHANGERS, READERS, reading } from '../core/policy.ts';
 import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';
+import { ADDITION_OF_SITES } from '../core/work.ts';
 import { boundedList, CONTROL, described, HTTP, strict } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
 import { sitesErrors } from './rules.ts';
@@ -39,7 +40,13 @@ export const operations = define({
     name: 'read_access',
     does: 'read access domains',
   },
-  addAccess: { ...CHANGE, route: 'POST /business/:business_id/access', body: sitesBody, check: sitesErrors },
+  addAccess: {
+    ...CHANGE,
+    route: 'POST /business/:business_id/access',
+    work: ADDITION_OF_SITES,
+    body: sitesBody,
+    check: sitesErrors,
+  },
   removeAllAccess: { ...CHANGE, route: 'DELETE /business/:business_id/access' },
   readRefusedOrigins: {
     ...reading(READERS),

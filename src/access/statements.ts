@@ -10,6 +10,7 @@ import { deleteCoveredOrigins } from '../db/refused-origins.ts';
 import { access, businesses, entryColumns } from '../db/schema.ts';
 import { canNumber, numberSites } from '../db/sources.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { takeChange } from '../db/work.ts';
 
 // A list of new sites is one JSON value of [site, is_reachable] pairs.
 const listedSite = sql.raw('value ->> 0');
@@ -50,6 +51,7 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
         .returning(entryColumns),
     named: ($) => numberSites(decidedId, $.sites),
     noLongerRefused: () => deleteCoveredOrigins(decidedId),
+    taken: (_, permission) => takeChange(permission, sql`${decidedId} is not null`),
   },
 });
 

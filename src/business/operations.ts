@@ -8,6 +8,7 @@ import { MAX_LINE_LENGTH, MISLEADING } from '../core/fields.ts';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
+import { PAGE_OF_BUSINESSES } from '../core/work.ts';
 import {
   boundedList,
   CONTROL,
@@ -136,6 +137,7 @@ export const operations = define({
     route: 'GET /business',
     name: 'list_businesses',
     does: 'list businesses',
+    work: PAGE_OF_BUSINESSES,
     query: businessesQuery,
   },
   createBusiness: {

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { ACTIONS } from '../core/change.ts';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
+import { PAGE_OF_CHANGES } from '../core/work.ts';
 import { choices, day, pageQuery, type Query } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
 import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
@@ -34,6 +35,7 @@ export const operations = define({
     name: 'read_changes',
     does: 'read changes',
     isDear: true,
+    work: PAGE_OF_CHANGES,
     query: changesQuery,
     check: orderErrors,
   },

@@ -1,6 +1,8 @@
 // Who may do something (docs/api.md, "Credentials"). Each operation's definition contains such a rule, and db/permission.ts converts it to
 // the SQL that permits or refuses each call.
 
+import type { Work } from './work.ts';
+
 /** The roles of API keys: full access, read-only, or record-only, which can read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
@@ -59,6 +61,11 @@ export type Rule = Callers & {
   rejectsKey?: string;
   /** True if a call can take more than five milliseconds of the database. Such calls share one more rate limit. */
   isDear?: true;
+  /**
+   * What a call spends of its owner's allowance. What ends a danger, such as revoking a key, replacing a token or removing a site, must spend
+   * nothing, so that it is never refused.
+   */
+  work?: Work;
   /** True below /business/usage, where an unknown business is refused with 422 in place of 401. */
   isOfUsage: boolean;
 };

@@ -2,6 +2,7 @@
 import { type Call, splitCall } from './call.ts';
 import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
+import { spend } from './work.ts';
 
 /**
  * Runs one batch: `read`, whose row contains the verdict, then the steps of a change in order. Throws if the call is refused. A refused
@@ -30,7 +31,7 @@ export function addRows(cost: Cost, results: readonly { meta: Pick<Cost, 'rows_r
   }
 }
 
-/** Runs a call's statements in one transaction. Adds the round trip and, unless the batch fails, its rows to `cost`. */
+/** Runs a call's statements in one transaction, and spends what the call costs its owner. Adds the round trip and, unless the batch fails, its rows to `cost`. */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
   call: Call,
@@ -40,7 +41,8 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
 ): Promise<{ row: Row | undefined; rows: RowsOf<S>; bytes: number }> {
   const { shape, values } = splitCall(call);
   const named = Object.entries<Statement>(steps ?? {});
-  const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
+  const statements = [read, ...named.map(([, statement]) => statement), ...(call.work ? [spend(call.work)] : [])];
+  const bound = statements.map(({ textFor, values: own }) => {
     const { sql, names } = textFor(shape);
     return d1.prepare(sql).bind(...names.map((name) => (name in own ? own[name] : values[name])));
   });

@@ -4,6 +4,7 @@ import type { CallerKind } from '../core/credential.ts';
 import type { Rule } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
+import type { Spending, WorkClass } from '../core/work.ts';
 import { type Bindable, placeholders } from './text.ts';
 
 /** The caller, rule, origin and time of a request. Created by the guard. */
@@ -39,6 +40,8 @@ export type Call = {
   now: Date;
   /** The time at which the request times out, in milliseconds since 1970. A batch that starts later writes nothing. */
   deadline: number;
+  /** What the call spends of its owner's allowance. Absent if that is nothing, for operators, and before the input is checked. */
+  work?: Spending;
 };
 
 export const CALL_VALUES = [
@@ -67,6 +70,8 @@ export type CallShape = {
   origin: 'exempt' | 'missing' | 'sent';
   /** The number of sites that could cover the origin. */
   candidates: number;
+  /** The allowance of the owner that the call needs. */
+  work?: WorkClass;
 };
 
 /** The name of the placeholder for a site that could cover the origin. */
@@ -86,6 +91,7 @@ export function splitCall(call: Call) {
     namesUser,
     origin: isExempt ? 'exempt' : origin === null || call.isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,
+    ...(call.work && { work: call.work.class }),
   };
   const values: Record<string, Bindable> = {
     call_id: call.id,

@@ -16,9 +16,9 @@ export const isDecided = and(eq(businesses.id, $call.business_id), eq(businesses
 export const decidedId = sql`(select ${businesses.id} from ${businesses} where ${isDecided})`;
 
 type Values<N extends string> = Placeholders<N | CallValue>;
-type Writes<N extends string> = Record<string, ($: Values<N>) => BuiltQuery>;
+type Writes<N extends string> = Record<string, ($: Values<N>, permission: Permission) => BuiltQuery>;
 
-type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
+type StatementsOf<W extends Record<string, ($: never, permission: Permission) => BuiltQuery>> = {
   [Step in keyof W]: Statement<RowOf<ReturnType<W[Step]>>>;
 };
 
@@ -61,7 +61,9 @@ export function change<const N extends string, W extends Writes<N>>(
       sql`from ${businesses} cross join ${permission} where ${isDecided}`,
     ),
   );
-  const writes = Object.entries(apply).map(([step, write]) => [step, statement(names, (_, $) => write($))] as const);
+  const writes = Object.entries(apply).map(
+    ([step, write]) => [step, statement(names, (permission, $) => write($, permission))] as const,
+  );
   return (values: Record<N, Bindable>) => {
     const applied: Steps = Object.fromEntries(writes.map(([step, define]) => [step, define(values)]));
     return { decided: decided(values), recorded: recorded(values), ...(applied as StatementsOf<W>) };

@@ -2,9 +2,11 @@
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/policy.ts';
+import type { Spent } from '../core/work.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { sourceOfPage } from './sources.ts';
+import { spentBy } from './spent.ts';
 import { builder, NULL } from './text.ts';
 
 /** Matches a business by its current token, or by a former token that has not expired. */
@@ -26,20 +28,21 @@ type KeyColumns = Record<'role' | 'is_session' | 'key_user_id' | 'key_business_i
 
 /**
  * The rule that permits or refuses every call, as an expression over a business's row: the refusal, or null if the call is permitted. The
- * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin. `otherwise` is the
- * result if no condition applies.
+ * SQL contains only the conditions that can apply to calls of this shape. A business without sites allows every origin. `permitted` is the
+ * result if a site lets the origin in, and `otherwise` if no condition applies.
  */
 export function ruleFor(
   { caller, rule, namesBusiness, namesUser, origin, candidates }: CallShape,
   key: KeyColumns,
-  otherwise = NULL,
+  permitted = NULL,
+  otherwise = permitted,
 ) {
   const { token, keys, session, whileInactive } = rule;
   const isOfUser = namesUser && caller === 'key' && allowsKeys(rule);
   // Not an `in` list: SQLite would build an index of the roles, and read a row of it.
   const isUnlisted = keys.map((role) => sql`${key.role} <> ${sql.raw(`'${role}'`)}`);
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
-  const cases: [boolean, SQL, Refusal | SQL | null][] = [
+  const cases: [boolean, SQL, Refusal | SQL][] = [
     [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
     [isOfUser, sql`${key.key_user_id} <> ${$call.user_id}`, 'unknown_user'],
     [!allowsKeys(rule) && caller !== 'operator', sql`true`, 'operator_only'],
@@ -55,14 +58,12 @@ export function ruleFor(
     [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, sql`${key.role} || '_only_key'`],
     [isOfUser, sql`${key.key_business_id} is not null`, 'narrow_key'],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
-    [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
+    [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, permitted],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
     [origin === 'sent', sql`exists (${ownSites})`, 'origin_not_authorized'],
   ];
   const whens = cases.flatMap(([applies, condition, refusal]) =>
-    applies
-      ? sql`when ${condition} then ${typeof refusal === 'string' ? sql.raw(`'${refusal}'`) : (refusal ?? NULL)}`
-      : [],
+    applies ? sql`when ${condition} then ${typeof refusal === 'string' ? sql.raw(`'${refusal}'`) : refusal}` : [],
   );
   return sql<Refusal | null>`${whens.length === 0 ? otherwise : sql`case ${sql.join(whens, sql` `)} else ${otherwise} end`}`;
 }
@@ -114,14 +115,16 @@ const unmarked: Record<CallShape['caller'], SQL> = {
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
-  const otherwise = shape.origin === 'sent' && shape.namesBusiness ? sql.raw(`'${OPEN}'`) : NULL;
+  const spent = isKey && shape.work ? spentBy(apiKeys.user_id, isNarrow, shape.work) : NULL;
+  const open = spent === NULL ? sql.raw(`'${OPEN}'`) : sql`coalesce(${spent}, '${sql.raw(OPEN)}')`;
+  const otherwise = shape.origin === 'sent' && shape.namesBusiness ? open : spent;
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
     // Nested in a second sql`` on purpose. In a select from one table, Drizzle omits the table name of a column that is a whole field. A
     // subquery would then resolve the bare name to its own column.
     refusal: sql<
-      Refusal | Invalidity | typeof OPEN | null
-    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY, otherwise)})`.as('refusal'),
+      Refusal | Invalidity | Spent | typeof OPEN | null
+    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY, spent, otherwise)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
@@ -173,7 +176,7 @@ export const verdictOf = (permission: Permission) => ({
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
 export type Verdict = {
-  refusal: Refusal | Invalidity | typeof OPEN | null;
+  refusal: Refusal | Invalidity | Spent | typeof OPEN | null;
   /** The role of an API key or a session. Null for any other caller. */
   role: Role | null;
   /** The id of the key, or the former token, if this is its first call today. Otherwise null. */

@@ -4,6 +4,7 @@ import { type Column, getTableColumns, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { LinkRole, Role } from '../core/policy.ts';
+import type { WorkClass } from '../core/work.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 export const businesses = sqliteTable('businesses', {
@@ -229,6 +230,18 @@ export const runs = sqliteTable('runs', {
   last_id: integer(),
   /** The walk through the ledger continues after this id of the business `after_id`. */
   after_digest: blob(),
+});
+
+/** What the calls of a user's keys and sessions have taken of the database, by class of work (work.ts). */
+export const work = sqliteTable('work', {
+  user_id: integer().notNull(),
+  class: text().$type<WorkClass>().notNull(),
+  /** Until when they have spent the database's time, in milliseconds since 1970. */
+  busy_until: integer().notNull(),
+  /** The number of the day on which `ids` and `bytes` were stored. */
+  day: integer().notNull(),
+  ids: integer().notNull(),
+  bytes: integer().notNull(),
 });
 
 const { daily_limit, monthly_limit, overage, page_overage, alert_at, billing_day, has_billing_changes, ...others } =

@@ -4,6 +4,7 @@ import { bindingOf } from '../core/database.ts';
 import { isInvalidity, isRepeatable } from '../core/policy.ts';
 import { isRegistrable } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
+import { isSpent } from '../core/work.ts';
 import { type Ask, runBatch } from '../db/batch.ts';
 import type { Call } from '../db/call.ts';
 import { markUsed } from '../db/last-use.ts';
@@ -13,7 +14,7 @@ import { recordOrigin } from '../db/refused-origins.ts';
 import { TimedOut, withTimeout } from '../db/timeout.ts';
 import type { Bindings, Guarded } from '../env.ts';
 import { afterResponse } from './after-response.ts';
-import { batchError, refusedCall, Unauthenticated, unavailable } from './errors.ts';
+import { AllowanceSpent, batchError, refusedCall, Unauthenticated, unavailable } from './errors.ts';
 import { mayStoreLimitRefusal, mayStoreOrigin } from './rate-limits.ts';
 
 /** Creates a call's `ask` for one database. Sets `isPermitted` when the database permits the call. */
@@ -36,6 +37,13 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
     const { refusal, unmarked, time_left } = row;
     if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
     if (refusal !== null && refusal !== OPEN) {
+      if (isSpent(refusal)) {
+        const error = new AllowanceSpent(refusal, call.deadline / 1000 - time_left);
+        const { credential, work } = call;
+        if (work && 'lookupValue' in credential)
+          c.get('recentRefusals').add(credential.lookupValue, work.class, error, databaseClock().getTime());
+        throw error;
+      }
       throw isInvalidity(refusal) ? new Unauthenticated(refusal) : refusedCall(refusal, call);
     }
     c.set('isPermitted', true);

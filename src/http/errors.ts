@@ -5,6 +5,7 @@ import type { RefusingLimit } from '../core/limits.ts';
 import { ABILITIES, type Invalidity, REFUSALS, type Refusal, type Rule } from '../core/policy.ts';
 import { printableOrigin } from '../core/request.ts';
 import { isRegistrable } from '../core/site.ts';
+import { MAX_BYTES_PER_DAY, MAX_IDS_PER_DAY, type Spent } from '../core/work.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
 import type { ContextOf, Env } from '../env.ts';
@@ -134,6 +135,23 @@ export const compressedBody = () =>
   );
 
 export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'Too Many Attempts.' }, LATER);
+
+const SPENT_MESSAGES: Record<Spent, string> = {
+  spent_time: 'Too Many Attempts: the API keys of this user do more at once than the service allows.',
+  spent_ids: `The API keys of this user can record ${MAX_IDS_PER_DAY} new ids a day in lists, and a key for one business half of them. Record single uses, or wait until midnight (UTC).`,
+  spent_bytes: `The changes of this user can store ${MAX_BYTES_PER_DAY / 1_000_000} MB a day. Wait until midnight (UTC).`,
+};
+const SECONDS_PER_DAY = 86_400;
+/** An owner has used up an allowance. Only the log records which. `now` is in seconds since 1970, by the database's clock. */
+export class AllowanceSpent extends ServiceError {
+  readonly reason: Spent;
+  constructor(reason: Spent, now: number) {
+    // No price is higher than what a second gives back.
+    const wait = reason === 'spent_time' ? 1 : Math.ceil(SECONDS_PER_DAY - (now % SECONDS_PER_DAY));
+    super('rate_limited', 429, { message: SPENT_MESSAGES[reason] }, { 'Retry-After': `${wait}` });
+    this.reason = reason;
+  }
+}
 
 /** A database is unavailable, and a retry is safe. */
 export const unavailable = (cause?: unknown) =>

@@ -5,7 +5,7 @@ import { printableOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/stack.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
-import { ServiceError, Unauthenticated } from './errors.ts';
+import { AllowanceSpent, ServiceError, Unauthenticated } from './errors.ts';
 
 /** Logs a line for each request. Sets `clock`, `databaseClock`, `log` and `logEntry` for later handlers. */
 export const logged = (clock: Clock, log: Log, databaseClock: Clock) =>
@@ -38,7 +38,7 @@ export const logged = (clock: Clock, log: Log, databaseClock: Clock) =>
       status,
       refusal,
       ...(limiter === null ? {} : { limiter }),
-      ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
+      ...(error instanceof Unauthenticated || error instanceof AllowanceSpent ? { reason: error.reason } : {}),
       business_id: call?.business_id ?? null,
       ...(call?.user_id ? { user_id: call.user_id } : {}),
       ...(refusal === 'origin_not_authorized' ? { origin: printableOrigin(call?.origin ?? null) } : {}),

@@ -3,7 +3,7 @@
 
 import type { Call } from '../cli/client.ts';
 import { bindingOf } from '../core/database.ts';
-import { MAX_USES_PER_CALL } from '../usage/rules.ts';
+import { MAX_USES_PER_CALL } from '../core/work.ts';
 import { create, type Target } from './promises.ts';
 
 const IDS = 100_000;

@@ -11,7 +11,7 @@ import {
   remainingOf,
 } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf } from '../core/time.ts';
-import { parseJson } from '../db/json.ts';
+import { type Json, parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
@@ -59,9 +59,9 @@ async function count(c: ContextOf<Guarded>, use: Use): Promise<Counted> {
 async function countOn(c: ContextOf<Guarded>, day: string, use: Use): Promise<Counted> {
   const { credential, now } = c.get('call');
   const digest = await digestOf(credential.kind, idOf(c) ?? '');
-  const steps = countManyOnce([{ digest, day, ...use, isDated: true }]);
-  const { row, counted, refused } = await orRefuseOverflow(c.get('ask')(readKnownUse({ digest }), steps));
-  if (refused[0] !== undefined) throw listRefused(parseJson(refused[0].beyond), now);
+  const steps = countManyOnce([{ digest, day, ...use, isDated: true }], false);
+  const { row, counted, refused } = await c.get('ask')(readKnownUse({ digest }), steps);
+  if (refused[0] !== undefined) throw listRefused(refused[0], now);
   return { before: row, counted: counted[0] };
 }
 
@@ -86,9 +86,11 @@ function requireRecorded({ before, counted }: Counted, quantity: number, now: Da
   return remaining === null ? use : { ...use, remaining };
 }
 
-/** Returns the error for a list that would exceed a limit. */
-function listRefused(beyond: PeriodBeyond[], now: Date) {
-  const { refusing, wait } = refusalOfList(beyond, now);
+/** Returns the error for a list that would exceed a limit, or else MAX_COUNT. */
+function listRefused({ beyond }: { beyond: Json<PeriodBeyond[]> }, now: Date) {
+  const periods = parseJson(beyond);
+  if (periods.length === 0) return beyondCount();
+  const { refusing, wait } = refusalOfList(periods, now);
   const { period, starts_on, ends_on } = refusing;
   const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
   const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
@@ -146,8 +148,10 @@ export const routes = serve(operations, {
     const body = c.req.valid('json');
     if ('uses' in body) {
       const uses = await identifiedUses(c, body);
-      const { remembered, refused } = await orRefuseOverflow(c.get('ask')(readVerdict, countManyOnce(uses)));
-      if (refused[0] !== undefined) throw listRefused(parseJson(refused[0].beyond), c.get('call').now);
+      const { credential, now } = c.get('call');
+      const steps = countManyOnce(uses, credential.kind === 'key');
+      const { remembered, refused } = await c.get('ask')(readVerdict, steps);
+      if (refused[0] !== undefined) throw listRefused(refused[0], now);
       return success<RecordedUses>(c, {
         recorded: remembered.length,
         duplicates: body.uses.length - remembered.length,

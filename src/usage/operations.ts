@@ -5,6 +5,7 @@ import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { EVERY_OPERATOR, EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { LIST_OF_USES, MAX_USES_PER_CALL } from '../core/work.ts';
 import {
   boundedList,
   DAY_RULE,
@@ -24,7 +25,6 @@ import {
   loweringErrors,
   MAX_LABEL_LENGTH,
   MAX_QUANTITY,
-  MAX_USES_PER_CALL,
   parseRecording,
   reportErrors,
   ruleOfReport,
@@ -146,6 +146,7 @@ export const operations = define({
         does: 'record lists of uses',
         retry: 'always',
         isDear: true,
+        work: LIST_OF_USES,
         rejectsKey: NO_KEY_OF_LIST_RULE,
         body: usesBody,
       },

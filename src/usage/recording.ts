@@ -24,6 +24,7 @@ import {
 } from '../db/sources.ts';
 import { followingStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { takeIds } from '../db/work.ts';
 import { KEEP_ID_DAYS } from './rules.ts';
 
 /**
@@ -59,7 +60,7 @@ export const readLimitUsage = statement([], (permission) => withVerdict(permissi
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
 const reachedToday = followingStatement([], () => storeReached(countedId, ofToday))({});
-const reachedByList = followingStatement(['days'], ($) => storeReached(countedId, recentDays($.days, sql`value`)));
+const reachedByList = followingStatement(['days'], ($) => storeReached(countedId, recentDays($.days, sql`value ->> 0`)));
 
 /** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
 const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
@@ -210,15 +211,28 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
 }
 
 /**
+ * Tests whether a list's new uses would raise the count of a day above MAX_COUNT. `days` are the list's days, each with the sum of its uses, so
+ * that new uses are only summed where that could be too much.
+ */
+function isTooHigh({ uses, days }: Placeholders<'uses' | 'days'>) {
+  const ofDay = and(eq(dailyUsage.business_id, $call.business_id), sql`${dailyUsage.day} = total.value ->> 0`);
+  const added = sql`(select sum(${listedQuantity}) from json_each(${uses})
+    where ${listedDay} = ${dailyUsage.day} and ${isNewFor($call.business_id, listedDigest)})`;
+  return sql`exists (select 1 from json_each(${days}) as total cross join ${dailyUsage}
+    where ${ofDay} and ${dailyUsage.count} > ${MAX_COUNT} - (total.value ->> 1) and ${dailyUsage.count} > ${MAX_COUNT} - ${added})`;
+}
+
+type List = Placeholders<'uses' | 'days'>;
+/**
  * Tests whether a list's use may count. In the enclosing query's `from`, `cross join` makes SQLite read the permission first, so a refused
  * call does not read the list.
  */
-const mayCountListed = (permission: Permission, { uses }: Placeholders<'uses'>, shape: CallShape) =>
+const mayCountListed = (permission: Permission, $: List, shape: CallShape) =>
   sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
-    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, uses)}))`;
+    and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) and not ${isTooHigh($)}`;
 
 /** Numbers a list's labels that the business has never used, if the list counts. */
-const nameLabels = statement(['uses'], (permission, $, shape) =>
+const nameLabels = statement(['uses', 'days'], (permission, $, shape) =>
   builder.insert(sources).select(
     newLabels(
       sql`${$call.business_id}`,
@@ -229,7 +243,7 @@ const nameLabels = statement(['uses'], (permission, $, shape) =>
 );
 
 /** Adds a list without labels to the counts. All its uses have the source of the page that sent it, if a page did. */
-const countUnlabelled = statement(['uses'], (permission, $, shape) => {
+const countUnlabelled = statement(['uses', 'days'], (permission, $, shape) => {
   const count = sql`sum(${listedQuantity})`;
   const row = {
     business_id: permittedId(permission),
@@ -244,7 +258,7 @@ const countUnlabelled = statement(['uses'], (permission, $, shape) => {
   );
 });
 
-const countLabelled = statement(['uses'], (permission, $, shape) => {
+const countLabelled = statement(['uses', 'days'], (permission, $, shape) => {
   const bySource = sql`select ${listedDay} as day, ${sourceOf(permission.source, listedLabel)} as source, sum(${listedQuantity}) as count
     from ${permission} cross join json_each(${$.uses}) where ${mayCountListed(permission, $, shape)} group by 1, 2`;
   const row = {
@@ -276,34 +290,42 @@ const rememberUses = statement(['uses'], (permission, $, shape) => {
     .returning({ day: ledger.day });
 });
 
-/** If a limit prevented the previous steps from counting, reads the exceeded periods. */
-const selectBeyond = statement(['uses'], (permission, $, shape) => {
+/** If the previous steps did not count because of a limit or of MAX_COUNT, reads the exceeded periods, and whether a count is too high. */
+const selectBeyond = statement(['uses', 'days'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
     'limit', "limit", 'overage', overage, 'adds', adds, 'has_dated', has_dated, 'total', total, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // If the list was counted, SQLite does not evaluate the permission again.
-  const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) end as beyond
+  const exceeded = sql`(select case when ${isPermitted(permission)} and ${canRefuse(permission, shape)} then (${rows}) else '[]' end as beyond,
+      ${isPermitted(permission)} and ${isTooHigh($)} as is_too_high
     from (select 1 where not ${previousStepWrote}) cross join ${permission} limit 1)`; // without `limit`, SQLite computes `beyond` twice
   return builder
-    .select({ beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond') })
-    .from(sql`${exceeded} where beyond <> '[]'`);
+    .select({
+      beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
+      is_too_high: sql<0 | 1>`is_too_high`.as('is_too_high'),
+    })
+    .from(sql`${exceeded} where beyond <> '[]' or is_too_high`);
 });
 
 /**
  * Counts the uses that are not in the ledger, stores their ids and the thresholds that they reach, and returns a row for each id. If the
- * list would exceed a limit, counts nothing and returns the reason in `refused`. The list must not contain a digest twice. It is bound as
- * one JSON value, because D1 binds at most 100 values.
+ * list would exceed a limit or MAX_COUNT, counts nothing and returns the reason in `refused`, without failing: a batch that fails spends
+ * nothing. With `takesIds`, the new ids count towards the allowance of the calling key's owner. The list must not contain a digest twice. It
+ * is bound as one JSON value, because D1 binds at most 100 values.
  */
-export function countManyOnce(list: IdentifiedUse[]) {
+export function countManyOnce(list: IdentifiedUse[], takesIds: boolean) {
   const uses = JSON.stringify(
     list.map(({ digest, day, quantity, isDated, label }) => [digest, day, quantity, isDated, label]),
   );
-  const days = JSON.stringify([...new Set(list.map(({ day }) => day))]);
+  const byDay = new Map<string, number>();
+  for (const { day, quantity } of list) byDay.set(day, (byDay.get(day) ?? 0) + quantity);
+  const days = JSON.stringify([...byDay]);
   const hasLabels = list.some(({ label }) => label !== null);
   return {
-    ...(hasLabels && { named: nameLabels({ uses }) }),
-    counted: hasLabels ? countLabelled({ uses }) : countUnlabelled({ uses }),
+    ...(hasLabels && { named: nameLabels({ uses, days }) }),
+    counted: hasLabels ? countLabelled({ uses, days }) : countUnlabelled({ uses, days }),
     remembered: rememberUses({ uses }),
-    refused: selectBeyond({ uses }),
+    ...(takesIds && { taken: takeIds }),
+    refused: selectBeyond({ uses, days }),
     reached: reachedByList({ days }),
   };
 }

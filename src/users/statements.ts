@@ -8,7 +8,7 @@ import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
 import { boundHome, readHome } from '../db/homes.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
-import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn } from '../db/schema.ts';
+import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn, work } from '../db/schema.ts';
 import { operatorStatement, readVerdict, withVerdict } from '../db/statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
@@ -98,6 +98,7 @@ const STEPS = {
   changes: step((erased) => builder.delete(changes).where(and(eq(subject, 'user'), eq(subject_id, erased)))),
   codes: step((erased) => builder.delete(codes).where(eq(codes.user_id, erased))),
   keys: step((erased) => builder.delete(apiKeys).where(eq(apiKeys.user_id, erased))),
+  work: step((erased) => builder.delete(work).where(eq(work.user_id, erased))),
 };
 
 /** Erases the home, unless something was created for the user after the home was read. */

@@ -203,6 +203,15 @@ CREATE TABLE runs (
   last_id  INTEGER CHECK (last_id > after_id),
   after_digest BLOB CHECK (length(after_digest) = 16)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE work (
+  user_id    INTEGER NOT NULL,
+  class      TEXT    NOT NULL CHECK (class IN ('reading', 'recording', 'changing')),
+  busy_until INTEGER NOT NULL, -- in milliseconds since 1970
+  day        INTEGER NOT NULL, -- counted from 1970-01-01
+  ids        INTEGER NOT NULL CHECK (ids >= 0),   -- the ids of uses that lists stored
+  bytes      INTEGER NOT NULL CHECK (bytes >= 0), -- what changes stored
+  PRIMARY KEY (user_id, class)
+) STRICT, WITHOUT ROWID;
 INSERT INTO businesses VALUES
 (1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_0JB1LBAO9ieMejqR9GM0BduSptpjFniQof','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,0,'[50,80,100]',15,1,'f4e95c83-9a32-40f6-abbb-626d7f93073a',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
 (2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'f0aa35be-3842-401d-a60c-6a14010f214b',NULL,NULL),
@@ -378,6 +387,9 @@ INSERT INTO runs VALUES
 ('ledger','2026-03-14T14:10:00.000000Z',NULL,NULL,NULL),
 ('purge','2026-03-14T14:28:00.000000Z',NULL,NULL,NULL),
 ('refused_origins','2026-03-14T14:18:00.000000Z',0,NULL,NULL);
+INSERT INTO work VALUES
+(7,'changing',1773493200011,20526,0,490),
+(7,'recording',1773493200011,20526,3,0);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES
 ('businesses',4),

@@ -44,11 +44,11 @@ const LAYERS: [files: string, values: string, types?: string][] = [
     'core/ db/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
     'env.ts */description.ts zod',
   ],
-  ['app.ts', 'operation.ts http/ */handlers.ts hono', 'env.ts'],
+  ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'env.ts'],
   ['schedule.ts alerts/sending.ts purge.ts', 'core/ db/ */rules.ts */statements.ts drizzle-orm', 'env.ts'],
   ['index.ts', 'app.ts schedule.ts', 'env.ts'],
   ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
-  ['tools/', 'core/ */rules.ts openapi/document.ts cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
+  ['tools/', 'core/ openapi/document.ts cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
   ['page/', 'core/ */rules.ts hono preact punycode', 'openapi/schemas.ts */description.ts app.ts'],
 ];
 const namesIn = (list = '') => list.split(/\s+/).filter((name) => name !== '');

@@ -261,3 +261,44 @@ where
         )
     )
   );
+
+-- taken
+insert into work (user_id, class, busy_until, day, ids, bytes)
+select
+  key_user_id,
+  'changing',
+  cast(unixepoch('subsec') * 1000 as integer) + 0,
+  cast(unixepoch('subsec') / 86400 as integer),
+  0,
+  2 * (
+    200 + (
+      select octet_length (changes.after)
+      from changes
+      where
+        changes.subject = 'business'
+        and changes.subject_id = :business_id
+      order by changes.id desc
+      limit 1
+    )
+  )
+from permission
+where
+  (
+    select businesses.id
+    from businesses
+    where
+      (
+        businesses.id = :business_id
+        and businesses.decision = :call_id
+      )
+  ) is not null
+  and key_user_id is not null
+on conflict (work.user_id, work.class) do update
+set
+  busy_until = max(
+    cast(unixepoch('subsec') * 1000 as integer),
+    iif(work.busy_until > cast(unixepoch('subsec') * 1000 as integer) + 10250, 0, work.busy_until)
+  ) + excluded.busy_until - cast(unixepoch('subsec') * 1000 as integer),
+  day = excluded.day,
+  ids = iif(work.day = cast(unixepoch('subsec') / 86400 as integer), work.ids, 0) + excluded.ids,
+  bytes = iif(work.day = cast(unixepoch('subsec') / 86400 as integer), work.bytes, 0) + excluded.bytes;

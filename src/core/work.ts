@@ -1,0 +1,54 @@
+// What an owner's keys and sessions may take of the database, which other owners use, too: of its time and of its space
+// (docs/performance.md, "What one owner may take").
+import { MAX_SITES_PER_CALL } from './site.ts';
+
+/** Each class has an allowance of its own, so that a leaked key of one kind does not stop the others. */
+export const WORK_CLASSES = ['reading', 'recording', 'changing'] as const;
+export type WorkClass = (typeof WORK_CLASSES)[number];
+/** What the calls of an operation spend: the price depends on the input, in milliseconds of the database. */
+export type Work = { class: WorkClass; price: (input: never) => number };
+/** What one call spends. */
+export type Spending = { class: WorkClass; price: number };
+
+/** An allowance is used up while its owner's calls have spent more than this time in advance. */
+export const MAX_AHEAD_MS = 10_000;
+/** No call has a higher price. A time beyond it cannot be right, so it counts as now. */
+export const MAX_PRICE = 250;
+/** A read with a lower price spends nothing, because writing that would cost as much. */
+const FREE_READ_BELOW = 50;
+
+/** Each price is several times the measured time, so that one owner leaves most of a database to the others. */
+export const PAGE_OF_CHANGES = { class: 'reading', price: () => 250 } satisfies Work;
+/** A page without a `limit` is small. */
+export const PAGE_OF_BUSINESSES = {
+  class: 'reading',
+  price({ limit = '0' }: { limit?: string }) {
+    const price = 2 * Number(limit);
+    return price < FREE_READ_BELOW ? 0 : price;
+  },
+} satisfies Work;
+export const LIST_OF_USES = {
+  class: 'recording',
+  price: ({ uses }: { uses: unknown[] }) => Math.ceil(10 + 0.24 * uses.length),
+} satisfies Work;
+export const ADDITION_OF_SITES = {
+  class: 'changing',
+  price: ({ sites }: { sites: unknown[] }) => 10 + sites.length,
+} satisfies Work;
+
+/** The uses that a list can have, to record or to lower. */
+export const MAX_USES_PER_CALL = 1000;
+/** The new ids of uses that the lists of an owner's keys can store in a day. Those of a key for one business can store half of them. */
+export const MAX_IDS_PER_DAY = 2_000_000;
+/** What an owner's changes can store in a day. */
+export const MAX_BYTES_PER_DAY = 4_000_000;
+/** What a change stores besides its texts. */
+export const CHANGE_BYTES = 200;
+/** More than one addition can store, with a removal of the same sites, which is never refused. */
+export const MAX_BYTES_PER_CALL =
+  2 * (CHANGE_BYTES + MAX_SITES_PER_CALL * 'https://*.,"":65535'.length + MAX_SITES_PER_CALL * 253);
+
+/** The allowances that a call can find used up. */
+export const SPENT = ['spent_time', 'spent_ids', 'spent_bytes'] as const;
+export type Spent = (typeof SPENT)[number];
+export const isSpent = (reason: string): reason is Spent => (SPENT as readonly string[]).includes(reason);
