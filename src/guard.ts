@@ -98,7 +98,7 @@ async function refuseAgain(c: Context<Guarded>, { hash }: Credential, { class: k
   c.get('recentRefusals').refuseAgain(await hash(), kind, c.get('databaseClock')().getTime());
 }
 
-/** A single use has a shorter body. */
+/** A single use has a shorter body, unless it is padded. */
 const MAX_BYTES_OF_USE = 1000;
 
 /** The costly work that a request must be, as far as its headers say. */

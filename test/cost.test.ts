@@ -149,7 +149,7 @@ describe('a refused call', () => {
     expect(refused.body.status === undefined || refused.body.status === false).toBe(true);
     expect(refused.body.errors).toBeUndefined();
     expect(refused.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(refused.cost.rows_read).toBeLessThanOrEqual(34);
+    expect(refused.cost.rows_read).toBeLessThanOrEqual(35);
     return refused.cost.rows_read;
   }
 

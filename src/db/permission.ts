@@ -115,7 +115,7 @@ const unmarked: Record<CallShape['caller'], SQL> = {
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
-  const spent = isKey && shape.work ? spentBy(apiKeys.user_id, isNarrow, shape.work) : NULL;
+  const spent = isKey && shape.work ? spentBy(apiKeys.user_id, isNotNull(apiKeys.business_id), shape.work) : NULL;
   const open = spent === NULL ? sql.raw(`'${OPEN}'`) : sql`coalesce(${spent}, '${sql.raw(OPEN)}')`;
   const otherwise = shape.origin === 'sent' && shape.namesBusiness ? open : spent;
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);

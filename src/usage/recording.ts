@@ -60,7 +60,9 @@ export const readLimitUsage = statement([], (permission) => withVerdict(permissi
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
 const reachedToday = followingStatement([], () => storeReached(countedId, ofToday))({});
-const reachedByList = followingStatement(['days'], ($) => storeReached(countedId, recentDays($.days, sql`value ->> 0`)));
+const reachedByList = followingStatement(['days'], ($) =>
+  storeReached(countedId, recentDays($.days, sql`value ->> 0`)),
+);
 
 /** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
 const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>

@@ -3,15 +3,19 @@ import { parseArgs } from 'node:util';
 import { codeOf } from './bundle.ts';
 import { measure } from './duel.ts';
 import { model, printed } from './model.ts';
+import { neighbours } from './neighbours.ts';
 import { floors, growth } from './scenes.ts';
 
-const HELP = `npm run bench -- [--quick] [--growth | --databases]
+const HELP = `npm run bench -- [--quick] [--growth | --databases | --neighbours]
   --quick      uses one start of workerd and fewer rounds (about a minute)
   --growth     compares a large database with a small one instead
-  --databases  models up to 32 databases instead`;
+  --databases  models up to 32 databases instead
+  --neighbours measures a use beside another owner’s costly calls instead`;
 
 const flag = { type: 'boolean', default: false } as const;
-const { values: options } = parseArgs({ options: { quick: flag, growth: flag, databases: flag, help: flag } });
+const { values: options } = parseArgs({
+  options: { quick: flag, growth: flag, databases: flag, neighbours: flag, help: flag },
+});
 
 /** Overwrites one line on a terminal. Otherwise, prints one line per step. */
 const progress = (text: string) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
@@ -23,6 +27,7 @@ async function run(isQuick: boolean): Promise<string> {
     const effort = isQuick ? { warmUpSeconds: 1, seconds: 2 } : { warmUpSeconds: 3, seconds: 6 };
     return printed(await model(code, [1, 2, 4, 8, 16, 32], [false, true], effort, progress));
   }
+  if (options.neighbours) return neighbours(code, progress);
   const effort = isQuick ? { starts: 1, rounds: 3 } : { starts: 5, rounds: 8 };
   if (options.growth) return measure(growth(code), effort, progress);
   return measure(await floors(code), effort, progress);

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { newCredential, sha256Hex } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
+import { sitesCovering } from '../../src/core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
 import { access, businesses, changes, codes, dailyUsage, refusedOrigins, sources } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
@@ -86,6 +87,7 @@ async function makeOwners(first: LocalDatabase) {
   const seen = (origin: string, count: number) => ({
     business_id: tulip.id,
     origin,
+    candidates: JSON.stringify(sitesCovering(origin)),
     count,
     first_seen: STAMP,
     last_seen: STAMP,

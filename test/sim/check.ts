@@ -257,6 +257,18 @@ const TABLES: Record<string, Table> = {
       state.refused[id] = (state.refused[id] ?? []).filter((refused) => refused.origin !== origin);
     },
   },
+  work: {
+    // Without times and days, because the clock of a database can be ahead of the model's.
+    sql: 'select user_id, class from work',
+    key: ['user_id', 'class'],
+    rows: ({ taken, homes }, database) =>
+      Object.entries(taken).flatMap(([user_id, classes]) =>
+        homes[Number(user_id)]?.database === database
+          ? Object.keys(classes).map((name) => ({ user_id: Number(user_id), class: name }))
+          : [],
+      ),
+    hasExpired: never,
+  },
   deletions: {
     sql: 'select business_id from deletions',
     key: ['business_id'],

@@ -35,7 +35,20 @@ const START: Step[] = [
 const many = <T>(number: number, make: (index: number) => T): T[] =>
   Array.from({ length: number }, (_, index) => make(index));
 
+const changes = () => step('key', 'GET', '/api/v1/business/{business}/changes');
+const lists = (size: number, from: number) =>
+  step('key', 'POST', USAGE, { uses: Array.from({ length: size }, (_, index) => ({ id: `u${from + index}` })) });
+
 const SCENARIOS: Record<string, Step[]> = {
+  'an owner who reads more pages of changes at once than the allowance lets through': [
+    step('operator', 'PATCH', '/api/v1/business/{business}', { daily_limit: null }),
+    step('operator', 'POST', '/api/v1/user/{user}/keys'),
+    together(...many(45, changes), use('token', 'u1'), lists(2, 10)),
+    changes(),
+    together(...many(6, changes), step('any_key', 'GET', '/api/v1/business?limit=50')),
+    { kind: 'wait', ms: 60_000 },
+    together(...many(45, changes), use('key', 'u2')),
+  ],
   'the last free uses, and a list that no longer fits': [
     together(
       ...many(4, (n) => use('token', `u${n}`)),
@@ -107,6 +120,40 @@ test.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
     expect(simulation.compareDatabases(), `order ${seed}`).toBeNull();
   }
 });
+
+test.each([
+  ['ids', 'recording', 1_999_001, lists(2, 0)],
+  [
+    'bytes',
+    'changing',
+    3_960_000,
+    step('key', 'POST', '/api/v1/business/{business}/access', { sites: ['https://shop.example'] }),
+  ],
+] as const)(
+  'an owner who stored as many %s as a day allows can store more after midnight',
+  async (column, kind, stored, store) => {
+    const simulation = new Simulation({ seed: 1, databases: 1 });
+    const random = new Random(1);
+    const { world, model } = simulation;
+    const take = async (one: Step) => expect(await simulation.take({ ...one, seed: random.next() })).toBeNull();
+    for (const one of [...START, store]) await take(one);
+    const [database] = world.databases;
+    database?.sqlite.exec(`update work set ${column} = ${stored} where class = '${kind}'`);
+    for (const classes of Object.values(model.state.taken)) Object.assign(classes[kind] ?? {}, { [column]: stored });
+    const before = JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries);
+    await take(
+      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://*.shop.example'] }) },
+    );
+    expect(JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries)).toBe(before);
+    await take(use('key'));
+    await take({ kind: 'wait', ms: 86_400_000 });
+    await take(
+      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://*.shop.example'] }) },
+    );
+    expect(JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries)).not.toBe(before);
+    expect(simulation.compareDatabases()).toBeNull();
+  },
+);
 
 const operate = (method: string, path: string, body?: unknown): Plain => ({
   method,

@@ -6,54 +6,59 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  json_object(
-    'id',
-    businesses.id,
-    'user_id',
-    businesses.user_id,
-    'name',
-    businesses.name,
-    'main_domain',
-    businesses.main_domain,
-    'site',
-    businesses.site,
-    'country_id',
-    businesses.country_id,
-    'business_size',
-    businesses.business_size,
-    'token',
-    businesses.token,
-    'status',
-    businesses.status,
-    'created_at',
-    businesses.created_at,
-    'updated_at',
-    businesses.updated_at
-  ) as business,
-  (
-    select
-      json_group_array(
-        json_object(
-          'id',
-          access.id,
-          'business_id',
-          access.business_id,
-          'site',
-          access.site,
-          'created_at',
-          access.created_at,
-          'updated_at',
-          access.updated_at
+  case
+    when ifnull(refusal, 'open') = 'open' then json_object(
+      'id',
+      businesses.id,
+      'user_id',
+      businesses.user_id,
+      'name',
+      businesses.name,
+      'main_domain',
+      businesses.main_domain,
+      'site',
+      businesses.site,
+      'country_id',
+      businesses.country_id,
+      'business_size',
+      businesses.business_size,
+      'token',
+      businesses.token,
+      'status',
+      businesses.status,
+      'created_at',
+      businesses.created_at,
+      'updated_at',
+      businesses.updated_at
+    )
+  end as business,
+  case
+    when ifnull(refusal, 'open') = 'open' then (
+      select
+        json_group_array(
+          json_object(
+            'id',
+            access.id,
+            'business_id',
+            access.business_id,
+            'site',
+            access.site,
+            'created_at',
+            access.created_at,
+            'updated_at',
+            access.updated_at
+          )
         )
-      )
-    from access
-    where access.business_id = businesses.id
-  ) as entries
+      from access
+      where access.business_id = businesses.id
+    )
+  end as entries
 from
   permission
   left join businesses on businesses.id = case
     when ifnull(refusal, 'open') = 'open' then :business_id
-  end;
+  end
+where true;
 
 -- decided
 update businesses
@@ -76,7 +81,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value
+            and access.site = value ->> 0
         )
     )
     and (
@@ -92,7 +97,7 @@ where
           from access
           where
             access.business_id = businesses.id
-            and access.site = value
+            and access.site = value ->> 0
         )
     ) <= 500
     and (
@@ -101,6 +106,93 @@ where
         select 1
         from access
         where access.business_id = businesses.id
+      )
+    )
+    and (
+      (
+        select - coalesce(min(sources.number), 0)
+        from sources
+        where
+          (
+            sources.business_id = businesses.id
+            and sources.number < 0
+          )
+      ) + json_array_length(:sites) <= 1000
+      or (
+        select count(*)
+        from json_each(:sites)
+        where
+          (
+            select sources.number
+            from sources
+            where
+              (
+                sources.business_id = businesses.id
+                and sources.name = value ->> 0
+              )
+          ) is null
+      ) <= 1000 - (
+        select - coalesce(min(sources.number), 0)
+        from sources
+        where
+          (
+            sources.business_id = businesses.id
+            and sources.number < 0
+          )
+      ) + (
+        select count(*)
+        from
+          (
+            select sources.number as number
+            from
+              (
+                select
+                  (
+                    select json_group_object(key, 1)
+                    from
+                      daily_usage
+                      cross join json_each(daily_usage.sources)
+                    where
+                      (
+                        daily_usage.business_id = businesses.id
+                        and key < '0'
+                      )
+                  ) as counted
+                where
+                  not (
+                    (
+                      select - coalesce(min(sources.number), 0)
+                      from sources
+                      where
+                        (
+                          sources.business_id = businesses.id
+                          and sources.number < 0
+                        )
+                    ) + json_array_length(:sites) <= 1000
+                  )
+                limit 1
+              )
+              cross join sources
+            where
+              (
+                sources.business_id = businesses.id
+                and sources.number < 0
+              )
+              and counted ->> ('$."' || sources.number || '"') is null
+              and not exists (
+                select 1
+                from access
+                where
+                  (
+                    access.business_id = businesses.id
+                    and access.site = sources.name
+                  )
+              )
+              and sources.name not in (
+                select value ->> 0
+                from json_each(:sites)
+              )
+          )
       )
     )
   )
@@ -142,7 +234,7 @@ select
   'add_sites',
   null,
   (
-    select json_object('sites', json_group_array(value))
+    select json_object('sites', json_group_array(value ->> 0))
     from json_each(:sites)
     where
       not exists (
@@ -150,7 +242,7 @@ select
         from access
         where
           access.business_id = :business_id
-          and access.site = value
+          and access.site = value ->> 0
       )
   ),
   key_actor_name,
@@ -165,13 +257,14 @@ where
   );
 
 -- applied
-insert into access (id, business_id, site, created_at, updated_at)
+insert into access (id, business_id, site, created_at, updated_at, is_reachable)
 select
   null,
   businesses.id,
-  value,
+  value ->> 0,
   :now,
-  :now
+  :now,
+  value ->> 1
 from
   businesses
   cross join json_each(:sites)
@@ -185,7 +278,7 @@ where
     from access
     where
       access.business_id = :business_id
-      and access.site = value
+      and access.site = value ->> 0
   )
 order by key
 returning
@@ -198,43 +291,128 @@ returning
 -- named
 insert into sources (business_id, name, number)
 select
-  :business_id,
+  business,
   name,
   number
 from
   (
+    with
+      used as materialized (
+        select
+          business,
+          (
+            select - coalesce(min(sources.number), 0)
+            from sources
+            where
+              (
+                sources.business_id = business
+                and sources.number < 0
+              )
+          ) as used,
+          (
+            select
+              json_group_array(
+                number
+                order by number desc
+              )
+            from
+              (
+                select sources.number as number
+                from
+                  (
+                    select
+                      (
+                        select json_group_object(key, 1)
+                        from
+                          daily_usage
+                          cross join json_each(daily_usage.sources)
+                        where
+                          (
+                            daily_usage.business_id = business
+                            and key < '0'
+                          )
+                      ) as counted
+                    where
+                      not (
+                        (
+                          select - coalesce(min(sources.number), 0)
+                          from sources
+                          where
+                            (
+                              sources.business_id = business
+                              and sources.number < 0
+                            )
+                        ) + json_array_length(:sites) <= 1000
+                      )
+                    limit 1
+                  )
+                  cross join sources
+                where
+                  (
+                    sources.business_id = business
+                    and sources.number < 0
+                  )
+                  and counted ->> ('$."' || sources.number || '"') is null
+                  and not exists (
+                    select 1
+                    from access
+                    where
+                      (
+                        access.business_id = business
+                        and access.site = sources.name
+                      )
+                  )
+                  and sources.name not in (
+                    select value ->> 0
+                    from json_each(:sites)
+                  )
+              )
+          ) as free
+        from
+          (
+            select
+              (
+                select businesses.id
+                from businesses
+                where
+                  (
+                    businesses.id = :business_id
+                    and businesses.decision = :call_id
+                  )
+              ) as business
+            limit 1
+          )
+        where business is not null
+      )
     select
+      business,
       name,
-      (
-        select coalesce(max(sources.number), 0)
-        from sources
-        where sources.business_id = :business_id
-      ) + row_number() over (order by place) as number
+      iif(place <= 1000, - place, free ->> (place - 1001)) as number
     from
       (
         select
-          value as name,
-          key as place
+          business,
+          free,
+          value ->> 0 as name,
+          used + row_number() over (order by key) as place
         from
-          businesses
+          used
           cross join json_each(:sites)
         where
           (
-            businesses.id = :business_id
-            and businesses.decision = :call_id
-          )
-          and (
             select sources.number
             from sources
             where
               (
-                sources.business_id = :business_id
-                and sources.name = value
+                sources.business_id = business
+                and sources.name = value ->> 0
               )
           ) is null
       )
   )
-where number <= 200;
+where number is not null
+on conflict (sources.business_id, sources.number) do update
+set name = excluded.name;
 
 -- noLongerRefused
 delete from refused_origins

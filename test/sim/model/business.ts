@@ -1,4 +1,5 @@
 // Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
+import { takenBy } from './allowance.ts';
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
 import {
   ANY,
@@ -120,6 +121,8 @@ function addSites(call: Call): Answer {
     state.refused[business.id] = remembered.filter(({ origin }) => !isCovered(added, origin));
     business.updated_at = stamp(now);
     record(call, 'add_sites', { after: { sites: added } });
+    const bytes = 2 * (200 + new TextEncoder().encode(JSON.stringify({ sites: added })).length);
+    if (call.key !== null) takenBy(state, call.key.user_id, 'changing', now).bytes += bytes;
   }
   return success(withSites(call));
 }

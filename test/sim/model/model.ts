@@ -1,5 +1,6 @@
 // A naive model of the whole service: what it must answer to each request, and what it must know afterwards. It follows docs/ and shares no
 // code with src/.
+import { requireLeft, spend, spendingOf } from './allowance.ts';
 import { workingTokens } from './business.ts';
 import {
   ANY,
@@ -169,8 +170,6 @@ export class Model {
         throw refused(403, 'inactive_business', 'This business is not active.');
       this.#checkOrigin(business, caller, headers, now, after);
     }
-    // From here on, the call is permitted.
-    if (isLate) throw unavailable();
     const text = 'json' in json ? json.json : undefined;
     const call: Call = {
       ...{
@@ -192,8 +191,12 @@ export class Model {
       json: text,
     };
     const isOpen = business !== null && operator === null && this.#isOpen(business, caller, headers);
+    const errors = errorsOf(call, ruleOf(operation), json, isEmpty, method);
+    const spending = Object.keys(errors).length > 0 ? null : spendingOf(call, method);
+    if (spending !== null) requireLeft(call, spending);
+    // From here on, the call is permitted.
+    if (isLate) throw unavailable();
     try {
-      const errors = errorsOf(call, ruleOf(operation), json, isEmpty, method);
       if (Object.keys(errors).length > 0) throw invalid(errors);
       const answer = ruleOf(operation).on[route];
       if (answer === undefined) throw new Error(`${operation} has no answer on ${route}`);
@@ -205,6 +208,7 @@ export class Model {
       }
       throw answer;
     } finally {
+      if (spending !== null) spend(call, spending);
       if (key !== null && key.last_used_on !== dayOf(now)) {
         key.last_used_on = dayOf(now);
         after.key = key.id;

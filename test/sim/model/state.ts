@@ -94,6 +94,11 @@ export type Refused = {
   total: number;
 };
 
+/** The classes of an allowance (allowance.ts). */
+export type Class = 'reading' | 'recording' | 'changing';
+/** `until`: the time up to which a user's calls have spent the database's. `ids` and `bytes`: what they stored on the day. */
+export type Taken = { until: number; day: string; ids: number; bytes: number };
+
 export type Event = {
   period: 'day' | 'month';
   starts_on: string;
@@ -139,6 +144,8 @@ export type State = {
   /** Tokens that no business may import any more, by database. */
   retired: Record<number, string[]>;
   deletions: number[];
+  /** What the keys and sessions of each user have taken of the database, by class. */
+  taken: Record<number, { [kind in Class]?: Taken }>;
   /** The last id of each kind in each database. */
   last: Record<number, { businesses: number; access: number; api_keys: number }>;
   /** The texts of markers, as far as they are known. */
@@ -179,6 +186,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     claims: {},
     retired: Object.fromEntries(numbers.map((number) => [number, []])),
     deletions: [],
+    taken: {},
     last: Object.fromEntries(
       numbers.map((number) => [number, { businesses: first(number), access: first(number), api_keys: first(number) }]),
     ),

@@ -1,4 +1,5 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
+import { takenBy } from './allowance.ts';
 import { type Period, periodsOf } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, sentIn, sitesOf, success } from './call.ts';
 import { CHANGERS, READERS } from './callers.ts';
@@ -181,6 +182,7 @@ function recordMany(call: Call): Answer {
     const keep_days = call.caller === 'token' ? 2 : 40;
     ledger[name] = { day, recorded_on: today, keep_days, quantity, source: call.caller === 'token' ? null : source };
   }
+  if (call.key !== null) takenBy(call.state, call.key.user_id, 'recording', now).ids += fresh.length;
   if (fresh.length > 0)
     storeReached(
       call,

@@ -56,6 +56,7 @@ function forgetUser(state: State, user_id: number): void {
   state.codes = state.codes.filter((code) => code.user_id !== user_id);
   state.keys = state.keys.filter((key) => key.user_id !== user_id);
   delete state.homes[user_id];
+  delete state.taken[user_id];
   for (const claim of Object.values(state.claims)) if (claim.user_id === user_id) claim.user_id = 0;
 }
 

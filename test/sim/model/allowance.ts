@@ -1,0 +1,58 @@
+// What all keys and sessions of a user may spend (docs/api.md, "Allowances").
+import { Answer, type Call } from './call.ts';
+import type { Class, State, Taken } from './state.ts';
+import { dayOf } from './time.ts';
+
+type Spending = { kind: Class; price: number };
+
+const TOO_MUCH = 'Too Many Attempts: the API keys of this user do more at once than the service allows.';
+const TOO_MANY_IDS =
+  'The API keys of this user can record 2000000 new ids a day in lists, and a key for one business half of them. Record single uses, or wait until midnight (UTC).';
+const TOO_MANY_BYTES = 'The changes of this user can store 4 MB a day. Wait until midnight (UTC).';
+
+/** What a call with right input spends. Null: nothing. */
+export function spendingOf({ operation, key, query, json }: Call, method: string): Spending | null {
+  if (key === null) return null;
+  const sent = (json ?? {}) as { uses?: unknown[]; sites?: unknown[] };
+  if (operation === 'read_changes') return { kind: 'reading', price: 250 };
+  if (operation === 'list_businesses') {
+    const limit = Number(query.get('limit') ?? 20);
+    return limit < 25 ? null : { kind: 'reading', price: 2 * limit };
+  }
+  if (operation === 'record_uses') return { kind: 'recording', price: Math.ceil(10 + 0.24 * (sent.uses?.length ?? 0)) };
+  if (operation === 'change_access' && method === 'POST')
+    return { kind: 'changing', price: 10 + (sent.sites?.length ?? 0) };
+  return null;
+}
+
+/** What a user has taken, with what was stored on another day forgotten. */
+export function takenBy(state: State, user_id: number, kind: Class, now: number): Taken {
+  const ofUser = state.taken[user_id] ?? {};
+  state.taken[user_id] = ofUser;
+  const known = ofUser[kind] ?? { until: 0, day: '', ids: 0, bytes: 0 };
+  const today = dayOf(now);
+  const current = known.day === today ? known : { ...known, day: today, ids: 0, bytes: 0 };
+  ofUser[kind] = current;
+  return current;
+}
+
+/** Throws if the user has used up what the call would spend. */
+export function requireLeft({ state, key, now }: Call, { kind }: Spending): void {
+  const stored = key === null ? undefined : state.taken[key.user_id]?.[kind];
+  if (key === null || stored === undefined) return;
+  if (stored.until > now + 10_000 && stored.until <= now + 10_250) throw refused(TOO_MUCH, 1);
+  if (stored.day !== dayOf(now)) return;
+  const untilMidnight = Math.ceil((86_400_000 - (now % 86_400_000)) / 1000);
+  const most = key.business_id === null ? 2_000_000 : 1_000_000;
+  if (stored.ids > most - 1000) throw refused(TOO_MANY_IDS, untilMidnight);
+  if (stored.bytes > 4_000_000 - 60_000) throw refused(TOO_MANY_BYTES, untilMidnight);
+}
+const refused = (message: string, wait: number) =>
+  new Answer(429, 'rate_limited', { message }, { 'Retry-After': `${wait}` });
+
+/** Spends the price of a call, whatever it answers. */
+export function spend({ state, key, now }: Call, { kind, price }: Spending): void {
+  if (key === null) return;
+  const taken = takenBy(state, key.user_id, kind, now);
+  taken.until = Math.max(now, taken.until > now + 10_250 ? 0 : taken.until) + price;
+}
