@@ -7,18 +7,7 @@ import { metered } from '../src/db/meter.ts';
 import { recordOrigin } from '../src/db/refused-origins.ts';
 import { businesses, type Entry, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
-import {
-  type Business,
-  type CallOptions,
-  call,
-  env,
-  inBatches,
-  later,
-  limiter,
-  NOW,
-  newBusiness,
-  OPERATOR,
-} from './support.ts';
+import { type Business, type CallOptions, call, env, inBatches, later, limiter, NOW, newBusiness } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';

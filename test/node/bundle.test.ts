@@ -21,10 +21,10 @@ function bundle(...more: string[]) {
   }
 }
 
-test('the Worker without the list of public suffixes is at most 89 KiB, minified and gzipped', () => {
+test('the Worker without the list of public suffixes is at most 91 KiB, minified and gzipped', () => {
   // Replaces the list with a module that contains only types.
   const size = gzipSync(bundle('--alias', 'tldts:./src/env.ts')).length;
-  expect(size).toBeLessThanOrEqual(89 * KiB);
+  expect(size).toBeLessThanOrEqual(91 * KiB);
 });
 
 test('the Worker contains neither Node modules nor the operator’s tools, and loads the list of suffixes lazily', () => {

@@ -6,7 +6,10 @@ import type { UsageChart } from '../../src/page/usage-chart.ts';
 import type { WORDS } from '../../src/page/words.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
-type Own<T> = Omit<T, keyof HTMLElement | 'connectedCallback' | 'disconnectedCallback' | 'attributeChangedCallback'>;
+type Own<T> = Omit<
+  T,
+  keyof HTMLElement | `${'connected' | 'connectedMove' | 'disconnected' | 'attributeChanged'}Callback`
+>;
 type Word = Exclude<(typeof WORDS)[number], 'unit'>;
 
 export const properties: Same<Own<UsageChart>, Own<served.UsageChart>> = true;
