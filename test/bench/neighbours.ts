@@ -96,7 +96,6 @@ export async function neighbours(code: string, progress: (text: string) => void)
   const rows: string[][] = [];
   for (const [name, kind] of ATTACKS)
     for (const waits of [true, false]) {
-      progress(`${name}${waits ? '' : ', without a pause'}`);
       await db.prepare('delete from work').run();
       const alone = await usesOf(url, AbortSignal.timeout(2000));
       // The first seconds, in which the allowance is used up, are not measured.
@@ -115,6 +114,7 @@ export async function neighbours(code: string, progress: (text: string) => void)
         `${counts.permitted}`,
         `${counts.refused}`,
       ]);
+      progress(rows.at(-1)?.join(' | ') ?? '');
     }
   return table(['one owner’s calls', 'waits after a 429', 'alone', 'beside', '×', 'permitted', 'refused'], rows);
 }

@@ -142,13 +142,13 @@ test.each([
     for (const classes of Object.values(model.state.taken)) Object.assign(classes[kind] ?? {}, { [column]: stored });
     const before = JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries);
     await take(
-      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://*.shop.example'] }) },
+      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://www.shop.example'] }) },
     );
     expect(JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries)).toBe(before);
     await take(use('key'));
     await take({ kind: 'wait', ms: 86_400_000 });
     await take(
-      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://*.shop.example'] }) },
+      column === 'ids' ? lists(2, 5) : { ...store, body: JSON.stringify({ sites: ['https://www.shop.example'] }) },
     );
     expect(JSON.stringify(model.state.counts) + JSON.stringify(model.state.entries)).not.toBe(before);
     expect(simulation.compareDatabases()).toBeNull();
