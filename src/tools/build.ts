@@ -1,11 +1,11 @@
 // Builds the static files: the pages, the chart and the OpenAPI description. Runs before wrangler bundles the Worker and before vitest runs
 // the tests. For `npm run dev`, also builds a second folder whose page shows the demo business. That folder is never deployed.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
 import { operationsHtml } from '../openapi/operations.ts';
-import { lackingFor, TARGET } from './browsers.ts';
+import { BROWSERS, lackingFor, RECORDER_BROWSERS, targetOf } from './browsers.ts';
 import { chartFiles, pin, recorderFiles } from './chart.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,7 +32,7 @@ function write(path: string, content: string | Uint8Array): void {
   renameSync(draft, path);
 }
 
-const RECORDER = 'usage-recorder.js';
+const CONSOLE = 'owner/main.tsx';
 
 /** Fills in the page at /. */
 function pageOf(template: string, demo?: ShownDemo): string {
@@ -58,33 +58,46 @@ const minifiedStyle: esbuild.Plugin = {
   setup: ({ onLoad }) =>
     onLoad({ filter: /chart-style\.ts$/ }, async ({ path }) => {
       const [code = '', style = '', end = ''] = readFileSync(path, 'utf8').split('`');
-      const { code: minified } = await esbuild.transform(style, { loader: 'css', minify: true, target: TARGET });
+      const { code: minified } = await esbuild.transform(style, {
+        loader: 'css',
+        minify: true,
+        target: targetOf(BROWSERS),
+      });
       return { loader: 'ts', contents: `${code}${JSON.stringify(minified.trim().replace(/([:,]) /g, '$1'))}${end}` };
     }),
 };
 
-async function files(): Promise<Record<string, string | Uint8Array>> {
+/** Bundles files of src/page. Throws if the oldest of their browsers lack something that the code uses. */
+async function bundle(names: string[], browsers: typeof RECORDER_BROWSERS): Promise<esbuild.OutputFile[]> {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [
-      ...['usage-chart.ts', 'usage-recorder.ts', 'page.ts', 'page.css', 'owner.css'].map((name) => join(PAGE, name)),
-      { in: join(PAGE, 'owner/main.tsx'), out: 'owner' },
-    ],
+    entryPoints: names.map((name) => ({ in: join(PAGE, name), out: name === CONSOLE ? 'owner' : parse(name).name })),
     outdir: ROOT,
     bundle: true,
     minify: true,
     format: 'esm',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    target: TARGET,
+    target: targetOf(browsers),
     plugins: [minifiedStyle],
     write: false,
     logLevel: 'warning',
   });
   for (const { path, text } of outputFiles) {
-    const lacking = path.endsWith('.js') ? lackingFor(text) : [];
+    const lacking = path.endsWith('.js') ? lackingFor(text, browsers) : [];
     if (lacking.length > 0)
       throw new Error(`${path}: the oldest browsers (src/tools/browsers.ts) lack ${lacking.join(', ')}`);
   }
+  return outputFiles;
+}
+
+/** Returns the code of the recorder as it is served. */
+export async function recorderCode(): Promise<Uint8Array> {
+  const [file] = await bundle(['usage-recorder.ts'], RECORDER_BROWSERS);
+  return file?.contents ?? new Uint8Array();
+}
+
+async function files(): Promise<Record<string, string | Uint8Array>> {
+  const outputFiles = await bundle(['usage-chart.ts', 'page.ts', 'page.css', 'owner.css', CONSOLE], BROWSERS);
   const codeOf = (name: string) => outputFiles.find(({ path }) => path.endsWith(name))?.contents ?? new Uint8Array();
   const chart = codeOf('usage-chart.js');
   const { path, integrity } = pin(chart);
@@ -95,12 +108,8 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
     ...chartFiles(chart),
-    ...recorderFiles(codeOf(RECORDER)),
-    ...Object.fromEntries(
-      outputFiles
-        .filter(({ path }) => !path.endsWith(RECORDER))
-        .map(({ path, contents }) => [path.slice(ROOT.length + 1), contents]),
-    ),
+    ...recorderFiles(await recorderCode()),
+    ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
   };
 }
 

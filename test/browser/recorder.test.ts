@@ -141,8 +141,10 @@ test('rejects a use that could not be recorded within 24 hours', async () => {
   const { business, page } = await fixture();
   await failOnce(page);
   await page.evaluate(() => {
-    const now = Date.now;
-    Date.now = () => now() + 86_400_000;
+    for (const clock of [Date, performance]) {
+      const now = clock.now.bind(clock);
+      clock.now = () => now() + 86_400_000;
+    }
   });
   await wake(page);
   const message = 'The use could not be recorded within 24 hours.';
@@ -213,7 +215,7 @@ test('waits with every use as long as a 429 asks, and then counts', async () => 
 test('rejects an id that cannot be sent at once, takes an event for no id, and a base URL may end with a slash', async () => {
   const { business, page } = await fixture();
   await start(page, 'order-€');
-  const message = 'The id or the token has characters that cannot be sent.';
+  const message = 'The id, token or URL cannot be sent.';
   await eventually(() => answersOf(page)).toEqual([{ status: 0, code: 'invalid', message }]);
   await page.evaluate(`(async () => {
     const { recorder } = await import('${world.service}/v1/usage-recorder.js');
@@ -231,7 +233,8 @@ test('rejects a use that the service refuses, with the reason, and does not send
   await eventually(() => answersOf(stranger)).toEqual([
     { status: 403, code: 'origin_not_authorized', message: refusal },
   ]);
-  await expectCounted(business, stranger, 0);
+  expect(await stored(stranger)).toHaveLength(1);
+  expect(await total(business)).toBe(0);
   await world.operate('PATCH', `/api/v1/business/${business.id}`, { daily_limit: 1 });
   for (const answers of [1, 2]) {
     await start(page);
@@ -321,4 +324,44 @@ test('waits while the page is prerendered', async () => {
     document.dispatchEvent(new Event('prerenderingchange'));
   });
   await eventually(() => answersOf(page)).toEqual([counted(1)]);
+});
+
+test('works in an old browser on a page without HTTPS', async () => {
+  const { business, context } = await fixture();
+  await context.addInitScript(() => {
+    Object.assign(AbortSignal, { timeout: undefined });
+    Object.defineProperty(crypto, 'randomUUID', { value: undefined });
+  });
+  const page = await open(context, business);
+  await start(page);
+  await eventually(() => answersOf(page)).toEqual([counted(1)]);
+});
+
+test('counts uses of a module worker, which has neither a document nor storage', async () => {
+  const { business, page } = await fixture();
+  const answer = await page.evaluate(`new Promise((resolve) => {
+    const code = \`import { recorder } from '${world.service}/v1/usage-recorder.js';
+      const record = recorder({ business: ${business.id}, token: '${business.token}' });
+      record('one').then(postMessage);\`;
+    const worker = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })), { type: 'module' });
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => resolve(message);
+  })`);
+  expect(answer).toEqual(counted(1));
+});
+
+test('counts once a use that was recorded while the clock was wrong, and then corrected', async () => {
+  for (const days of [-2, 2]) {
+    const { business, page } = await fixture();
+    await page.evaluate((days) => {
+      const now = Date.now;
+      const ahead = days * 86_400_000;
+      Date.now = () => now() + ahead;
+      addEventListener('online', () => (Date.now = now), { once: true, capture: true });
+    }, days);
+    await failOnce(page);
+    await wake(page);
+    await eventually(() => answersOf(page)).toEqual([counted(1)]);
+    await expectCounted(business, page, 1);
+  }
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
@@ -34,7 +34,16 @@ test('the recorder is one module of at most 2.5 KiB gzipped, which every site ca
   const code = await answer.text();
   expect(code).not.toMatch(/\bimport\s*[({"'*]/);
   expect(gzipSync(code).length).toBeLessThanOrEqual(2.5 * KiB);
-  expect(Object.keys(await import(join(ROOT, 'dist/assets/v1/usage-recorder.js')))).toEqual(['recorder']);
+  const module = await import(join(ROOT, 'dist/assets/v1/usage-recorder.js'));
+  expect(Object.keys(module)).toEqual(['recorder']);
+  const record = module.recorder({ business: 1, token: 'bua_pk_demo', baseUrl: service.url });
+  vi.stubGlobal('fetch', undefined);
+  await expect(record()).rejects.toEqual({
+    status: 0,
+    code: 'invalid',
+    message: 'The id, token or URL cannot be sent.',
+  });
+  vi.unstubAllGlobals();
   const types = await fetch(`${service.url}/v1/usage-recorder.d.ts`);
   expect(types.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
   expect(await types.text()).toContain('export declare function recorder(');

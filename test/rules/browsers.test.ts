@@ -2,13 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { BROWSERS, lackingFor } from '../../src/tools/browsers.ts';
+import { BROWSERS, lackingFor, RECORDER_BROWSERS } from '../../src/tools/browsers.ts';
 
-test('README.md names the supported browsers', () => {
-  const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
-  const { chrome, firefox, safari } = BROWSERS;
-  expect(readme).toContain(`Chrome and Edge ${chrome}, Firefox ${firefox} and Safari ${safari}`);
-});
+test.each([BROWSERS, RECORDER_BROWSERS])(
+  'README.md names the supported browsers: %j',
+  ({ chrome, firefox, safari }) => {
+    const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
+    expect(readme).toContain(`Chrome and Edge ${chrome}, Firefox ${firefox} and Safari ${safari}`);
+  },
+);
 
 test.each([
   ['URL.parse(a)?.host', []],
@@ -22,4 +24,10 @@ test.each([
   ['Temporal.Now', ['Temporal.Now']],
 ])('the build reports the features in %s that the supported browsers lack: %j', (code, lacking) => {
   expect(lackingFor(code)).toEqual(lacking);
+});
+
+test('the recorder may not use what its older browsers lack', () => {
+  const code = 'AbortSignal.timeout(a); AbortSignal.any?.([b]); new AbortController()';
+  expect(lackingFor(code)).toEqual([]);
+  expect(lackingFor(code, RECORDER_BROWSERS)).toEqual(['AbortSignal.timeout']);
 });
