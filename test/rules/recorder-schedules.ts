@@ -97,6 +97,8 @@ export async function play(code: string, kind: Kind, steps: Step[], seed: number
       if (settled?.value) expect(settled.value).toMatchObject({ date: count?.day });
     }
   }
+  // Without faults, a page sends each use that it finds at most once.
+  expect(last.requests).toBeLessThanOrEqual(world.uses.length);
   // Without a fault and anything to send, nothing is sent.
   const before = last.requests;
   await world.pass(HOUR);
