@@ -64,11 +64,12 @@ function openQueue(url: string, token: string) {
   /** Returns null if the use is not stored, and undefined if storage cannot be read now. */
   const storedTime = (id: string) => inStorage((storage) => storage.getItem(prefix + id));
   const remove = (id: string) => inStorage((storage) => storage.removeItem(prefix + id));
-  /** In a page that is refused, what is stored makes room. */
+  /** In a page that is refused, the oldest use that is stored makes room. */
   function store({ id, time }: Use): void {
     const ids = storedIds() ?? [];
     if (!ids.includes(id) && ids.length >= MAX_STORED) {
       if (!isRefused) return;
+      ids.sort((a, b) => Number(storedTime(a)) - Number(storedTime(b)));
       remove(ids[0] ?? '');
     }
     inStorage((storage) => storage.setItem(prefix + id, `${time}`));

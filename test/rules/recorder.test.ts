@@ -93,6 +93,19 @@ test('a page with the old token deletes nothing, and asks once', async () => {
   expect([world.counted.length, world.keys]).toEqual([100, []]);
 });
 
+test('in a refused page, the oldest of 100 stored uses makes room for a new one', async () => {
+  const { world } = await open();
+  const prefix = `usage-recorder ${world.url} `;
+  for (let use = 0; use < 100; use++)
+    world.put(`${prefix}stored-${use}`, `${world.now - (use === 57 ? HOUR : MINUTE)}`);
+  const old = await world.open('token-old');
+  await world.pass(MINUTE);
+  await world.use(old);
+  expect(world.keys).toHaveLength(100);
+  expect(world.keys).toContain(`${prefix}use-0`);
+  expect(world.keys).not.toContain(`${prefix}stored-57`);
+});
+
 test.each([
   ['busy', 'works'],
   ['absent', 'works'],
@@ -158,6 +171,28 @@ test('a device that slept for 30 hours gives a use up, because its day is over',
   await world.pass(HOUR);
   expect(use.settled).toMatchObject({ error: { status: 0, code: 'expired' } });
   expect(world.counted).toEqual([]);
+});
+
+test('a device that slept for three days while it showed the page does not count a use twice', async () => {
+  const { world, tab } = await open();
+  world.fates = ['answer lost'];
+  const use = await world.use(tab);
+  await world.pass(3000);
+  world.now += 3 * DAY;
+  await world.pass(HOUR);
+  expect(use.settled).toMatchObject({ error: { status: 0, code: 'expired' } });
+  expect(world.counted).toHaveLength(1);
+});
+
+test('a use that was stored more than 24 hours ago is deleted, and not sent', async () => {
+  const { world, tab } = await open();
+  await world.online(false);
+  await world.use(tab);
+  world.off(25 * HOUR, false);
+  await world.online(true);
+  const next = await world.open();
+  await world.pass(HOUR);
+  expect([next.requests, world.keys]).toEqual([0, []]);
 });
 
 test('twenty recorders share one queue: ten uses offline for an hour are not many requests', async () => {

@@ -19,6 +19,7 @@ export type Refusal = { status: number; code: string; message: string };
 
 /**
  * Returns a function that records a use, by default, or as a listener of events, with a new id. The promise resolves when the use is counted,
- * is rejected with a `Refusal`, and stays pending otherwise. It may be ignored. An id of another type throws a `TypeError`.
+ * is rejected with a `Refusal`, and stays pending otherwise. It may be ignored. An id of another type throws a `TypeError`
+ * at once, before there is a promise.
  */
 export declare function recorder(options: Options): (id?: string | number | bigint | Event) => Promise<Recorded>;
