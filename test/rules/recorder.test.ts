@@ -207,6 +207,18 @@ test('twenty recorders share one queue: ten uses offline for an hour are not man
   expect(world.counted).toHaveLength(10);
 });
 
+test('fifty recorders send a stored use once, and once more after a 503', async () => {
+  const { world, tab: first } = await open();
+  await world.online(false);
+  await world.use(first);
+  world.close(first);
+  await world.online(true);
+  world.fates = ['503'];
+  const tab = await world.open(world.token, 50);
+  await world.pass(10 * MINUTE);
+  expect([tab.requests, world.counted.length]).toEqual([2, 1]);
+});
+
 test('browsers do not return at the same time after Retry-After', async () => {
   const times: number[] = [];
   for (const seed of [1, 2 ** 20, 2 ** 30]) {
