@@ -1,5 +1,5 @@
-// What one owner may take of a database: its time, the ids that lists store, and what changes store (docs/performance.md, "What one owner may
-// take"). The allowance is the owner's, not a credential's, and only the database's clock counts.
+// What one owner may take of a database: its time, the ids that lists store, and what changes store
+// (docs/performance.md, "What one owner may take"). The allowance is the owner's, not a credential's, and only the database's clock counts.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MAX_USES_PER_CALL, type WorkClass } from '../src/core/work.ts';
