@@ -38,7 +38,7 @@ test('a source writes no row more, and reads a few', async () => {
     [16, 2],
   ]);
   expect(await costs({ body: list() })).toEqual([522, 103]); // two of them for the owner's allowance
-  expect((await costs({ body: list('a') }))[0]).toBeLessThanOrEqual(10 * 100 + 50);
+  expect((await costs({ body: list('a') }))[0]).toBeLessThanOrEqual(10 * 100 + 60);
   expect(await costs(page(business, SHOP))).toEqual([10, 1]);
   expect(await costs({ ...page(business, SHOP), ...once() })).toEqual([13, 2]);
   expect(await costs({ ...page(business, SHOP), ...once(), body: { at: `${TODAY}T11:00:00Z` } })).toEqual([17, 2]);
