@@ -186,7 +186,7 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   last: [0],
   last_four: ['abcd'],
   limit: [100],
-  link: [JSON.stringify(link)],
+  link: [JSON.stringify(link), JSON.stringify({ ...link, business_id: null })],
   keep_until: [SOON, null],
   may_be_first: [1],
   name: ['own'],
@@ -319,16 +319,16 @@ async function fill() {
         day: dayBefore(index - 1),
         count: word === FOREIGN_TEXT ? FOREIGN_COUNT : index === 4 ? 5 : 900,
       },
-      sources: '{"1":1}',
+      sources: '{"-1":1}',
     })),
     sources: ofEach((business_id, index, word) => ({
       business_id,
       name: index === 1 ? `https://${word}.example` : `${word}${index}`,
-      number: index,
+      number: index === 1 ? -1 : index,
     })),
     ledger: ofEach((business_id, index) => ({
       ...{ business_id, digest: digest(index), day: Math.floor(NOW.getTime() / 86_400_000) - (index === 2 ? 3 : 1) },
-      ...{ forget_on: 30_000, quantity: 5, source: 1 },
+      ...{ forget_on: 30_000, quantity: 5, source: -1 },
     })),
     imported_days: ofEach((business_id, index) => ({ business_id, day: dayBefore(index + 30) })),
     former_tokens: [
@@ -453,20 +453,17 @@ function runsOf(definition: Definition, call: Call, isFirst: boolean) {
     const own = Object.fromEntries(
       definition.names.map((name) => {
         const list = SAMPLES[name] ?? [];
-        return [name, list[isFirst && RANDOM.includes(name) ? 0 : index % list.length]];
+        return [name, list[isFirst && RANDOM.includes(name) ? 0 : index % list.length] ?? null];
       }),
     );
-    const bound = d1.prepare(sql).bind(...names.map((name) => (name in own ? own[name] : values[name])));
-    return {
-      sql,
-      bound,
-      own,
-      gate: definition.gate,
-      values: names.map((name) => (name in own ? own[name] : values[name])),
-    };
+    const all = names.map((name) => (name in own ? own[name] : values[name]));
+    return { sql, bound: d1.prepare(sql).bind(...all), own, gate: definition.gate, values: all };
   });
 }
 const WROTE = () => d1.prepare('update noise set n = 1');
+/** A table's ids are begun only if they are not. Only that statement may find it so: SQLite itself begins those of an insert. */
+const UNBEGUN = () => d1.prepare(`delete from sqlite_sequence where name = 'access'`);
+const BEGUN = () => d1.prepare(`insert into sqlite_sequence values ('access', 1000000)`);
 const WROTE_NOTHING = () => d1.prepare('update noise set n = 1 where false');
 
 test('every value of a statement has a sample', () => {
@@ -525,17 +522,23 @@ async function faultsOf(
     ).filter(({ sql, gate }) =>
       isLate ? isWrite(sql) : !hasWritten || (gate === 'permission' && sql.includes('changes()')),
     );
-    const afterPrevious = ({ bound }: (typeof runs)[number]) => [hasWritten ? WROTE() : WROTE_NOTHING(), bound];
-    const all = await d1.batch<object>(runs.flatMap(afterPrevious)).catch(() => []);
+    const afterPrevious = ({ sql, bound }: (typeof runs)[number]) => {
+      const steps = [hasWritten ? WROTE() : WROTE_NOTHING(), bound];
+      return writtenBy(sql) === 'sqlite_sequence' ? [UNBEGUN(), ...steps, BEGUN()] : steps;
+    };
+    const steps = runs.map(afterPrevious);
+    const batch = steps.flat();
+    const all = await d1.batch<object>(batch).catch(() => []);
     for (const [index, run] of runs.entries()) {
-      const { place, own } = run;
+      const { place } = run;
       const report = (done: string) => {
         if (!faults.has(place))
-          faults.set(place, `${place} ${done}, for ${name}, with ${JSON.stringify(own).slice(0, 200)}`);
+          faults.set(place, `${place} ${done}, for ${name}, with ${JSON.stringify(run.own).slice(0, 200)}`);
       };
       // If a statement fails, the whole batch does. Then each runs alone, to find it.
-      const alone = () => d1.batch<object>(afterPrevious(run)).catch((error) => report(`failed: ${error}`));
-      const result = all.length > 0 ? all[2 * index + 1] : (await alone())?.[1];
+      const own = steps[index] ?? [];
+      const alone = () => d1.batch<object>(own).catch((error) => report(`failed: ${error}`));
+      const result = all.length > 0 ? all[batch.indexOf(run.bound)] : (await alone())?.[own.indexOf(run.bound)];
       if (result === undefined) continue;
       const { results: rows, meta } = result;
       const shown = rows.flatMap(beyondVerdict).filter(([, value]) => value !== null);
