@@ -411,7 +411,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(removed.rows_read).toBeLessThanOrEqual(SITES + 20);
     expect(removed.rows_written).toBeLessThanOrEqual(4);
     const added = await costOf('POST', owner.access, { sites: [origin] });
-    expect(added.rows_read).toBeLessThanOrEqual(2 * SITES + 12 + 36);
+    expect(added.rows_read).toBeLessThanOrEqual(2 * SITES + 14 + 40);
     expect(added.rows_written).toBeLessThanOrEqual(4 + 6);
     const all = await costOf('DELETE', owner.access);
     expect(all.rows_read).toBeLessThanOrEqual(4 * SITES + 20);
