@@ -87,6 +87,6 @@ describe('visitors cannot reach', () => {
   });
 });
 
-test('visitors can reach every other site, also if its name or address begins or ends like one that they cannot', () => {
+test('visitors can reach every other site, even if its name or address begins or ends like one that they cannot', () => {
   expect(REACHABLE.filter((text) => !isReachable(stored(text)))).toEqual([]);
 });
