@@ -6,6 +6,7 @@ import { routes as alerts } from './alerts/handlers.ts';
 import { routes as business } from './business/handlers.ts';
 import { routes as changes } from './changes/handlers.ts';
 import { RecentRefusals } from './core/recent-refusals.ts';
+import { UnstoredRefusals } from './core/unstored-refusals.ts';
 import { routes as databases } from './databases/handlers.ts';
 import { health } from './databases/health.ts';
 import type { Bindings, Clock, Log } from './env.ts';
@@ -28,12 +29,14 @@ import { routes as users } from './users/handlers.ts';
  */
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
   const recentRefusals = new RecentRefusals();
+  const unstoredRefusals = new UnstoredRefusals();
   const usageOnly = newRoutes().route('/', usage);
   usageOnly.all(`${API}/business/usage/*`, notFound); // `usage` is never a business id
   const api = newRoutes()
     .use(logged(clock, log, databaseClock))
     .use(async function remembering(c, next) {
       c.set('recentRefusals', recentRefusals);
+      c.set('unstoredRefusals', unstoredRefusals);
       await next();
     })
     .notFound(notFound)

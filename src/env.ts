@@ -4,6 +4,7 @@ import type { CallerKind } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { OperatorSecret } from './core/operator.ts';
 import type { RecentRefusals } from './core/recent-refusals.ts';
+import type { UnstoredRefusals } from './core/unstored-refusals.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
@@ -63,7 +64,14 @@ export type Log = Record<'log' | 'error', (line: object) => void>;
 /** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
 export type Env = {
   Bindings: Bindings;
-  Variables: { clock: Clock; databaseClock: Clock; log: Log; logEntry: LogEntry; recentRefusals: RecentRefusals };
+  Variables: {
+    clock: Clock;
+    databaseClock: Clock;
+    log: Log;
+    logEntry: LogEntry;
+    recentRefusals: RecentRefusals;
+    unstoredRefusals: UnstoredRefusals;
+  };
 };
 
 /**

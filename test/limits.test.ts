@@ -1,7 +1,9 @@
 // Daily and monthly limits are exact under concurrency, and cost few rows. The simulator (test/sim) checks the rest of their rules.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { noCost } from '../src/db/batch.ts';
 import { recordLimitRefusal } from '../src/db/limit-refusals.ts';
+import { metered } from '../src/db/meter.ts';
 import { limitRefusals } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import { NEW_BUSINESS } from './routes.ts';
@@ -10,6 +12,7 @@ import {
   type CallOptions,
   call,
   countsByDay,
+  databases,
   inBatches,
   later,
   NOW,
@@ -153,6 +156,19 @@ test('uses with a time that an operator may not record store no alert, and those
   expect((await send('a')).body.data).toEqual({ date: TODAY, count: 3, duplicate: true, remaining: 0 });
   const { body } = await call('GET', `/api/v1/business/${business.id}/alerts`, { as: business.key });
   expect(body.data.alerts).toMatchObject([{ threshold: 100, limit: 3, used: 3 }]);
+});
+
+test('uses that a limit refused are all counted, with few writes', async () => {
+  const business = await newLimitedBusiness({ daily_limit: 0 });
+  const cost = noCost();
+  const bindings = databases((d1) => metered(d1, cost));
+  const refuse = () => use(business, { as: business.key, bindings });
+  const counted = async () => (await call('GET', `/api/v1/business/${business.id}`, { as: business.key })).body.data;
+  await Promise.all(Array.from({ length: 60 }, refuse));
+  expect((await counted()).refused_by_limit).toBe(60);
+  expect(cost.rows_written).toBe(2);
+  await refuse();
+  expect((await counted()).refused_by_limit).toBe(61);
 });
 
 test('uses that a limit refused are not counted for a business that is gone', async () => {

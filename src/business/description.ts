@@ -83,7 +83,7 @@ const formerToken = object('FormerToken', 'A token that was replaced and still w
 });
 
 const refusedByLimit = count(
-  'Number of uses that a limit has refused since the current billing month began, again for each retry. Some may be missing.',
+  'Number of uses that a limit has refused since the current billing month began, again for each retry. At least as many were refused: what a Worker has not stored when it ends is missing.',
 );
 
 const details = 'A business, its registered domains, its limits and its former tokens.';

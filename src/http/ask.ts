@@ -15,7 +15,7 @@ import { TimedOut, withTimeout } from '../db/timeout.ts';
 import type { Bindings, Guarded } from '../env.ts';
 import { afterResponse } from './after-response.ts';
 import { AllowanceSpent, batchError, refusedCall, Unauthenticated, unavailable } from './errors.ts';
-import { mayStoreLimitRefusal, mayStoreOrigin } from './rate-limits.ts';
+import { mayStoreOrigin } from './rate-limits.ts';
 
 /** Creates a call's `ask` for one database. Sets `isPermitted` when the database permits the call. */
 export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
@@ -74,11 +74,15 @@ function rememberOrigin(c: Context<Guarded>, d1: D1Database, { business_id, orig
   });
 }
 
-/** Counts uses that a limit refused, if the rate limit allows the write. */
+/** Counts uses that a limit refused, and stores the count unless an earlier request will. */
 export function rememberLimit(c: Context<Guarded>, uses: number): void {
   const { business_id, now } = c.get('call');
+  const day = dayOf(now);
   const d1 = boundDatabase(c.env, c.get('database'));
-  afterResponse(c, 'remember_limit', async () => {
-    if (await mayStoreLimitRefusal(c, business_id)) await recordLimitRefusal(d1, business_id, dayOf(now), uses);
-  });
+  const clock = c.get('databaseClock');
+  const unstored = c.get('unstoredRefusals');
+  const wait = unstored.add(business_id, day, uses, clock().getTime());
+  if (wait === null) return;
+  const store = () => recordLimitRefusal(d1, business_id, day, unstored.take(business_id, day, clock().getTime()));
+  afterResponse(c, 'remember_limit', store, wait);
 }

@@ -69,10 +69,6 @@ export async function mayStoreOrigin(c: ContextOf<Env>, business_id: number, ori
   return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
-/** Limits the writes that refused uses cause: ten a minute per business. Returns false if the limiter fails. */
-export const mayStoreLimitRefusal = async (c: ContextOf<Env>, business_id: number): Promise<boolean> =>
-  (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `limit ${business_id}`)) === true;
-
 /** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because one client controls a whole /64 (RFC 6177 §2). */
 export function networkOf(address: string): string {
   const canonical = address.includes(':') ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined;

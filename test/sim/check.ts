@@ -241,7 +241,8 @@ const TABLES: Record<string, Table> = {
     rows: ({ limited }, database) =>
       perBusiness(limited, database, (days) => Object.entries(days).map(([day, count]) => ({ day, count }))),
     hasExpired: never,
-    forget(state, { business_id, day }) {
+    forget(state, { business_id, day, count }) {
+      mayStillBeStored(state, Number(business_id), `${day}`, Number(count));
       delete state.limited[Number(business_id)]?.[`${day}`];
     },
   },
@@ -381,9 +382,13 @@ function compareTable(
   for (const [id, row] of actual) {
     const business_id = row.business_id as number;
     if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'refused_origins')) continue;
-    if (name === 'limit_refusals')
-      state.limited[business_id] = { ...state.limited[business_id], [`${row.day}`]: Number(row.count) };
-    else {
+    if (name === 'limit_refusals') {
+      const [day, count] = [`${row.day}`, Number(row.count)];
+      const isNew = day >= plusDays(dayOf(now), -92);
+      if (isNew && count > (state.unsure.limited[business_id]?.[day] ?? 0)) continue;
+      if (isNew) mayStillBeStored(state, business_id, day, -count);
+      state.limited[business_id] = { ...state.limited[business_id], [day]: count };
+    } else {
       const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;
       const others = state.refused[business_id] ?? [];
       const learned = { origin, count, first_seen, last_seen, let_in, total: count };
@@ -409,7 +414,6 @@ function becomeSure({ unsure, former }: State, table: string, number: number): v
       former.some(({ token, business_id }) => token === text && isElsewhere(business_id)),
     );
   if (table === 'refused_origins') unsure.refused = unsure.refused.filter(isElsewhere);
-  if (table === 'limit_refusals') unsure.limited = unsure.limited.filter(isElsewhere);
 }
 
 function isSame(row: Row, stored: Row): boolean {
@@ -422,7 +426,13 @@ const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
   (table === 'former_tokens' && unsure.former.includes(row.token as string)) ||
   (table === 'refused_origins' && unsure.refused.includes(row.business_id as number)) ||
-  (table === 'limit_refusals' && unsure.limited.includes(row.business_id as number));
+  (table === 'limit_refusals' && (row.business_id as number) in unsure.limited);
+
+/** An ended request has left this many uses to a later one, which may store them. */
+function mayStillBeStored({ unsure }: State, business_id: number, day: string, uses: number): void {
+  const left = unsure.limited[business_id] ?? {};
+  unsure.limited[business_id] = { ...left, [day]: (left[day] ?? 0) + uses };
+}
 
 /** Learns what was stored after a response, if it can be right. */
 function adopt(state: State, table: string, row: Row, stored: Row): boolean {
@@ -442,8 +452,11 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
   }
   if (table === 'limit_refusals') {
     const days = state.limited[row.business_id as number] ?? {};
-    if (Number(stored.count) > Number(days[`${row.day}`])) return false;
-    days[`${row.day}`] = Number(stored.count);
+    const day = `${row.day}`;
+    const missing = Number(days[day]) - Number(stored.count);
+    if (missing + (state.unsure.limited[Number(row.business_id)]?.[day] ?? 0) < 0) return false;
+    mayStillBeStored(state, Number(row.business_id), day, missing);
+    days[day] = Number(stored.count);
     return true;
   }
   const refused = state.refused[row.business_id as number]?.find(({ origin }) => origin === row.origin);

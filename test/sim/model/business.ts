@@ -313,6 +313,7 @@ function deleteBusiness(call: Call): Answer {
   delete state.events[id];
   delete state.refused[id];
   delete state.limited[id];
+  delete state.unsure.limited[id];
   delete state.imported[id];
   state.deletions.push(id);
   return success({ deleted: { id, name } });
