@@ -5,6 +5,8 @@ const SECOND_MS = 1000;
 export const DAY_MS = 86_400_000;
 /** The service remembers an id that was sent with a token until this many days after its day (KEEP_ID_DAYS in src/usage/rules.ts). */
 const REMEMBERED_DAYS = 2;
+/** A request that takes longer has failed. */
+export const TIMEOUT_MS = 30_000;
 const MAX_WAIT_MS = 300_000;
 const MAX_PAUSE_MS = 3_600_000;
 
@@ -33,43 +35,43 @@ export function idOf(given: unknown, newId: () => string): string {
   throw new TypeError('An id must be a string, a number or a bigint.');
 }
 
-const since = (use: Moment, now: Moment) => [now.time - use.time, now.ticks - use.ticks] as const;
+const dayOf = (time: number) => Math.floor(time / DAY_MS);
 
-/** Returns the milliseconds since a use. If the clock was corrected, only the page that recorded the use knows, by its ticks. */
-function ageOf(use: Use, now: Moment): number {
-  const [passed, ticks] = since(use, now);
-  if (!use.isRecordedHere) return passed;
-  return use.mayHaveSlept ? Math.max(passed, ticks) : ticks;
-}
+/** Returns the time in a stored text, or NaN. Without a text it is NaN, too, because 0 is a time of clocks that were never set. */
+export const timeIn = (text: unknown): number => new Date(Number(`${text}`)).getTime();
 
 /**
- * True if the use cannot be counted without its time. Another page knows no time but the stored one. If an attempt may have counted, the
- * service must still remember its id.
+ * Returns how a use is sent. Directly after it happened, it needs no time, so a wrong clock does not matter. But the request must still arrive
+ * on the same day.
  */
-export const needsTime = ({ isRecordedHere, doubtfulSince }: Use, { time }: Moment): boolean =>
-  !isRecordedHere || Math.floor(time / DAY_MS) > Math.floor((doubtfulSince ?? time) / DAY_MS) + REMEMBERED_DAYS;
-
-/** Returns the time in a stored text, or NaN. */
-export const timeIn = (text: unknown): number => new Date(Number(text)).getTime();
-
-/** Returns how a use is sent. Directly after it happened, it needs no time, and so a wrong clock does not matter. */
-export function stepOf(use: Use, now: Moment): 'expired' | 'undated' | 'dated' {
+export function stepOf(
+  { time, ticks, isRecordedHere, mayHaveSlept, doubtfulSince, isUndated }: Use,
+  now: Moment,
+): 'expired' | 'undated' | 'dated' {
+  const passed = now.time - time;
+  const ticked = now.ticks - ticks;
+  const longest = Math.max(passed, ticked);
+  // If the clock was corrected, only the page that recorded the use knows its age, by the ticks.
+  const age = !isRecordedHere ? passed : mayHaveSlept ? longest : ticked;
   // A stored text that is no time has expired, too.
-  if (!(ageOf(use, now) < DAY_MS)) return 'expired';
-  if (use.isUndated) return needsTime(use, now) ? 'expired' : 'undated';
-  const [passed, ticks] = since(use, now);
-  const isNow =
-    use.isRecordedHere && use.doubtfulSince === undefined && passed >= 0 && Math.max(passed, ticks) <= SECOND_MS;
-  return isNow ? 'undated' : 'dated';
+  if (!(age < DAY_MS)) return 'expired';
+  if (isUndated) {
+    // Another page knows no time but the stored one. If an attempt may have counted, the service must still remember its id.
+    const isSafe = isRecordedHere && dayOf(now.time) <= dayOf(doubtfulSince ?? now.time) + REMEMBERED_DAYS;
+    return isSafe ? 'undated' : 'expired';
+  }
+  const isNow = isRecordedHere && doubtfulSince === undefined && passed >= 0 && longest <= SECOND_MS;
+  return isNow && dayOf(now.time + TIMEOUT_MS) === dayOf(time) ? 'undated' : 'dated';
 }
 
 export type Answer = {
   status: number;
   code: string;
-  retryAfter: string | null;
+  retryAfter?: string | null;
   body: { data?: unknown; message?: unknown; errors?: { at?: unknown } };
 };
-export const NO_ANSWER: Answer = { status: 0, code: '', retryAfter: null, body: {} };
+/** The code of an answer that cannot come, because the request did not leave. */
+export const OFFLINE = 'offline';
 
 /** True for what the service says of a use that it counted. */
 const isRecorded = (data: unknown): boolean => {
@@ -77,28 +79,25 @@ const isRecorded = (data: unknown): boolean => {
   return /^\d{4}-\d\d-\d\d$/.test(date) && typeof count === 'number';
 };
 
+/** True if the attempt may have counted, unless the answer says so. */
+export const isDoubtful = ({ status, code }: Answer): boolean => code === '' || status >= 500;
+
 /**
  * Returns what an answer means for the use. Only the service sends `Error-Code`: without it, the answer is of a proxy or a portal, and
  * temporary. A refusal concerns the page, whose token or site is not accepted, so another page may still send the use.
  */
-export function meaningOf(
-  { status, code, body }: Answer,
-  isDated: boolean,
-): 'counted' | 'failed' | 'misdated' | 'ended' | 'refused' {
+export function meaningOf(answer: Answer, isDated: boolean): 'counted' | 'failed' | 'misdated' | 'ended' | 'refused' {
+  const { status, code, body } = answer;
   if (status === 200 && isRecorded(body.data)) return 'counted';
-  if (code === '' || status >= 500 || ['rate_limited', 'broken_body'].includes(code)) return 'failed';
+  if (isDoubtful(answer) || [OFFLINE, 'rate_limited', 'broken_body'].includes(code)) return 'failed';
   if (code === 'invalid_input') return isDated && body.errors?.at ? 'misdated' : 'ended';
   return code === 'limit_reached' ? 'ended' : 'refused';
 }
-
-/** True if the attempt may have counted, although it failed. */
-export const isDoubtful = ({ status, code }: Answer, isOffline: boolean): boolean =>
-  status === 0 ? !isOffline : code === '' || status >= 500;
 
 /** Returns the milliseconds until the next retry. `chance` is a random number below 1, so that pages do not retry at the same time. */
 export const waitAfter = (failures: number, chance: number): number =>
   Math.min(MAX_WAIT_MS, SECOND_MS * 2 ** failures) * (0.5 + chance / 2);
 
 /** Returns the milliseconds for which the service asked to wait, or more, or 0 if it did not ask. */
-export const pauseAfter = (retryAfter: string | null, chance: number): number =>
+export const pauseAfter = (retryAfter: string | null | undefined, chance: number): number =>
   Math.min(MAX_PAUSE_MS, Math.max(0, Number(retryAfter) * SECOND_MS || 0)) * (1 + chance);

@@ -8,10 +8,10 @@ import {
   isDoubtful,
   type Moment,
   meaningOf,
-  NO_ANSWER,
-  needsTime,
+  OFFLINE,
   pauseAfter,
   stepOf,
+  TIMEOUT_MS,
   timeIn,
   type Use,
   waitAfter,
@@ -20,7 +20,6 @@ import type { Options, Recorded, Refusal } from './types/usage-recorder.d.ts';
 
 /** Uses beyond this number are kept only in memory. */
 const MAX_STORED = 100;
-const TIMEOUT_MS = 30_000;
 
 const refusalOf = (code: string, message: string): Refusal => ({ status: 0, code, message });
 const EXPIRED = refusalOf('expired', 'The use could not be recorded within 24 hours.');
@@ -29,7 +28,6 @@ const INVALID = refusalOf('invalid', 'The id, token or URL cannot be sent.');
 type Settle = (answer: Recorded | Refusal) => void;
 type Waiting = Use & { settles: Settle[] };
 
-const MODULE = import.meta.url;
 /** Undefined in workers, and on servers that render pages. */
 const page = () => (typeof document === 'undefined' ? undefined : document);
 const isShown = () => page()?.visibilityState === 'visible';
@@ -39,33 +37,43 @@ const clock = (): Moment => ({ time: Date.now(), ticks: performance.now() });
 // Pages without HTTPS have no randomUUID.
 const newId = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
+/** True after storage threw, until it is read again. */
+let hasThrown = false;
 /** Returns undefined if storage is forbidden, full or busy. Servers and workers, which could have one that is shared, store nothing. */
 function inStorage<T>(access: (storage: Storage) => T): T | undefined {
   try {
     return page() && access(localStorage);
-  } catch {}
+  } catch {
+    hasThrown = true;
+  }
 }
 
 function openQueue(url: string, token: string) {
   const prefix = `usage-recorder ${url} `;
   const uses = new Map<string, Waiting>();
   let failures = 0;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  /** While it runs, nothing is sent, because the service asked to wait. */
-  let pause: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** True until the timer fires, because the service asked to wait. Nothing is sent. */
+  let isPaused = false;
   let isFlushing = false;
   /** True after the service refused this page. It then sends nothing that is stored. */
   let isRefused = false;
-  /** True if storage could contain uses that were not read. */
-  let isUnread = false;
+  /** How often in a row storage could not be read. If it is not 0, storage could contain more uses. */
+  let unread = 0;
+  /** The ids of removed uses. Storage that cannot remove one would otherwise return it at each flush. */
+  const removed = new Set<string>();
 
   const storedIds = () =>
     inStorage(Object.keys)?.flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
   /** Returns null if the use is not stored, and undefined if storage cannot be read now. */
   const storedTime = (id: string) => inStorage((storage) => storage.getItem(prefix + id));
-  const remove = (id: string) => inStorage((storage) => storage.removeItem(prefix + id));
-  /** In a page that is refused, the oldest use that is stored makes room. */
-  function store({ id, time }: Use): void {
+  function remove(id: string): void {
+    removed.add(id);
+    inStorage((storage) => storage.removeItem(prefix + id));
+  }
+  /** Stores a use, unless only this page may send it. In a page that is refused, the oldest use that is stored makes room. */
+  function store({ id, time, isRecordedHere, isUndated }: Use): void {
+    if (!isRecordedHere || isUndated) return;
     const ids = storedIds() ?? [];
     if (!ids.includes(id) && ids.length >= MAX_STORED) {
       if (!isRefused) return;
@@ -76,14 +84,7 @@ function openQueue(url: string, token: string) {
   }
 
   function add(id: string, time: number, isRecordedHere: boolean, ...settles: Settle[]): Waiting {
-    const use: Waiting = {
-      id,
-      ...clock(),
-      time,
-      isRecordedHere,
-      mayHaveSlept: !isShown(),
-      settles,
-    };
+    const use = { ...clock(), id, time, isRecordedHere, mayHaveSlept: !isShown(), settles };
     uses.set(id, use);
     return use;
   }
@@ -96,43 +97,49 @@ function openQueue(url: string, token: string) {
     settle(use, answer);
   }
   /** Rejects what waits, but leaves it in storage: a page with the new token or on a registered site can still send it. */
-  function refuse(refused: Waiting, answer: Refusal): void {
+  function refuse(answer: Refusal): void {
     isRefused = true;
-    isUnread = false;
+    unread = 0;
     for (const use of uses.values()) {
-      if (use !== refused && use.isSending) continue;
-      if (use.isRecordedHere && !use.isUndated) store(use);
+      if (use.isSending) continue;
+      store(use);
       settle(use, answer);
     }
   }
 
   const headersOf = (id: string) => ({ Authorization: `Bearer ${token}`, 'Idempotency-Key': id });
 
-  function isSendable(id: string): boolean {
+  function isSendable(id: string): unknown {
     try {
-      return USE_ID.test(id) && !!new Request(url, { headers: headersOf(id) }) && !!fetch;
-    } catch {
-      return false;
-    }
+      return USE_ID.test(id) && new Request(url, { headers: headersOf(id) }) && fetch;
+    } catch {}
   }
 
   async function request(id: string, body: string | null): Promise<Answer> {
+    const wasOffline = globalThis.navigator?.onLine === false;
+    // AbortSignal.timeout is newer than the oldest browsers.
+    const controller = new AbortController();
+    const timeout = setTimeout(() => controller.abort(), TIMEOUT_MS);
     try {
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         method: 'POST',
         headers: headersOf(id),
         body,
         keepalive: true,
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
-        // Safari 15 lacks it, and has a timeout of its own.
-        signal: AbortSignal.timeout?.(TIMEOUT_MS) ?? null,
+        signal: controller.signal,
       });
-      const { status, headers } = answer;
-      const [code, retryAfter] = [headers.get('Error-Code') ?? '', headers.get('Retry-After')];
-      return { status, code, retryAfter, body: Object(await answer.json().catch(() => ({}))) };
+      return {
+        status: response.status,
+        code: response.headers.get('Error-Code') ?? '',
+        retryAfter: response.headers.get('Retry-After'),
+        body: Object(await response.json().catch(() => {})),
+      };
     } catch {
-      return NO_ANSWER;
+      return { status: 0, code: wasOffline ? OFFLINE : '', body: {} };
+    } finally {
+      clearTimeout(timeout);
     }
   }
 
@@ -140,68 +147,67 @@ function openQueue(url: string, token: string) {
   async function send(use: Waiting): Promise<boolean> {
     const now = clock();
     const isDated = stepOf(use, now) === 'dated';
-    const isOffline = globalThis.navigator?.onLine === false;
     use.isSending = true;
     const answer = await request(use.id, isDated ? JSON.stringify({ at: new Date(use.time).toISOString() }) : null);
     use.isSending = false;
     const { status, code, retryAfter, body } = answer;
     const meaning = meaningOf(answer, isDated);
     if (meaning === 'failed') {
-      if (isDoubtful(answer, isOffline)) use.doubtfulSince ??= now.time;
+      if (isDoubtful(answer)) use.doubtfulSince ??= now.time;
+      // Perhaps it could not be stored when it was recorded.
+      store(use);
       const ms = pauseAfter(retryAfter, Math.random());
-      if (ms > 0) {
-        clearTimeout(pause);
-        pause = setTimeout(() => {
-          pause = undefined;
-          void flush();
-        }, ms);
+      if (ms) {
+        isPaused = true;
+        wait(ms);
       }
       return false;
     }
     failures = 0;
-    if (meaning === 'counted') {
+    if (meaning === 'misdated') {
+      use.isUndated = true;
+      if (stepOf(use, clock()) !== 'expired') {
+        remove(use.id);
+        return send(use);
+      }
+      end(use, EXPIRED);
+    } else if (meaning === 'counted') {
       // What is stored can be sent again.
-      if (isRefused) isUnread = true;
+      if (isRefused) unread++;
       isRefused = false;
       end(use, body.data as Recorded);
-    } else if (meaning !== 'misdated') {
+    } else {
       const refusal = { status, code, message: `${body.message ?? ''}` };
       if (meaning === 'ended') end(use, refusal);
-      else refuse(use, refusal);
-    } else if (needsTime(use, clock())) end(use, EXPIRED);
-    else {
-      remove(use.id);
-      use.isUndated = true;
-      return send(use);
+      else refuse(refusal);
     }
     return true;
   }
 
   /** Adds the uses that other pages stored. */
   function load(): void {
-    const ids = storedIds();
-    isUnread = !ids && !!page();
-    for (const id of ids ?? []) {
-      if (uses.has(id)) continue;
+    hasThrown = false;
+    for (const id of storedIds() ?? []) {
+      if (uses.has(id) || removed.has(id)) continue;
       const time = storedTime(id);
-      if (time === undefined) isUnread = true;
-      else if (time !== null) add(id, timeIn(time), false);
+      if (typeof time === 'string') add(id, timeIn(time), false);
     }
-    if (isUnread) failures++;
+    unread = hasThrown ? unread + 1 : 0;
   }
 
   /** Sends what waits, one after another, until one fails. The next one is first in the next turn, so none holds up the others. */
   async function flush(): Promise<void> {
-    clearTimeout(retry);
-    retry = undefined;
-    if (isFlushing || pause !== undefined) return;
+    if (isPaused) return;
+    clearTimeout(timer);
+    timer = undefined;
+    if (isFlushing) return;
     isFlushing = true;
     if (!isRefused) load();
     let hasFailed = false;
     for (const use of [...uses.values()]) {
       if (uses.get(use.id) !== use || use.isSending) continue;
       if (stepOf(use, clock()) === 'expired') end(use, EXPIRED);
-      else if (!hasFailed && pause === undefined) {
+      else if (!hasFailed && !isPaused) {
         const isStored = use.settles.length > 0 || storedTime(use.id);
         // Another page has sent it.
         if (isStored === null) uses.delete(use.id);
@@ -217,9 +223,18 @@ function openQueue(url: string, token: string) {
     schedule();
   }
   function schedule(): void {
-    const isWaiting = isUnread || [...uses.values()].some(({ isSending }) => !isSending);
-    if (isWaiting && !isFlushing && pause === undefined)
-      retry ??= setTimeout(flush, waitAfter(failures, Math.random()));
+    const isWaiting = [...uses.values()].some(({ isSending }) => !isSending);
+    // The first retry comes soon, although a timer may run for storage that cannot be read.
+    const tries = isWaiting ? failures : unread;
+    const isDue = timer ? isWaiting && !tries : isWaiting || tries;
+    if (isDue && !isFlushing && !isPaused) wait(waitAfter(tries, Math.random()));
+  }
+  function wait(ms: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      isPaused = false;
+      void flush();
+    }, ms);
   }
 
   // Captures events, because some are dispatched at the document and do not bubble.
@@ -252,11 +267,11 @@ function openQueue(url: string, token: string) {
     const time = timeIn(storedTime(id));
     const isNew = !(now >= time && now - time < DAY_MS);
     const use = add(id, isNew ? now : time, isNew, settle);
-    if (isNew) store(use);
-    if (pause !== undefined) return;
+    store(use);
+    if (isPaused) return;
     // Without waiting if possible, because the page may be about to close.
     void send(use).then((isOver) => {
-      if (isOver && retry !== undefined) void flush();
+      if (isOver && timer) void flush();
       else schedule();
     });
   }
@@ -272,7 +287,7 @@ function openQueue(url: string, token: string) {
 const queues = new Map<string, ReturnType<typeof openQueue>>();
 
 /** Returns a function that records a use of a business. */
-export function recorder({ business, token, baseUrl = new URL(MODULE).origin }: Options) {
+export function recorder({ business, token, baseUrl = new URL(import.meta.url).origin }: Options) {
   const url = `${baseUrl.replace(/\/$/, '')}/api/v1/business/usage/${business}`;
   const key = `${token} ${url}`;
   const record = queues.get(key) ?? openQueue(url, token);

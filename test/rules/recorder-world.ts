@@ -60,7 +60,17 @@ export type Tab = {
   isOpen: boolean;
   isVisible: boolean;
   requests: number;
+  /** Calls of `record`, and ids that others stored before or meanwhile. */
+  calls: number;
+  found: Set<string>;
+  /** Events that a page answers by trying again. Opening it is the first one. */
   wakes: number;
+  /** Answers of the service that ended a request as they should. All other requests failed. */
+  answers: Record<'counted' | 'misdated' | 'refused', number>;
+  /** Answers that asked to wait. */
+  asks: number;
+  opened: number;
+  closed: number | undefined;
   record: (id?: unknown) => Promise<unknown>;
   emit: (event: string) => void;
 };
@@ -98,9 +108,11 @@ export class World {
       'Date',
       'performance',
       'fetch',
-      'AbortSignal',
+      'setTimeout',
+      'clearTimeout',
+      'Math',
     ];
-    this.start = new Function(...names, 'setTimeout', 'clearTimeout', 'Math', code) as World['start'];
+    this.start = new Function(...names, code) as World['start'];
   }
 
   random(): number {
@@ -145,6 +157,11 @@ export class World {
           status,
           headers: { ...(code !== '' && { 'Error-Code': code }), ...more },
         });
+      const ask = (status: number, code: string, seconds: number) => {
+        tab.asks++;
+        return answer(status, code, { message: '' }, { 'Retry-After': `${seconds}` });
+      };
+      let ended: keyof Tab['answers'] | undefined;
       const result = (): Response | undefined => {
         if (fate === 'request lost') return undefined;
         if (fate === 'page of a proxy')
@@ -152,11 +169,12 @@ export class World {
         if (fate === 'portal') return answer(200, '', '<html>Sign in');
         if (fate === 'other JSON') return answer(200, '', { data: { ok: true } });
         if (fate === 'server error') return answer(500, 'server_error', { message: 'Server Error' });
-        if (fate === '503') return answer(503, 'unavailable', { message: '' }, { 'Retry-After': '60' });
-        if (fate === '429') return answer(429, 'rate_limited', { message: '' }, { 'Retry-After': '10' });
+        if (fate === '503') return ask(503, 'unavailable', 60);
+        if (fate === '429') return ask(429, 'rate_limited', 10);
         const [status, code, body] = this.serve(token, id, at);
         if (fate === 'answer lost') return undefined;
-        if (fate === 'counted, then 503') return answer(503, 'unavailable', {}, { 'Retry-After': '10' });
+        if (fate === 'counted, then 503') return ask(503, 'unavailable', 10);
+        ended = status === 200 ? 'counted' : status === 422 ? 'misdated' : 'refused';
         return answer(status, code, body);
       };
       return new Promise<Response>((resolve, reject) => {
@@ -172,22 +190,27 @@ export class World {
           act: (isLost) => {
             const response = result();
             if (!tab.isOpen) return;
-            if (isLost || response === undefined) reject(new TypeError('failed'));
-            else resolve(response);
+            if (isLost || response === undefined) return reject(new TypeError('failed'));
+            if (ended !== undefined) tab.answers[ended]++;
+            resolve(response);
           },
         });
       });
     };
   }
 
-  private storageFor() {
+  private storageFor(tab: Tab) {
     const use = <T>(may: StorageState[], act: () => T): T => {
       if (this.storageState === 'works' || may.includes(this.storageState)) return act();
       throw new Error(this.storageState);
     };
     const storage = {
       getItem: (key: string) => use(['full', 'cannot remove'], () => this.stored.get(key) ?? null),
-      setItem: (key: string, value: string) => use(['cannot remove', 'busy'], () => void this.stored.set(key, value)),
+      setItem: (key: string, value: string) =>
+        use(['cannot remove', 'busy'], () => {
+          this.stored.set(key, value);
+          for (const other of this.tabs) if (other !== tab) other.found.add(key);
+        }),
       removeItem: (key: string) => use(['full', 'busy'], () => void this.stored.delete(key)),
     };
     return new Proxy(storage, {
@@ -200,10 +223,14 @@ export class World {
   async open(token = this.token, recorders = 1): Promise<Tab> {
     const listeners = new Map<string, (() => void)[]>();
     const emit = (event: string) => {
+      tab.wakes++;
       for (const act of [...(listeners.get(event) ?? [])]) act();
     };
     const listen = (event: string, act: () => void) => listeners.set(event, [...(listeners.get(event) ?? []), act]);
-    const tab = { token, isOpen: true, isVisible: true, requests: 0, wakes: 0, emit } as Tab;
+    const tab = {
+      ...{ token, isOpen: true, isVisible: true, requests: 0, calls: 0, wakes: 1, asks: 0, opened: this.ticks },
+      ...{ answers: { counted: 0, misdated: 0, refused: 0 }, found: new Set(this.keys), emit },
+    } as Tab;
     const [world, ticksAtStart] = [this, this.ticks];
     const document = {
       get visibilityState() {
@@ -221,7 +248,7 @@ export class World {
     }
     const timeout = (act: () => void, ms: number) => {
       const timer = { due: this.ticks + ms, tab, act };
-      this.timers.add(timer);
+      if (tab.isOpen) this.timers.add(timer);
       return timer;
     };
     const chance = Object.assign(Object.create(Math), { random: () => this.random() });
@@ -229,17 +256,19 @@ export class World {
       { addEventListener: listen, navigator },
       document,
       navigator,
-      this.storageFor(),
+      this.storageFor(tab),
       Clock,
       { now: () => this.ticks - ticksAtStart },
       this.fetchFor(tab),
-      { timeout: (ms: number) => ({ addEventListener: (_: string, act: () => void) => timeout(act, ms) }) },
       timeout,
       (timer: Timer) => void this.timers.delete(timer),
       chance,
     ) as (options: object) => Tab['record'];
-    for (let each = 0; each < recorders; each++) tab.record = recorder({ business: 1, token });
+    const records = Array.from({ length: recorders }, () => recorder({ business: 1, token }));
+    tab.record = (id) => (records[tab.calls++ % recorders] as Tab['record'])(id);
     this.tabs.push(tab);
+    await drain();
+    tab.emit('pageshow');
     await drain();
     return tab;
   }
@@ -266,13 +295,14 @@ export class World {
   }
   close(tab: Tab): void {
     tab.isOpen = false;
+    tab.closed ??= this.ticks;
     for (const timer of this.timers) if (timer.tab === tab) this.timers.delete(timer);
   }
   /** Switches the device off. Answers on the way are lost. `isStopped` if its clock stands still meanwhile. */
   off(ms: number, isStopped: boolean): void {
+    for (const tab of this.tabs) this.close(tab);
     this.loseAnswers();
     this.timers.clear();
-    for (const tab of this.tabs) this.close(tab);
     this.now += ms;
     if (isStopped) this.ahead -= ms;
   }

@@ -136,6 +136,73 @@ test.each(['page of a proxy', 'portal', 'other JSON', 'server error', '503', '42
   },
 );
 
+test('a use that is sent just before midnight counts on its day, although its request arrives later', async () => {
+  const { world, tab } = await open();
+  await world.pass(12 * HOUR - 15);
+  const use = await world.use(tab);
+  await world.pass(MINUTE);
+  expect(dayOf(world.counted[0]?.at ?? 0)).toBe('2026-03-11');
+  expect(use.settled?.value).toMatchObject({ date: '2026-03-10' });
+});
+
+test('a use whose last attempt arrives after 24 hours has expired, and does not count on the next day', async () => {
+  const { world, tab } = await open();
+  await world.online(false);
+  const use = await world.use(tab);
+  await world.pass(DAY - 10);
+  await world.online(true);
+  await world.pass(MINUTE);
+  expect(use.settled).toMatchObject({ error: { status: 0, code: 'expired' } });
+  expect(tab.answers).toMatchObject({ misdated: 1, counted: 0 });
+  expect([world.counted, world.keys]).toEqual([[], []]);
+});
+
+test('a clock that was never set, so that it shows the first hours of 1970, loses no use', async () => {
+  const { world, tab } = await open();
+  world.ahead = 5 * HOUR - world.now;
+  const use = await world.use(tab);
+  await world.pass(MINUTE);
+  expect(use.settled?.value).toMatchObject({ date: '2026-03-10' });
+});
+
+test('a use that could not be stored at first is stored when an attempt fails', async () => {
+  const { world, tab } = await open();
+  world.storageState = 'full';
+  await world.online(false);
+  await world.use(tab);
+  expect(world.keys).toEqual([]);
+  world.storageState = 'works';
+  await world.pass(HOUR);
+  world.close(tab);
+  await world.online(true);
+  await world.open();
+  await world.pass(MINUTE);
+  expect([world.counted.length, world.keys]).toEqual([1, []]);
+});
+
+test('a page whose storage is blocked for hours repeats a request as soon as any other page', async () => {
+  const { world, tab } = await open();
+  world.storageState = 'absent';
+  tab.emit('online');
+  await world.pass(7 * HOUR);
+  world.fates = ['request lost'];
+  await world.use(tab);
+  await world.pass(1100 + 3100);
+  expect(world.counted).toHaveLength(1);
+});
+
+test('a counted use that cannot be removed is not sent each time the page is shown', async () => {
+  const { world, tab } = await open();
+  world.storageState = 'cannot remove';
+  await world.use(tab);
+  await world.pass(MINUTE);
+  for (let each = 0; each < 5; each++) {
+    tab.emit('pageshow');
+    await world.pass(MINUTE);
+  }
+  expect([world.keys.length, tab.requests]).toEqual([1, 1]);
+});
+
 test.each([-6 * DAY, -2 * DAY, -HOUR, HOUR, 2 * DAY])(
   'a use that was recorded offline with a clock that is %d ms ahead counts once it is corrected',
   async (ahead) => {
