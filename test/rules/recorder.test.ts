@@ -23,17 +23,23 @@ const open = async () => {
   return { world, tab: await world.open() };
 };
 
-test('a use that had to wait beyond midnight counts on its day', async () => {
-  const { world, tab } = await open();
-  await world.pass(12 * HOUR - 40_000);
-  world.fates = ['503'];
-  const first = await world.use(tab);
-  await world.pass(10_000);
-  const others = [await world.use(tab), await world.use(tab)];
-  await world.pass(10 * MINUTE);
-  expect([first, ...others].map(({ settled }) => settled?.value)).toMatchObject(Array(3).fill({ date: '2026-03-10' }));
-  expect(dayOf(world.now)).toBe('2026-03-11');
-});
+test.each([0, -3 * HOUR])(
+  'a use that had to wait beyond midnight counts on its day: clock %d ms ahead',
+  async (ahead) => {
+    const { world, tab } = await open();
+    world.ahead = ahead;
+    await world.pass(12 * HOUR - 40_000);
+    world.fates = ['503'];
+    const first = await world.use(tab);
+    await world.pass(10_000);
+    const others = [await world.use(tab), await world.use(tab)];
+    await world.pass(10 * MINUTE);
+    expect([first, ...others].map(({ settled }) => settled?.value)).toMatchObject(
+      Array(3).fill({ date: '2026-03-10' }),
+    );
+    expect(dayOf(world.now)).toBe('2026-03-11');
+  },
+);
 
 test.each([[17], [17n], ['17'], [-0.5]])('the id %s counts once, in whatever type it is repeated', async (id) => {
   const { world, tab } = await open();
