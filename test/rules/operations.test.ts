@@ -218,7 +218,10 @@ test.each(all.flatMap(({ rules, code }) => rules.map((rule) => ({ ...rule, code 
       },
     };
     const callers = Object.keys(allowed) as Caller[];
-    expect(allowed).toEqual(Object.fromEntries(callers.map((caller) => [caller, may(caller, name as never)])));
+    expect(
+      allowed,
+      'Correct the callers in operations.ts. If the definition is what docs/api.md says, correct `who` in test/sim/model/',
+    ).toEqual(Object.fromEntries(callers.map((caller) => [caller, may(caller, name as never)])));
     expect(whileInactive).toBe(mayWhileInactive(name as never));
     expect([retry !== 'never' && retry !== 'with_key', retry !== 'never']).toEqual(
       [false, true].map((hasKey) => isRepeatable(name as never, hasKey)),
