@@ -141,6 +141,8 @@ const PERMITTED: readonly (readonly [...Asked, others: readonly string[]])[] = [
 ];
 
 const newKeyRow = {
+  // The owner of a key is the user in the path, whatever is sent.
+  user_id: FOREIGN_USER,
   name: 'new',
   hash: FRESH_HASH,
   last_four: 'abcd',
@@ -435,6 +437,11 @@ beforeAll(async () => {
 const nameOf = (definition: Definition, sql: string) =>
   `${placeOf(definition)}: ${sql.replaceAll('"', '').slice(0, 50)} …`;
 
+const DEFERRED = 'pragma defer_foreign_keys = on';
+/** Undoes what was written to a table. */
+const restored = (table: string) =>
+  [`delete from ${table}`, `insert into ${table} select * from kept_${table}`].map((sql) => d1.prepare(sql));
+
 const isWrite = (sql: string) => writtenBy(sql) !== null;
 const VERDICT = ['refusal', 'role', 'unmarked', 'time_left'];
 /** The fields of a row beyond the verdict. All of them if the statement reads no verdict. */
@@ -466,7 +473,7 @@ function runsOf(definition: Definition, call: Call, isFirst: boolean) {
     text = definition.textFor(shape);
   } catch (error) {
     if (/may (not )?run this statement/.test(String(error))) return [];
-    throw error;
+    throw new Error(`${placeOf(definition)} cannot be generated`, { cause: error });
   }
   const { sql, names } = text;
   const lists = definition.names.map((name) => SAMPLES[name]?.length ?? 0);
@@ -546,8 +553,8 @@ async function faultsOf(
       isLate ? isWrite(sql) : !hasWritten || (gate === 'permission' && sql.includes('changes()')),
     );
     const afterPrevious = ({ sql, bound }: (typeof runs)[number]) => {
-      const steps = [hasWritten ? WROTE() : WROTE_NOTHING(), bound];
-      return writtenBy(sql) === 'sqlite_sequence' ? [UNBEGUN(), ...steps, BEGUN()] : steps;
+      if (writtenBy(sql) === 'sqlite_sequence') return [UNBEGUN(), bound, BEGUN()];
+      return sql.includes('changes()') ? [hasWritten ? WROTE() : WROTE_NOTHING(), bound] : [bound];
     };
     const steps = runs.map(afterPrevious);
     const batch = steps.flat();
@@ -570,6 +577,8 @@ async function faultsOf(
       if (!isLate && meta.rows_read > FEW_ROWS) report(`read ${meta.rows_read} rows`);
     }
   }
+  // What one wrote must not be blamed on another.
+  if (faults.size > 0) await d1.batch([d1.prepare(DEFERRED), ...tables.flatMap(restored)]);
   return [...faults.values()];
 }
 
@@ -606,10 +615,8 @@ async function tryWrite({ sql, bound }: { sql: string; bound: D1PreparedStatemen
   const differs = (one: string, other: string) =>
     `(select count(*) from (select * from ${one} where ${isOther} except select * from ${other}))`;
   const compared = `select ${differs(`kept_${table}`, table)} + ${differs(table, `kept_${table}`)} as differing`;
-  const restored = [`delete from ${table}`, `insert into ${table} select * from kept_${table}`];
-  const prepared = (texts: string[]) => texts.map((text) => d1.prepare(text));
-  const before = prepared(['pragma defer_foreign_keys = on', ...(table === 'sqlite_sequence' ? restored : [])]);
-  const batch = [...before, WROTE(), bound, ...prepared([compared, ...restored])];
+  const before = [d1.prepare(DEFERRED), ...(table === 'sqlite_sequence' ? restored(table) : [])];
+  const batch = [...before, WROTE(), bound, d1.prepare(compared), ...restored(table)];
   // A sample that is meant for another statement can violate a constraint. The batch then does nothing.
   const results = await d1.batch<{ differing: number }>(batch).catch(() => []);
   const [wrote, comparison] = results.slice(before.length + 1);
@@ -658,7 +665,7 @@ test('a permitted call shows and changes only what belongs to it, and each state
       if (differing > 0) report(nameOf(definition, sql), `changed ${differing} rows of others, for ${name}`);
     }
   }
-  expect([...faults.values()]).toEqual([]);
+  expect.soft([...faults.values()]).toEqual([]);
   const { shape } = splitCall({ ...baseCall, ...operator });
   const idle = DEFINITIONS.filter((one) => !busy.has(one)).map((one) => nameOf(one, one.textFor(shape).sql));
   const words = 'Add a value to SAMPLES or a row to fill with which each of these does something in a permitted call';
