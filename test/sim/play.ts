@@ -3,13 +3,14 @@ import { FAULTS } from './faults.ts';
 import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 import { type Setting, Simulation, type Taken } from './simulation.ts';
-import { nextStep, nextTogether, type Step } from './steps.ts';
+import { nextStep, nextTogether, type Step, tooManyUses } from './steps.ts';
 
 type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
 
 /**
  * How large a world is: its steps at most, its businesses at least, the days after which it ends, and whether it settles then. In a world of
- * days, no midnight passes without a sweep, so what is kept for a number of days is judged on each day.
+ * days, no midnight passes without a sweep, so what is kept for a number of days is judged on each day. After half of the sweeps, a limit
+ * refuses uses: the counts of refused uses of earlier days are deleted only then.
  */
 export type Size = { steps: number; businesses?: number; days?: number; settles?: boolean };
 const DAY_MS = 86_400_000;
@@ -26,9 +27,11 @@ export async function play(
   let failure: string | null = null;
   const end = simulation.world.now + days * DAY_MS;
   while (failure === null && taken.length < steps && simulation.world.now < end) {
-    const made = next(random, simulation, businesses);
+    const made = generated(random, simulation, businesses);
     const isDayOver = days < Infinity && (random.chance(0.1) || passesMidnight(made, simulation.world.now));
-    const step: Taken = { ...(isDayOver ? { kind: 'sweep' } : made), seed: random.next() };
+    const isNewDay = days < Infinity && taken.at(-1)?.kind === 'sweep' && random.chance(0.5);
+    const next = isNewDay ? tooManyUses(random) : isDayOver ? ({ kind: 'sweep' } as const) : made;
+    const step: Taken = { ...next, seed: random.next() };
     taken.push(step);
     failure = await attempt(() => simulation.take(step));
   }
@@ -38,7 +41,7 @@ export async function play(
 
 const passesMidnight = (step: Step, now: number) => step.kind === 'wait' && (now % DAY_MS) + step.ms >= DAY_MS;
 
-function next(random: Random, { model, world }: Simulation, businesses: number): Step {
+function generated(random: Random, { model, world }: Simulation, businesses: number): Step {
   const step = nextStep(random, model, world.now, businesses);
   if (model.state.businesses.length < businesses) return step;
   switch (random.weighted({ step: 100, together: 10, fault: 12, down: 1 })) {

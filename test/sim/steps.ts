@@ -2,6 +2,7 @@
 // {day-1}. They are filled in when the step is taken, so the steps after a removed one still make sense.
 import { NEW_BUSINESS } from '../routes.ts';
 import type { FaultKind } from './faults.ts';
+import { monthOf } from './model/billing.ts';
 import { workingTokens } from './model/business.ts';
 import type { Plain } from './model/call.ts';
 import { KEY_ROLES, OWN_ROLES } from './model/callers.ts';
@@ -104,6 +105,8 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     change: 1 + ((pick[3] ?? 0) % 40),
     next_id: (state.last[(pick[3] ?? 0) % state.databases.length]?.businesses ?? 0) + ((pick[4] ?? 0) % 3),
     code: codeOf(model, pick[3], now),
+    month_end: at(monthEnds(businesses, today), pick[3]) ?? plusDays(today, -1),
+    tomorrow: Math.min(28, Number(plusDays(today, 1).slice(8))),
   };
   const fill = (text: string) =>
     text
@@ -127,6 +130,14 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const body = step.body === null ? null : fill(step.body);
   return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : headers) }, body };
 }
+
+/** Days on which months ended: those that became final yesterday, today or tomorrow, and those on which a business was created. */
+const monthEnds = (businesses: Business[], today: string): string[] =>
+  businesses.flatMap((business) => {
+    const created = business.created_at.slice(0, 10);
+    const days = [created, ...[-40, -41, -42].map((days) => plusDays(today, days))];
+    return days.filter((day) => day < today && monthOf(business, day).ends_on === day);
+  });
 
 /** New sites, with which a business has as many as it can have, and some more. At most 100. */
 function newSites({ state }: Model, business_id: number, more: number): string[] {
@@ -245,7 +256,7 @@ function some(random: Random, members: Record<string, unknown>): Record<string, 
 const limits = (random: Random) => ({
   daily_limit: random.pick(SMALL),
   monthly_limit: random.pick([...SMALL, 30, 40]),
-  billing_day: 1 + random.int(28),
+  billing_day: random.chance(0.3) ? '{tomorrow}' : 1 + random.int(28),
   overage: random.pick([0, 0, 1, 5, null]),
   page_overage: random.chance(0.5),
   alert_at: random.pick([[80], [80, 100], [50, 80, 120]]),
@@ -786,7 +797,7 @@ export const KINDS: Record<string, Kind> = {
     who: { operator: 50, recorder: 50, key: 3 },
     make: (random) => ({
       on: `GET /usage${query(
-        `ended={day-${random.pick([1 + random.int(60), 40, 41])}}`,
+        `ended=${random.chance(0.5) ? '{month_end}' : `{day-${random.pick([1 + random.int(60), 40, 41])}}`}`,
         ...(random.chance(0.1) ? range(random) : []),
         ...kept(random, { limit: random.pick(['1', '2', '1000']), after: '{id}', user_id: `${random.pick(USERS)}` }),
       )}`,
@@ -1063,6 +1074,14 @@ function request(random: Random, weights: Record<string, number>, badChance: num
 const create = (random: Random, name: string): RequestStep => ({
   ...request(random, { [name]: 1 }, 0),
   who: 'operator',
+});
+
+/** Uses of the oldest business, more than any limit admits. */
+export const tooManyUses = (random: Random): RequestStep => ({
+  ...request(random, { record_quantity: 1 }, 0),
+  who: 'operator',
+  body: JSON.stringify({ quantity: 1_000_000_000 }),
+  pick: [0, 1, 0, 0, 0, 0],
 });
 
 /** By how much a scheduled run is late. */
