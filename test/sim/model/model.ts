@@ -218,7 +218,8 @@ export class Model {
         former.last_used_on = dayOf(now);
         after.former = former.token;
       }
-      if (isOpen && origin !== null && isRegistrable(origin)) {
+      // The call may have registered the first site itself. An origin that a site lets in is not listed.
+      if (isOpen && origin !== null && isRegistrable(origin) && !isCovered(sitesOf(state, business.id), origin)) {
         noteOrigin(state, business.id, origin, 1, now);
         after.refused = business.id;
       }
