@@ -9,7 +9,7 @@ import { expectValidResponse } from './contract.ts';
 import { BASE, type Business, databases, env, homes, limiter, NOW, newApp, newBusiness } from './support.ts';
 
 const PATH = '/api/v1/health';
-const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
+const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null},"large_databases":[]}' };
 const DOWN = { status: 503, text: '{"message":"Service Unavailable"}' };
 
 /** Returns a database whose statements run `all`. */
@@ -124,6 +124,30 @@ test('the health check logs every failed database and its error in one line', as
   expect(named.map(([, binding, cause]) => binding ?? cause)).toEqual(
     homes.flatMap(({ binding }) => [binding, causeOf(binding)]),
   );
+});
+
+test('the health check names the databases over 7 GB, and returns 200, because they work', async () => {
+  const sized = (bytes: number) => (d1: D1Database) => {
+    const all = async (statement: D1PreparedStatement) => {
+      const { meta, ...result } = await statement.all();
+      expect(meta.size_after).toBeGreaterThan(100_000);
+      return { ...result, meta: { ...meta, size_after: bytes } };
+    };
+    const wrap = (statement: D1PreparedStatement) => ({
+      bind: (...values: unknown[]) => wrap(statement.bind(...values)),
+      all: () => all(statement),
+    });
+    return { prepare: (sql: string) => wrap(d1.prepare(sql)) } as unknown as D1Database;
+  };
+  const largeIn = async (bindings: Partial<Bindings>) => {
+    const { status, text } = await isolate({ ...databases(), ...bindings }).ask();
+    return { status, large: JSON.parse(text).large_databases };
+  };
+  expect(await largeIn(databases(sized(7_000_000_000)))).toEqual({ status: 200, large: [] });
+  const names = homes.map(({ binding }) => binding);
+  expect(await largeIn(databases(sized(7_000_000_001)))).toEqual({ status: 200, large: names });
+  for (const { binding, d1 } of homes)
+    expect(await largeIn({ [binding]: sized(9_999_000_000)(d1) })).toEqual({ status: 200, large: [binding] });
 });
 
 test('the health check returns 503 if a database has not responded within 4 seconds', async () => {

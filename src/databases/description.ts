@@ -1,5 +1,6 @@
 // Descriptions of the list of databases.
 import * as z from 'zod/mini';
+import { LARGE_GB } from '../core/database.ts';
 import type { DescriptionsOf } from '../openapi/paths.ts';
 import { ok } from '../openapi/responses.ts';
 import { count, list, object, text, time } from '../openapi/schemas.ts';
@@ -40,6 +41,7 @@ export const health = object('Health', 'The service and its databases respond.',
     alerts: z.nullable(time('the alerts run last ended (null if it never ran)')),
     purge: z.nullable(time('the purge last ended (null if it never ran)')),
   }),
+  large_databases: list(`The databases over ${LARGE_GB} GB. At 10 GB, a database rejects writes.`, z.string()),
 });
 
 export type Health = z.infer<typeof health>;

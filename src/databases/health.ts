@@ -1,4 +1,4 @@
-// /api/v1/health: whether the databases respond and when the scheduled runs ended. Public, so results are cached for a few seconds.
+// /api/v1/health: whether the databases respond, which are large, and when the scheduled runs ended. Public, so results are cached for a few seconds.
 import { probe } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
@@ -39,8 +39,12 @@ export function health() {
   }
 
   return newRoutes().get('/health', publicAccess, async (c) => {
-    const { faults, runs } = await latestResult(c);
+    const { faults, runs, large } = await latestResult(c);
     if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
-    return json<Health>(c, { status: true, runs: { alerts: runs.alerts ?? null, purge: runs.purge ?? null } });
+    return json<Health>(c, {
+      status: true,
+      runs: { alerts: runs.alerts ?? null, purge: runs.purge ?? null },
+      large_databases: large,
+    });
   });
 }

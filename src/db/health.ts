@@ -1,7 +1,7 @@
-// Checks whether the databases respond, and stores in DB when each scheduled run last ended.
+// Checks whether the databases respond and how full they are, and stores in DB when each scheduled run last ended.
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { type Binding, boundIn, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
+import { type Binding, boundIn, gapsIn, LARGE_GB, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
 import { formatTimestamp } from '../core/time.ts';
 import type { Cost } from './batch.ts';
@@ -35,15 +35,16 @@ type Runs = { [name in RunName]?: string };
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**
- * Runs one statement in each database. Returns the times at which the scheduled runs last ended, and an error for each database that fails,
+ * Runs one statement in each database. Returns the times at which the scheduled runs last ended, the databases over LARGE_GB, and an error for each database that fails,
  * times out, or contains another database's businesses because the configuration swaps database ids. Unbound databases that have owners
  * share one error.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },
   cost: Cost,
-): Promise<{ faults: Error[]; runs: Runs }> {
+): Promise<{ faults: Error[]; runs: Runs; large: Binding[] }> {
   let runsEnded: Runs = {};
+  const large = new Set<Binding>();
   const bound = boundIn(bindings);
   const gaps = JSON.stringify(gapsIn(bound.map(({ number }) => number)));
   const faults = await Promise.all(
@@ -53,6 +54,7 @@ export async function probe(
         const statement = number === 0 ? database.prepare(PROBE_OF_DB).bind(gaps) : database.prepare(PROBE);
         const { results, meta } = await withTimeout(statement.all<Probe>(), PROBE_TIMEOUT_MS);
         cost.rows_read += meta.rows_read;
+        if (meta.size_after > LARGE_GB * 1e9) large.add(binding);
         const { first_id = null, last_id = null, unbound, runs } = results[0] ?? {};
         if (runs !== undefined) runsEnded = parseJson(runs);
         const other = otherDatabaseOf(number, [first_id, last_id]);
@@ -66,7 +68,8 @@ export async function probe(
       }
     }),
   );
-  return { faults: faults.flat(), runs: runsEnded };
+  const inOrder = bound.map(({ binding }) => binding).filter((binding) => large.has(binding));
+  return { faults: faults.flat(), runs: runsEnded, large: inOrder };
 }
 
 export async function recordEnd(d1: D1Database, name: RunName, now: Date): Promise<void> {

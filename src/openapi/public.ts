@@ -24,6 +24,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
             healthy: {
               status: true,
               runs: { alerts: '2026-03-15T12:00:00.000000Z', purge: '2026-03-15T12:00:00.000000Z' },
+              large_databases: [],
             },
           }),
         },
