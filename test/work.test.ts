@@ -76,7 +76,8 @@ describe.each(CLASSES)('an owner who has used up the allowance for %s', (kind) =
     await done('POST', usage, undefined, { as: token, origin: 'https://shop.example' });
     await done('POST', usage, { at: later(-1000).toISOString() }, { headers: { 'Idempotency-Key': 'late' } });
     await done('GET', usage);
-    await done('GET', '/api/v1/business?limit=24');
+    await done('GET', `/api/v1/business/${id}`);
+    await done('GET', `/api/v1/business/${id}/alerts`);
     const { keys } = await done('GET', `/api/v1/user/${user_id}/keys`);
     const { id: key_id } = keys.find(({ last_four }: { last_four: string }) => leaked.endsWith(last_four));
     await done('DELETE', `/api/v1/user/${user_id}/keys/${key_id}`);
@@ -143,7 +144,8 @@ describe('a call spends', () => {
   test.each([
     ['a page of changes', 'reading', 250, (one: Business) => COSTLY.reading(one)],
     ['a page of 50 businesses', 'reading', 100, ({ key }: Business) => call('GET', '/api/v1/business?limit=50', { as: key })],
-    ['a page of 24 businesses', 'reading', 0, ({ key }: Business) => call('GET', '/api/v1/business?limit=24', { as: key })],
+    ['a page of businesses without a limit', 'reading', 40, ({ key }: Business) => call('GET', '/api/v1/business', { as: key })],
+    ['a page of one business', 'reading', 2, ({ key }: Business) => call('GET', '/api/v1/business?limit=1', { as: key })],
     ['a list of two uses', 'recording', 11, (one: Business) => COSTLY.recording(one)],
     ['a list of 1,000 uses', 'recording', 250, (one: Business) => COSTLY.recording(one, { body: { uses: uses(MAX_USES_PER_CALL) } })],
     ['an addition of a site', 'changing', 11, (one: Business) => COSTLY.changing(one)],

@@ -1,8 +1,9 @@
 // Lists alerts.
+
+import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { formatTimestamp, parseInstant } from '../core/time.ts';
 import { readFirstPage } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { Alerts } from './description.ts';

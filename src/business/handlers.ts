@@ -1,12 +1,14 @@
 // Lists, creates, changes and deletes businesses.
+
 import { canonicalSites } from '../access/rules.ts';
 import { databaseOfId } from '../core/database.ts';
+import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
 import { inputError } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
-import { DEFAULT_PER_PAGE, nextAfter, pageAfter, readPage } from '../http/pages.ts';
+import { nextAfter, pageAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import { createBusiness } from './creation.ts';

@@ -1,6 +1,7 @@
 // Lists who changed what.
+
+import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { askForUser } from '../http/user.ts';
 import { serve } from '../serve.ts';

@@ -30,3 +30,6 @@ export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/'
 /** Returns the caller's request id if it is safe to echo, otherwise a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : randomId();
+
+/** The entries of a page of a list, if the request has no `limit`. */
+export const DEFAULT_PER_PAGE = 20;

@@ -1,6 +1,6 @@
 // What an owner's keys and sessions may take of the database, which other owners use, too: of its time and of its space
 // (docs/performance.md, "What one owner may take").
-import { MAX_SITES_PER_CALL } from './site.ts';
+import { DEFAULT_PER_PAGE } from './request.ts';
 
 /** Each class has an allowance of its own, so that a leaked key of one kind does not stop the others. */
 export const WORK_CLASSES = ['reading', 'recording', 'changing'] as const;
@@ -14,18 +14,13 @@ export type Spending = { class: WorkClass; price: number };
 export const MAX_AHEAD_MS = 10_000;
 /** No call has a higher price. A time beyond it cannot be right, so it counts as now. */
 export const MAX_PRICE = 250;
-/** A read with a lower price spends nothing, because writing that would cost as much. */
-const FREE_READ_BELOW = 50;
 
 /** Each price is several times the measured time, so that one owner leaves most of a database to the others. */
 export const PAGE_OF_CHANGES = { class: 'reading', price: () => 250 } satisfies Work;
-/** A page without a `limit` is small. */
+/** Even a small page spends, because a caller can ask for one at a time. */
 export const PAGE_OF_BUSINESSES = {
   class: 'reading',
-  price({ limit = '0' }: { limit?: string }) {
-    const price = 2 * Number(limit);
-    return price < FREE_READ_BELOW ? 0 : price;
-  },
+  price: ({ limit = `${DEFAULT_PER_PAGE}` }: { limit?: string }) => 2 * Number(limit),
 } satisfies Work;
 export const LIST_OF_USES = {
   class: 'recording',
@@ -44,9 +39,8 @@ export const MAX_IDS_PER_DAY = 2_000_000;
 export const MAX_BYTES_PER_DAY = 4_000_000;
 /** What a change stores besides its texts. */
 export const CHANGE_BYTES = 200;
-/** More than one addition can store, with a removal of the same sites, which is never refused. */
-export const MAX_BYTES_PER_CALL =
-  2 * (CHANGE_BYTES + MAX_SITES_PER_CALL * 'https://*.,"":65535'.length + MAX_SITES_PER_CALL * 253);
+/** More than an addition of the longest sites stores, with their removal, which is never refused. */
+export const MAX_BYTES_PER_CALL = 60_000;
 
 /** The allowances that a call can find used up. */
 export const SPENT = ['spent_time', 'spent_ids', 'spent_bytes'] as const;

@@ -13,7 +13,7 @@ import {
 import { work } from './schema.ts';
 
 /** The time by the database's clock, in milliseconds since 1970, and the number of the day. */
-export const clockMs = sql`cast(unixepoch('subsec') * 1000 as integer)`;
+export const clockMs = sql`cast(round(unixepoch('subsec') * 1000) as integer)`;
 export const clockDay = sql`cast(unixepoch('subsec') / 86400 as integer)`;
 
 const constant = (value: number) => sql.raw(`${value}`);

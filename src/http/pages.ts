@@ -46,5 +46,3 @@ export function nextAfter(
   const next = c.get('databases').numbers.find((number) => number > databaseOfId(after + 1));
   return next === undefined ? null : next * IDS_PER_DATABASE;
 }
-
-export const DEFAULT_PER_PAGE = 20;

@@ -1,6 +1,6 @@
 // Descriptions of parameters by name. Their schemas come from the routes.
 import * as z from 'zod/mini';
-import { DEFAULT_PER_PAGE } from '../http/pages.ts';
+import { DEFAULT_PER_PAGE } from '../core/request.ts';
 
 /** Tools send all examples together, so a parameter that excludes another, or that only later pages need, has none. */
 export type ParameterDescription = readonly [description: string, example?: unknown];

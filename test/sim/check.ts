@@ -71,6 +71,8 @@ type Table = {
   forget?: (state: State, row: Row) => void;
 };
 const never = () => false;
+/** A day as the table `work` has it. */
+export const numberOfDay = (day: string) => Date.parse(day) / 86_400_000;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const isIn = (database: number) => (row: { business_id: number }) => databaseOf(row.business_id) === database;
 const hashOf = (state: State, secret: string) => {
@@ -259,13 +261,15 @@ const TABLES: Record<string, Table> = {
     },
   },
   work: {
-    // Without times and days, because the clock of a database can be ahead of the model's.
-    sql: 'select user_id, class from work',
+    sql: 'select user_id, class, busy_until, day, ids, bytes from work',
     key: ['user_id', 'class'],
     rows: ({ taken, homes }, database) =>
       Object.entries(taken).flatMap(([user_id, classes]) =>
         homes[Number(user_id)]?.database === database
-          ? Object.keys(classes).map((name) => ({ user_id: Number(user_id), class: name }))
+          ? Object.entries(classes).map(([name, { until, day, ids, bytes }]) => ({
+              ...{ user_id: Number(user_id), class: name },
+              ...{ busy_until: until, day: numberOfDay(day), ids, bytes },
+            }))
           : [],
       ),
     hasExpired: never,

@@ -3,7 +3,7 @@ import { FAULTS } from './faults.ts';
 import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 import { type Setting, Simulation, type Taken } from './simulation.ts';
-import { nextStep, nextTogether, type Step, tooManyUses } from './steps.ts';
+import { nextCrowd, nextStep, nextTogether, type Step, tooManyUses } from './steps.ts';
 
 type Played = { setting: Setting; taken: Taken[]; hash: string; failure: string | null };
 
@@ -44,9 +44,11 @@ const passesMidnight = (step: Step, now: number) => step.kind === 'wait' && (now
 function generated(random: Random, { model, world }: Simulation, businesses: number): Step {
   const step = nextStep(random, model, world.now, businesses);
   if (model.state.businesses.length < businesses) return step;
-  switch (random.weighted({ step: 100, together: 10, fault: 12, down: 1 })) {
+  switch (random.weighted({ step: 1000, together: 100, crowd: 3, fault: 120, down: 10 })) {
     case 'together':
       return nextTogether(random);
+    case 'crowd':
+      return nextCrowd(random);
     case 'fault':
       return {
         kind: 'fault',

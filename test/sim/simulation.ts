@@ -1,14 +1,14 @@
 // Takes steps in a world and compares every answer, and the databases, with the model.
 import { createHash } from 'node:crypto';
-import { compare, compareDatabase } from './check.ts';
+import { compare, compareDatabase, numberOfDay } from './check.ts';
 import type { SimulatedD1 } from './d1.ts';
 import type { FaultKind } from './faults.ts';
 import type { Expected } from './model/call.ts';
 import { Model, outageStatus } from './model/model.ts';
-import { stamp } from './model/time.ts';
+import { dayOf, stamp } from './model/time.ts';
 import { Random } from './random.ts';
-import { type RequestStep, resolve, type Step, TOKENS } from './steps.ts';
-import { type Answer, type Hit, OPERATOR, type Plain, World } from './world.ts';
+import { type RequestStep, resolve, type SpentStep, type Step, TOKENS } from './steps.ts';
+import { type Answer, type Commit, type Hit, OPERATOR, type Plain, World } from './world.ts';
 
 /** A step with the seed of what the world draws during it, so that removing other steps leaves it as it was. */
 export type Taken = Step & { seed: number };
@@ -96,6 +96,9 @@ export class Simulation {
       }
       case 'sweep':
         return this.#sweep();
+      case 'spent':
+        this.#spend(step);
+        return null;
       case 'request':
         return this.#send([resolve(step, model, world.now)]);
       case 'together':
@@ -130,6 +133,20 @@ export class Simulation {
     const [due] = this.#events('due_at is not null');
     if (due !== undefined) return `an event is still due: ${JSON.stringify(due)}`;
     return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, began);
+  }
+
+  /** Stores what the owner of a business would have taken with calls that are too many to play, or by a clock that was wrong. */
+  #spend({ class: kind, pick, ahead, day, ids, bytes }: SpentStep): void {
+    const { world, model } = this;
+    const { businesses, homes, taken } = model.state;
+    const user_id = businesses[pick % Math.max(1, businesses.length)]?.user_id ?? 0;
+    const home = homes[user_id];
+    if (home === undefined) return;
+    const row = { until: world.now + ahead, day: dayOf(world.now + day * DAY_MS), ids, bytes };
+    taken[user_id] = { ...taken[user_id], [kind]: row };
+    world.databases[home.database]?.sqlite
+      .prepare('replace into work (user_id, class, busy_until, day, ids, bytes) values (?, ?, ?, ?, ?, ?)')
+      .run(user_id, kind, row.until, numberOfDay(row.day), ids, bytes);
   }
 
   #events(where: string): Row[] {
@@ -192,11 +209,11 @@ export class Simulation {
     const tooLate: string[] = [];
     const answers = await world.send(requests, {
       // Concurrent requests take effect in the order in which their batches commit.
-      committed: (index, isLate) => this.#expect(all[index] as Sent, now, isLate),
+      committed: (index, commit) => this.#expect(all[index] as Sent, now, commit),
       answered: (index) => {
         if (world.now > now + DEADLINE_MS) tooLate.push(`answered after ${world.now - now} ms`);
         const isHit = world.hits.some((hit) => hit.index === index);
-        if (!isHit) this.#expect(all[index] as Sent, now);
+        if (!isHit) this.#expect(all[index] as Sent, now, { clock: world.now, isLate: false });
       },
     });
     if (tooLate[0] !== undefined) return `${tooLate[0]}: ${JSON.stringify(requests)}`;
@@ -214,8 +231,7 @@ export class Simulation {
     const difference = isCompared ? this.compareDatabases() : null;
     if (difference !== null) return `${difference}\n${JSON.stringify(requests)}`;
     // A key that was just refused is remembered for a second (test/work.test.ts). Here, everyone waits.
-    if (all.some(({ answer }) => answer?.status === 429 && answer.headers.get('Error-Code') === 'rate_limited'))
-      world.now += 1000;
+    if (all.some(({ expected }) => expected?.code === 'rate_limited')) world.now += 1000;
     for (const { request, answer } of all) {
       if (!isHalfDone && (!wasHit || answer?.status !== 503)) continue;
       world.now = Math.max(world.now + RETRY_AFTER_MS, world.upAt);
@@ -225,8 +241,8 @@ export class Simulation {
     return null;
   }
 
-  #expect(sent: Sent, now: number, isLate = false): void {
-    sent.expected ??= this.model.answer(sent.request, now, isLate);
+  #expect(sent: Sent, now: number, commit: Commit): void {
+    sent.expected ??= this.model.answer(sent.request, now, commit);
   }
 
   /** Judges the answer to a request of one batch, whose effect the model has if that batch committed. */

@@ -54,8 +54,20 @@ export type RequestStep = {
   /** Which of the things that exist fills each place, modulo their number. */
   pick: number[];
 };
+/** What the owner of the business has taken from now on: of the time `ahead` milliseconds, and of the day in `day` days the rest. */
+export type SpentStep = {
+  kind: 'spent';
+  class: (typeof CLASSES)[number];
+  pick: number;
+  ahead: number;
+  day: number;
+  ids: number;
+  bytes: number;
+};
+const CLASSES = ['reading', 'recording', 'changing'] as const;
 export type Step =
   | RequestStep
+  | SpentStep
   | { kind: 'together'; requests: RequestStep[] }
   | { kind: 'wait'; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number; times?: number }
@@ -564,6 +576,11 @@ export const KINDS: Record<string, Kind> = {
         }),
       )}`,
     }),
+  },
+  crowd: {
+    weight: 0,
+    who: { key: 8, session: 4 },
+    make: () => ({ on: 'GET /business/{business}/changes?limit=1' }),
   },
   read_alerts: {
     isOneBatch: true,
@@ -1155,6 +1172,11 @@ export function nextStep(random: Random, { state }: Model, now: number, business
     const least = 'refuse' in weights ? 60 : 20;
     phases.set(random, { weights, left: least + random.int(60), pick });
   }
+  if (random.chance(0.015)) {
+    const pick = [random.int(64), 1, random.int(64)];
+    phases.set(random, { weights: AFTER_SPENDING, left: 4 + random.int(10), pick });
+    return spent(random, pick[0] ?? 0);
+  }
   const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6 });
   if (kind === 'receiver') return { kind, ...receiverFrom(random) };
   if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
@@ -1164,6 +1186,38 @@ export function nextStep(random: Random, { state }: Model, now: number, business
   const weights = isFull ? { ...WEIGHTS, delete_business: 40, create_business: 3, repeat_creation: 3 } : WEIGHTS;
   return request(random, weights, 0.06);
 }
+
+/** What is just below, at and beyond what an owner may take, and what a clock that was wrong may have stored. */
+const AHEAD = [-1000, 0, 9000, 9740, 9989, 10_000, 10_001, 10_100, 10_250, 10_251, MINUTE, 400 * DAY];
+const spent = (random: Random, pick: number): SpentStep => ({
+  ...{
+    kind: 'spent',
+    class: random.pick(CLASSES),
+    pick,
+    ahead: random.pick(AHEAD),
+    day: random.pick([0, 0, 0, -1, 1]),
+  },
+  ids: random.pick([0, 0, 998_999, 999_000, 999_001, 1_998_999, 1_999_000, 1_999_001, 2_000_000]),
+  bytes: random.pick([0, 0, 3_939_000, 3_940_000, 3_940_001, 4_000_000]),
+});
+const AFTER_SPENDING = {
+  ...{ read_changes: 10, list_businesses: 8, record_uses: 12, add_sites: 12, record_use: 4, read_usage: 2 },
+  ...{ start_session: 3, create_own_key: 3, revoke_key: 1, rotate_token: 1, remove_site: 1, read_business: 1 },
+};
+
+/** More calls of one owner's keys and sessions than an allowance lets through. */
+export const nextCrowd = (random: Random): Step => {
+  const pick = [random.int(64), 1];
+  const requests = Array.from({ length: 42 + random.int(8) }, () => {
+    const step = request(
+      random,
+      random.chance(0.95) ? { crowd: 1 } : { record_use: 1, record_uses: 1, read_usage: 1 },
+      0,
+    );
+    return { ...step, pick: [...pick, ...step.pick.slice(2)] };
+  });
+  return { kind: 'together', requests };
+};
 
 /** Requests that reach the service at the same time. */
 export const nextTogether = (random: Random): Step => {

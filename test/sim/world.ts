@@ -26,12 +26,11 @@ type Delivery = { id: string; body: string; at: number } & Receiver;
 
 export type Plain = { method: string; path: string; headers: Record<string, string>; body: string | null };
 export type Answer = { status: number; headers: Headers; text: string };
-/**
- * Called for the request with this index: when a batch of its commits before its answer (`isLate`: after the deadline, by its clock), and
- * when it is answered.
- */
+/** A batch that commits, and the time by the clock of its database. `isLate`: after the deadline, by that clock. */
+export type Commit = { clock: number; isLate: boolean };
+/** Called for the request with this index: when a batch of its commits before its answer, and when it is answered. */
 type Watch = {
-  committed?: (index: number, isLate: boolean) => void;
+  committed?: (index: number, commit: Commit) => void;
   answered?: (index: number, answer: Answer) => void;
 };
 
@@ -48,7 +47,7 @@ type Invocation = {
   /** Parts that wait for the world: at a gate or for a timer. */
   waiting: number;
   hasEnded: boolean;
-  committed: (isLate: boolean) => void;
+  committed: (commit: Commit) => void;
 };
 const current = new AsyncLocalStorage<Invocation>();
 
@@ -155,7 +154,7 @@ export class World {
     const answers = requests.map((): Answer | null => null);
     await this.#step(
       requests.map((request, index) => ({
-        committed: (isLate) => committed?.(index, isLate),
+        committed: (commit) => committed?.(index, commit),
         work: async (invocation) => {
           const answer = await this.#fetch(request, invocation);
           if (invocation.hasEnded) return;
@@ -212,7 +211,7 @@ export class World {
   }
 
   async #step(
-    all: { committed: (isLate: boolean) => void; work: (invocation: Invocation) => Promise<void> }[],
+    all: { committed: (commit: Commit) => void; work: (invocation: Invocation) => Promise<void> }[],
   ): Promise<void> {
     this.lines = [];
     this.hits = [];
@@ -297,7 +296,8 @@ export class World {
           );
     const runs = () => {
       const result = run();
-      if (!invocation.wasAnswered && fault?.kind !== 'late') invocation.committed(fault?.kind === 'ahead');
+      if (!invocation.wasAnswered && fault?.kind !== 'late')
+        invocation.committed({ clock: this.now + this.#ahead, isLate: fault?.kind === 'ahead' });
       return result;
     };
     await this.#gate();

@@ -445,7 +445,7 @@ insert into work (user_id, class, busy_until, day, ids, bytes)
 select
   key_user_id,
   'changing',
-  cast(unixepoch('subsec') * 1000 as integer) + 0,
+  cast(round(unixepoch('subsec') * 1000) as integer) + 0,
   cast(unixepoch('subsec') / 86400 as integer),
   0,
   2 * (
@@ -474,9 +474,9 @@ where
 on conflict (work.user_id, work.class) do update
 set
   busy_until = max(
-    cast(unixepoch('subsec') * 1000 as integer),
-    iif(work.busy_until > cast(unixepoch('subsec') * 1000 as integer) + 10250, 0, work.busy_until)
-  ) + excluded.busy_until - cast(unixepoch('subsec') * 1000 as integer),
+    cast(round(unixepoch('subsec') * 1000) as integer),
+    iif(work.busy_until > cast(round(unixepoch('subsec') * 1000) as integer) + 10250, 0, work.busy_until)
+  ) + excluded.busy_until - cast(round(unixepoch('subsec') * 1000) as integer),
   day = excluded.day,
   ids = iif(work.day = cast(unixepoch('subsec') / 86400 as integer), work.ids, 0) + excluded.ids,
   bytes = iif(work.day = cast(unixepoch('subsec') / 86400 as integer), work.bytes, 0) + excluded.bytes;

@@ -1,6 +1,6 @@
 // What all keys and sessions of a user may spend (docs/api.md, "Allowances").
 import { Answer, type Call } from './call.ts';
-import type { Class, State, Taken } from './state.ts';
+import type { Class, Key, State, Taken } from './state.ts';
 import { dayOf } from './time.ts';
 
 type Spending = { kind: Class; price: number };
@@ -16,8 +16,7 @@ export function spendingOf({ operation, key, query, json }: Call, method: string
   const sent = (json ?? {}) as { uses?: unknown[]; sites?: unknown[] };
   if (operation === 'read_changes') return { kind: 'reading', price: 250 };
   if (operation === 'list_businesses') {
-    const limit = Number(query.get('limit') ?? 20);
-    return limit < 25 ? null : { kind: 'reading', price: 2 * limit };
+    return { kind: 'reading', price: 2 * Number(query.get('limit') ?? 20) };
   }
   if (operation === 'record_uses') return { kind: 'recording', price: Math.ceil(10 + 0.24 * (sent.uses?.length ?? 0)) };
   if (operation === 'change_access' && method === 'POST')
@@ -26,33 +25,38 @@ export function spendingOf({ operation, key, query, json }: Call, method: string
 }
 
 /** What a user has taken, with what was stored on another day forgotten. */
-export function takenBy(state: State, user_id: number, kind: Class, now: number): Taken {
+export function takenBy(state: State, user_id: number, kind: Class, clock: number): Taken {
   const ofUser = state.taken[user_id] ?? {};
   state.taken[user_id] = ofUser;
   const known = ofUser[kind] ?? { until: 0, day: '', ids: 0, bytes: 0 };
-  const today = dayOf(now);
+  const today = dayOf(clock);
   const current = known.day === today ? known : { ...known, day: today, ids: 0, bytes: 0 };
   ofUser[kind] = current;
   return current;
 }
 
 /** Throws if the user has used up what the call would spend. */
-export function requireLeft({ state, key, now }: Call, { kind }: Spending): void {
+export function requireLeft({ state, key, clock }: Call, { kind }: Spending): void {
   const stored = key === null ? undefined : state.taken[key.user_id]?.[kind];
   if (key === null || stored === undefined) return;
-  if (stored.until > now + 10_000 && stored.until <= now + 10_250) throw refused(TOO_MUCH, 1);
-  if (stored.day !== dayOf(now)) return;
-  const untilMidnight = Math.ceil((86_400_000 - (now % 86_400_000)) / 1000);
-  const most = key.business_id === null ? 2_000_000 : 1_000_000;
-  if (stored.ids > most - 1000) throw refused(TOO_MANY_IDS, untilMidnight);
-  if (stored.bytes > 4_000_000 - 60_000) throw refused(TOO_MANY_BYTES, untilMidnight);
+  if (stored.until > clock + 10_000 && stored.until <= clock + 10_250) throw refused(TOO_MUCH, 1);
+  const message = tooMuchOfDay(key, stored, clock);
+  if (message !== null) throw refused(message, Math.ceil((86_400_000 - (clock % 86_400_000)) / 1000));
 }
 const refused = (message: string, wait: number) =>
   new Answer(429, 'rate_limited', { message }, { 'Retry-After': `${wait}` });
 
-/** Spends the price of a call, whatever it answers. */
-export function spend({ state, key, now }: Call, { kind, price }: Spending): void {
+/** Why the largest call would not fit into the volume of the day, or null. */
+function tooMuchOfDay(key: Key, { day, ids, bytes }: Taken, clock: number): string | null {
+  if (day !== dayOf(clock)) return null;
+  if (ids > (key.business_id === null ? 2_000_000 : 1_000_000) - 1000) return TOO_MANY_IDS;
+  return bytes > 4_000_000 - 60_000 ? TOO_MANY_BYTES : null;
+}
+
+/** Spends the price of a call, whatever it answers, unless it is the one that used up the volume of the day. */
+export function spend({ state, key, clock }: Call, { kind, price }: Spending): void {
   if (key === null) return;
-  const taken = takenBy(state, key.user_id, kind, now);
-  taken.until = Math.max(now, taken.until > now + 10_250 ? 0 : taken.until) + price;
+  const taken = takenBy(state, key.user_id, kind, clock);
+  const spent = tooMuchOfDay(key, taken, clock) === null ? price : 0;
+  taken.until = Math.max(clock, taken.until > clock + 10_250 ? 0 : taken.until) + spent;
 }

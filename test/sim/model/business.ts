@@ -122,7 +122,7 @@ function addSites(call: Call): Answer {
     business.updated_at = stamp(now);
     record(call, 'add_sites', { after: { sites: added } });
     const bytes = 2 * (200 + new TextEncoder().encode(JSON.stringify({ sites: added })).length);
-    if (call.key !== null) takenBy(state, call.key.user_id, 'changing', now).bytes += bytes;
+    if (call.key !== null) takenBy(state, call.key.user_id, 'changing', call.clock).bytes += bytes;
   }
   return success(withSites(call));
 }

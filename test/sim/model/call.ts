@@ -41,6 +41,8 @@ export type Call = {
   origin: string | null;
   own: string;
   now: number;
+  /** The time by the clock of the database, in which what an owner spends is measured. */
+  clock: number;
 };
 
 /** An answer that ends a request. */

@@ -91,11 +91,14 @@ export class Model {
     this.state = emptyState(databases, operators);
   }
 
-  /** What the service must answer at `now`, whose effect the state then has. `isLate`: its batch starts at its deadline or after it. */
-  answer(request: Plain, now: number, isLate = false): Expected {
+  /**
+   * What the service must answer at `now`, whose effect the state then has. `clock`: the time of its batch, by the clock of the database.
+   * `isLate`: that is at its deadline or after it.
+   */
+  answer(request: Plain, now: number, batch = { clock: now, isLate: false }): Expected {
     const after: Expected['after'] = { key: null, former: null, refused: null, limited: null };
     try {
-      throw this.#answer(request, now, isLate, after);
+      throw this.#answer(request, now, batch, after);
     } catch (answer) {
       if (!(answer instanceof Answer)) throw answer;
       const { expected } = answer;
@@ -115,7 +118,7 @@ export class Model {
   #answer(
     { method, path, headers, body: sent }: Plain,
     now: number,
-    isLate: boolean,
+    { clock, isLate }: { clock: number; isLate: boolean },
     after: Expected['after'],
   ): Answer {
     const { state } = this;
@@ -187,6 +190,7 @@ export class Model {
         origin,
         own: BASE,
         now,
+        clock,
       },
       json: text,
     };

@@ -182,7 +182,7 @@ function recordMany(call: Call): Answer {
     const keep_days = call.caller === 'token' ? 2 : 40;
     ledger[name] = { day, recorded_on: today, keep_days, quantity, source: call.caller === 'token' ? null : source };
   }
-  if (call.key !== null) takenBy(call.state, call.key.user_id, 'recording', now).ids += fresh.length;
+  if (call.key !== null) takenBy(call.state, call.key.user_id, 'recording', call.clock).ids += fresh.length;
   if (fresh.length > 0)
     storeReached(
       call,
