@@ -112,6 +112,75 @@ describe.each(CLASSES)('an owner who has used up the allowance for %s', (kind) =
   });
 });
 
+test('an owner whose leaked key has used up every class can end the danger, and then records with another key', async () => {
+  const business = await newBusiness({ sites: ['https://shop.example', 'https://b.example'] });
+  const { id, user_id, key: leaked, usage, access } = business;
+  const { session_key: copied } = (await call('POST', '/api/v1/session', { as: leaked })).body.data;
+  const [own, server] = [await newKey(business), await newKey(business, { role: 'record' })];
+  for (const kind of CLASSES) {
+    await take(business, kind, SPENT, { ids: 1_998_000, bytes: 3_900_000 });
+    for (const as of [leaked, copied, own]) expect(refusalOf(await COSTLY[kind](business, { as }))).toEqual(TIME);
+  }
+  const done = async (method: string, path: string, body?: unknown, as = own) => {
+    const answer = await call(method, path, { as, body });
+    expect([answer.status, method, path]).toEqual([200, method, path]);
+    return answer.body.data;
+  };
+  const { keys } = await done('GET', `/api/v1/user/${user_id}/keys`);
+  const { id: key_id } = keys.find(({ last_four }: { last_four: string }) => leaked.endsWith(last_four));
+  await done('DELETE', `/api/v1/user/${user_id}/keys/${key_id}`);
+  for (const kind of CLASSES)
+    for (const as of [leaked, copied]) {
+      const { status, headers } = await COSTLY[kind](business, { as, at: later(1000) });
+      // A refusal is remembered for at most a second. Then, the key is unknown.
+      if (status !== 401) expect([status, headers.get('Retry-After')]).toEqual([429, '1']);
+      await take(business, kind, SPENT, { ids: 1_998_000, bytes: 3_900_000 });
+    }
+  const { token } = await done('POST', `/api/v1/business/${id}/token`);
+  expect(token).not.toBe(business.token);
+  const { access_list } = await done('GET', access);
+  await done('DELETE', `${access}/${access_list[0].id}`);
+  await done('DELETE', access);
+  await done('POST', usage, { quantity: 3 }, server);
+  const { session_key } = await done('POST', '/api/v1/session');
+  await done('DELETE', '/api/v1/session', undefined, session_key);
+  // Nobody spends any more, so a second later there is room again, also of the day.
+  for (const kind of CLASSES) {
+    await take(business, kind, SPENT - 1000, { ids: 1_998_000, bytes: 3_900_000 });
+    expect((await COSTLY[kind](business, { as: await newKey(business) })).status).toBe(200);
+  }
+});
+
+test.each([
+  ['ten minutes ahead', 600_000],
+  ['ten minutes behind', -600_000],
+])('a Worker whose clock is %s spends and refuses like the others', async (_, ahead) => {
+  const at = later(ahead);
+  for (const kind of CLASSES) {
+    const business = await newBusiness();
+    const began = Date.now();
+    expect((await COSTLY[kind](business, { at })).status).toBe(200);
+    const { busy_until = 0, day } = (await taken(business, kind)) ?? {};
+    expect(busy_until).toBeGreaterThan(began);
+    expect(busy_until).toBeLessThanOrEqual(Date.now() + 250);
+    expect(day).toBe(Math.floor(began / DAY_MS));
+    await take(business, kind, SPENT);
+    expect(refusalOf(await COSTLY[kind](business, { at, as: await newKey(business) }))).toEqual(TIME);
+    await take(business, kind, 9000);
+    expect((await COSTLY[kind](business, { at, as: await newKey(business) })).status).toBe(200);
+  }
+});
+
+test.each([10_251 + 1000, DAY_MS, 1e15])('a time that is %d ms in the future holds up nobody', async (ahead) => {
+  const [business, other] = [await newBusiness(), await newBusiness()];
+  for (const kind of CLASSES) {
+    await take(business, kind, ahead);
+    expect((await COSTLY[kind](other)).status).toBe(200);
+    expect((await COSTLY[kind](business)).status).toBe(200);
+    expect((await taken(business, kind))?.busy_until).toBeLessThanOrEqual(Date.now() + 250);
+  }
+});
+
 test('a credential that was just refused is refused again without a query, by class, and never for a single use', async () => {
   const business = await newBusiness();
   const { key, usage } = business;
