@@ -1,4 +1,4 @@
-// Starts all Workers in one workerd, each on its own socket, so they receive the load directly. They run without rate limits.
+// Starts all Workers in one workerd, each on its own socket, so they receive the load directly.
 import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { unstable_readConfig } from 'wrangler';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
-const { compatibility_date } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
+const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
 export type Contender = {
   name: string;
@@ -18,8 +18,13 @@ export type Contender = {
   bindings?: Record<string, unknown>;
   /** Service bindings: the names of other contenders. */
   services?: Record<string, string>;
-  /** `repeated`: the Worker repeats a call without querying the database. `modelled`: its databases are stand-ins. */
-  around?: 'repeated' | 'modelled';
+  /** True if the rate limits of wrangler.toml hold. */
+  isLimited?: true;
+  /**
+   * `repeated`: the Worker repeats a call without querying the database. `modelled`: its databases are stand-ins. `metered`: responses say
+   * what they took of the database.
+   */
+  around?: 'repeated' | 'modelled' | 'metered';
 };
 export type Stage = Awaited<ReturnType<typeof open>>;
 
@@ -64,6 +69,7 @@ function worker({ name, code, around, ...more }: Contender): V4WorkerOptions {
     compatibilityDate: compatibility_date ?? '',
     bindings: more.bindings ?? {},
     serviceBindings: more.services ?? {},
+    ratelimits: more.isLimited ? Object.fromEntries(ratelimits.map(({ name, ...limit }) => [name, limit])) : {},
     d1Databases: more.database === undefined ? {} : { DB: more.database },
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
