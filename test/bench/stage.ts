@@ -69,7 +69,9 @@ function worker({ name, code, around, ...more }: Contender): V4WorkerOptions {
     compatibilityDate: compatibility_date ?? '',
     bindings: more.bindings ?? {},
     serviceBindings: more.services ?? {},
-    ratelimits: more.isLimited ? Object.fromEntries(ratelimits.map(({ name, ...limit }) => [name, limit])) : {},
+    ratelimits: more.isLimited
+      ? Object.fromEntries(ratelimits.map(({ name, ...limit }: { name: string }) => [name, limit]))
+      : {},
     d1Databases: more.database === undefined ? {} : { DB: more.database },
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
