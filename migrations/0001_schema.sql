@@ -20,6 +20,15 @@ CREATE TABLE businesses (
   -- 1: uses with the token count beyond a limit, too, while a site is registered that others can reach.
   page_overage        INTEGER NOT NULL DEFAULT 0 CHECK (page_overage IN (0, 1) AND (page_overage = 0 OR overage IS NOT NULL)),
   alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
+  limits_since        TEXT    CHECK (limits_since LIKE '____-__-__'), -- since when these five hold. NULL: they never changed
+  -- A pending change: the same five, from that day on. All are NULL without one.
+  next_from           TEXT    CHECK (next_from LIKE '____-__-__'),
+  next_daily_limit    INTEGER CHECK (next_daily_limit >= 0),
+  next_monthly_limit  INTEGER CHECK (next_monthly_limit >= 0),
+  next_overage        INTEGER CHECK (next_overage >= 0),
+  next_page_overage   INTEGER CHECK (next_page_overage IN (0, 1) AND (next_page_overage = 0 OR next_overage IS NOT NULL)),
+  next_alert_at       TEXT    CHECK (json_type(next_alert_at) = 'array'),
+  extras_until        TEXT    CHECK (extras_until LIKE '____-__-__'), -- the first day of the last month with an extra. Saves looking for it
   -- The day on which billing months begin, until the first row of billing_changes for the business.
   billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),
   has_billing_changes INTEGER NOT NULL DEFAULT 0 CHECK (has_billing_changes IN (0, 1)), -- saves looking for rows of billing_changes
@@ -34,6 +43,8 @@ CREATE TABLE businesses (
 CREATE INDEX businesses_user_id ON businesses (user_id);
 -- Finds the businesses whose months can end on a day.
 CREATE INDEX businesses_billing_day ON businesses (billing_day);
+-- Finds the pending changes that are due.
+CREATE INDEX businesses_next_from ON businesses (next_from) WHERE next_from IS NOT NULL;
 CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
 
 -- The sites of a business: canonical origins, compared byte for byte with the origin that a browser sends.
@@ -108,6 +119,40 @@ CREATE TABLE billing_changes (
 
 -- Finds the businesses whose months can end on a day.
 CREATE INDEX billing_changes_billing_day ON billing_changes (billing_day, business_id);
+
+-- The limits of a business that held before limits_since: those of a row through ends_on, since the day after the row before it.
+CREATE TABLE former_limits (
+  business_id   INTEGER NOT NULL REFERENCES businesses (id),
+  ends_on       TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),
+  daily_limit   INTEGER,
+  monthly_limit INTEGER,
+  overage       INTEGER,
+  page_overage  INTEGER NOT NULL,
+  alert_at      TEXT,
+  PRIMARY KEY (business_id, ends_on)
+) STRICT, WITHOUT ROWID;
+
+-- What is added to the monthly limit in the billing month that begins on starts_on.
+CREATE TABLE extras (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  uses        INTEGER NOT NULL CHECK (uses >= 0),
+  PRIMARY KEY (business_id, starts_on)
+) STRICT, WITHOUT ROWID;
+
+-- The requests that changed an extra, by the first 16 bytes of the SHA-256 of their Idempotency-Key, so that none counts twice. `request` is
+-- that of the body, and `uses` the extra afterwards. Kept for 400 days.
+CREATE TABLE extra_requests (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  digest      BLOB    NOT NULL CHECK (length(digest) = 16),
+  request     BLOB    NOT NULL CHECK (length(request) = 16),
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  uses        INTEGER NOT NULL CHECK (uses >= 0),
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  PRIMARY KEY (business_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX extra_requests_day ON extra_requests (day);
 
 -- The number of uses of a business on a day. Clustered by its key: a report reads as many rows as it has days with uses, and a use writes
 -- one. So that this stays one row, the counts of the day's sources are in it.

@@ -1,4 +1,4 @@
-// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
+// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
 // businesses. Runs on a schedule, never during a request.
 import { and, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -19,6 +19,7 @@ import {
   type Database,
   deletions,
   events,
+  extraRequests,
   formerTokens,
   ledger,
   refusedOrigins,
@@ -93,8 +94,16 @@ function purgeSessions(db: Database, now: Date): Promise<void> {
 const purgeCodes = (db: Database, now: Date) =>
   deleteSome(db, codes, codes.hash, lte(codes.expires_at, formatTimestamp(now)));
 
-const purgeEvents = (db: Database, now: Date) =>
-  deleteSome(db, events, events.id, lt(events.at, eventsRetainedFrom(now)));
+/** Deletes events, and the ids of extras, which are retained as long as their changes. */
+async function purgeEventsAndExtras(db: Database, now: Date): Promise<void> {
+  await deleteSome(db, events, events.id, lt(events.at, eventsRetainedFrom(now)));
+  const { business_id, digest, day } = extraRequests;
+  const some = db
+    .select({ business_id, digest })
+    .from(extraRequests)
+    .where(lt(day, changesRetainedFrom(now)));
+  await db.delete(extraRequests).where(sql`(business_id, digest) in (select * from ${some.limit(ROWS_PER_STATEMENT)})`);
+}
 
 /**
  * Always retains the last change of each business and user, because the next id is derived from it. The day's first turn checks all
@@ -173,7 +182,7 @@ const TURNS = [
   purgeSessions,
   purgeChanges,
   purgeCodes,
-  purgeEvents,
+  purgeEventsAndExtras,
   purgeChanges,
   checkEvents,
   purgeRefusedOrigins,

@@ -1,5 +1,6 @@
 // Starts the runs scheduled in wrangler.toml: alerts every minute, the purge every two minutes.
 import { runAlerts } from './alerts/sending.ts';
+import { foldDueLimits } from './business/due.ts';
 import { SCHEDULES } from './core/schedule.ts';
 import { formatTimestamp } from './core/time.ts';
 import { noCost } from './db/batch.ts';
@@ -9,7 +10,13 @@ import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';
 import { purgeAll } from './purge.ts';
 
-const RUNS = { alerts: runAlerts, purge: purgeAll };
+/** Folds due limits first, so that their alerts are sent in the same run. */
+const alerts: typeof runAlerts = async (bindings, options) => {
+  const { failed, statements } = await foldDueLimits(bindings, options);
+  const did = await runAlerts(bindings, { ...options, used: statements });
+  return { ...did, failed: [...new Set([...failed, ...did.failed])] };
+};
+const RUNS = { alerts, purge: purgeAll };
 const RECORD_MS = 5000;
 
 /**

@@ -21,15 +21,16 @@ export const listedBusiness = (
   token: 'bua_pk_x',
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
-  limits: null,
+  limits: limitsWith({}),
   refused_origins: 0,
   refused_by_limit: 0,
   ...fields,
 });
 
 /** The limits in a response: by default none, and alerts at 80% and 100%. */
-export const limitsWith = (given: Partial<NonNullable<Limits>>): NonNullable<Limits> => ({
+export const limitsWith = (given: Partial<Limits>): Limits => ({
   ...{ daily: null, monthly: null, billing_day: 1, next_billing_day: null, from: null, overage: 0 },
-  ...{ page_overage: false, alert_at: [80, 100], today: null, month: null, remaining: 0 },
-  ...{ day_ends: null, month_starts: null, month_ends: null, ...given },
+  ...{ page_overage: false, alert_at: [80, 100], extra: 0, next_limits: null, today: null, month: null },
+  ...{ remaining: null, day_ends: null, month_starts: '2026-03-01T00:00:00.000000Z' },
+  ...{ month_ends: '2026-04-01T00:00:00.000000Z', ...given },
 });

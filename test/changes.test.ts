@@ -15,6 +15,7 @@ import {
   INSERT_CHANGES,
   newBusiness,
   newKey,
+  newLimitedBusiness,
   OPERATOR,
   STAMP,
 } from './support.ts';
@@ -29,7 +30,7 @@ const list = async (business: Business, query = '', as = business.key) => {
 
 describe.each(ROUTES)('a call to $name', (route) => {
   test(`stores ${route.action === null ? 'no change' : 'one change with the route’s action'}, as test/routes.ts specifies`, async () => {
-    const business = await newBusiness({ sites: [A, 'https://b.example'] });
+    const business = await newLimitedBusiness({ monthly_limit: 1000 }, { sites: [A, 'https://b.example'] });
     const { key, ...own } = await newKey(business);
     await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;

@@ -70,7 +70,7 @@ test.each([
   const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
   const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
   expect(text.split('\r\n')[1]).toBe(
-    `${business.id},${business.user_id},${cell},${CREATED},2026-02-17,2026-03-16,0,,false`,
+    `${business.id},${business.user_id},${cell},${CREATED},2026-02-17,2026-03-16,0,,0,false`,
   );
 });
 

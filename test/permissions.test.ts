@@ -21,6 +21,7 @@ import {
   NOW,
   newBusiness,
   newKey,
+  newLimitedBusiness,
   OPERATOR,
   type Scope,
 } from './support.ts';
@@ -323,14 +324,16 @@ const CREDENTIALS: Partial<Record<Caller, Create>> = {
 };
 /** Creates two businesses of one owner and one of another owner, in the same database, and one in another database. */
 async function newWorld() {
-  const own = await newBusiness();
+  // An extra needs a monthly limit.
+  const limited = (fields = {}) => newLimitedBusiness({ monthly_limit: 1000 }, fields);
+  const own = await limited();
   const { user_id } = own;
   const others = user_id + homes.length * 100_000;
   return [
     own,
-    await newBusiness({ user_id }),
-    await newBusiness({ user_id: others }),
-    await newBusiness({ user_id: others + 1 }),
+    await limited({ user_id }),
+    await limited({ user_id: others }),
+    await limited({ user_id: others + 1 }),
   ] as const;
 }
 type World = Awaited<ReturnType<typeof newWorld>>;

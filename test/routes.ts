@@ -196,6 +196,15 @@ export const OF_A_BUSINESS = withReads(
       action: 'update_business',
     },
     {
+      name: 'add an extra',
+      operation: 'add_extra',
+      on: 'POST /business/:business_id/extra',
+      headers: { 'Idempotency-Key': 'pack-17' },
+      body: { uses: 500, month: 'this' },
+      bad: { body: { uses: 0, month: 'this' } },
+      action: 'add_extra',
+    },
+    {
       name: 'delete a business',
       operation: 'delete_business',
       on: 'DELETE /business/:business_id',

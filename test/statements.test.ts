@@ -169,8 +169,10 @@ const link = {
 const SAMPLES: Record<string, readonly Bindable[]> = {
   access_id: [1, FOREIGN * 1000 + 1],
   action: [null],
+  added: [5],
   admitting: [null],
   after: [0, '{"name":"new"}'],
+  asked: [FRESH_DIGEST],
   before: [1_000_000],
   before_at: ['2027-01-01T00:00:00.000000Z'],
   before_id: ['z'],
@@ -198,6 +200,7 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   link: [JSON.stringify(link), JSON.stringify({ ...link, business_id: null })],
   keep_until: [SOON, null],
   may_be_first: [1],
+  month: ['this', 'next'],
   name: ['own'],
   open: ['[0]'],
   price: [1],
@@ -340,6 +343,14 @@ async function fill() {
       ...{ business_id, digest: digest(index), day: Math.floor(NOW.getTime() / 86_400_000) - (index === 2 ? 3 : 1) },
       ...{ forget_on: 30_000, quantity: 5, source: -1 },
     })),
+    former_limits: ofEach((business_id, index) => ({ business_id, ends_on: dayBefore(index + 30), page_overage: 0 })),
+    extras: ofEach((business_id, index, word) => ({
+      ...{ business_id, starts_on: dayBefore(index + 30), uses: word === FOREIGN_TEXT ? FOREIGN_COUNT : 5 },
+    })),
+    extra_requests: ofEach((business_id, index, word) => ({
+      ...{ business_id, digest: digest(index), request: digest(index), starts_on: dayBefore(30), day: dayBefore(30) },
+      uses: word === FOREIGN_TEXT ? FOREIGN_COUNT : 5,
+    })),
     imported_days: ofEach((business_id, index) => ({ business_id, day: dayBefore(index + 30) })),
     former_tokens: [
       { token: 'former-token-of-own-1---', business_id: OWN, expires_at: SOON, place: 1, last_used_on: TODAY },
@@ -411,7 +422,8 @@ async function fill() {
       })),
     ),
   };
-  const value = (column: string) => (column === 'digest' ? `unhex(value ->> '${column}')` : `value ->> '${column}'`);
+  const value = (column: string) =>
+    ['digest', 'request'].includes(column) ? `unhex(value ->> '${column}')` : `value ->> '${column}'`;
   for (const [table, all] of Object.entries(rows)) {
     const columns = Object.keys(all[0] ?? {});
     const insert = `insert into ${table} (${columns.map((name) => `"${name}"`)}) select ${columns.map(value)} from json_each(?)`;

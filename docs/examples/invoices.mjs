@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 const { API, RECORD_KEY, DATABASE = 'product.db' } = process.env;
 if (!API || !RECORD_KEY) throw new Error('Set API and RECORD_KEY');
 
-/** Uses per month without charge, and the price in cents of each further one. */
+/** The price in cents of each use beyond those that a month includes: its limit and extra or, without a limit, this number. */
 const [INCLUDED, PRICE] = [1000, 2];
 /** A month's count is final 41 days after the month ends, which is 40 nights after the night that bills it. */
 const NIGHTS_UNTIL_FINAL = 40;
@@ -42,13 +42,13 @@ async function monthsEnded(day) {
 }
 
 /** Writes a row for what has not been billed of a month. Below 0, it is a credit. */
-function bill(kind, { business_id, starts_on, ends_on, user_id, count }) {
+function bill(kind, { business_id, starts_on, ends_on, user_id, count, monthly_limit, extra }) {
   // A month keeps the terms of its first row, even if the price changes later.
   const before = db
     .prepare(`select coalesce(sum(count), 0) as count, coalesce(sum(units), 0) as units,
-      coalesce(max(included), ${INCLUDED}) as included, coalesce(max(price), ${PRICE}) as price
+      coalesce(max(included), ?) as included, coalesce(max(price), ${PRICE}) as price
       from invoices where business_id = ? and starts_on = ?`)
-    .get(business_id, starts_on);
+    .get((monthly_limit ?? INCLUDED) + extra, business_id, starts_on);
   if (kind === 'late' && count === before.count) return;
   const units = Math.max(count - before.included, 0) - before.units;
   const values = [ends_on, user_id, count - before.count, before.included, before.price, units];

@@ -44,8 +44,8 @@ const SUBREQUESTS_PER_ROUND = 2 + EVENTS_PER_CLAIM + 1;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secrets: Secret[] };
 type BoundDatabase = { binding: Binding; db: Database };
-/** `scheduled` is when the run was due. The run adds its own cost to `cost`. */
-type RunOptions = { clock: Clock; log: Pick<Log, 'error'>; scheduled: Date; cost: Cost };
+/** `scheduled` is when the run was due. The run adds its own cost to `cost`. `used` is how many subrequests the invocation made before it. */
+type RunOptions = { clock: Clock; log: Pick<Log, 'error'>; scheduled: Date; cost: Cost; used?: number };
 type Run = Pick<RunOptions, 'clock' | 'log'> & { receiver: Receiver; did: Did };
 /**
  * The results of a run. `alerts` is how many the receiver accepted. `oldest` is the storage time of the oldest alert that the run tried to
@@ -60,7 +60,7 @@ type Did = { alerts: number; oldest: string | null; receiver_ms: number };
  */
 export async function runAlerts(
   bindings: Bindings,
-  { clock, log, scheduled, cost }: RunOptions,
+  { clock, log, scheduled, cost, used = 0 }: RunOptions,
 ): Promise<Did & { failed: Binding[] }> {
   const end = clock().getTime() + RUN_MS;
   const did: Did = { alerts: 0, oldest: null, receiver_ms: 0 };
@@ -73,7 +73,7 @@ export async function runAlerts(
   // Each run starts one database later than the previous run, because a run may not reach every database.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const queue = [...bound.slice(first), ...bound.slice(0, first)];
-  let left = bound.length > FREE_DATABASES ? SUBREQUESTS_PER_DATABASE * bound.length : FREE_SUBREQUESTS;
+  let left = bound.length > FREE_DATABASES ? SUBREQUESTS_PER_DATABASE * bound.length : FREE_SUBREQUESTS - used;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     if (left < SUBREQUESTS_PER_ROUND || clock().getTime() + ROUND_MS > end) break;
     const { binding } = next;

@@ -2,14 +2,15 @@
 // reaches the threshold stores the event, so no event can be lost. The purge looks for missing events only to report them.
 import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { DEFAULT_ALERT_AT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
+import { addDays, dayOf, formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import { billingMonth, MAX_MONTH_DAYS } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { boundedSumOfCounts } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
-import { businesses, type Database, dailyUsage, events } from '../db/schema.ts';
+import { extraIn, hasOtherLimits, judgedOn, type Limit, limitOn, planIn } from '../db/plan.ts';
+import { billingColumns, businesses, type Database, dailyUsage, events, planColumns } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 
@@ -20,7 +21,8 @@ const KEEP_EVENTS_DAYS = 90;
  */
 const MAX_PERIODS = 5;
 /** A number from 0 to 5, which differs between these periods. A window function that numbers the rows would read one row more. */
-const indexOfPeriod = sql`3 * (period = 'month') + (starts_on >= ${$call.today}) + (starts_on > ${$call.today})`;
+const indexOfPeriod = (today: SQLWrapper | Placeholder) =>
+  sql`3 * (period = 'month') + (starts_on >= ${today}) + (starts_on > ${today})`;
 /** The number of businesses that one check compares with their events. There are 72 checks a day. */
 const SLICE = 20;
 const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
@@ -41,29 +43,35 @@ const highestReached = sql.raw(
 /**
  * Selects at most `most` thresholds that the stored counts reach and that have no event: for each limit of the businesses that match
  * `which`, in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no
- * event if neither it nor a higher one has one for the same limit value and period.
+ * event if neither it nor a higher one has one for the same period and at least this limit: what was announced for a higher limit is known.
  */
 function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
-  const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, alert_at } = businesses;
-  const business = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
-      ${has_billing_changes} as has_billing_changes, coalesce(${alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)}) as alert_at
-    from ${businesses} where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0)`;
+  const { id, daily_limit, monthly_limit, extras_until } = businesses;
+  const columns = Object.values({ id, ...planColumns, ...billingColumns, extras_until });
+  const business = sql`select ${sql.join(columns, sql`, `)} from ${businesses}
+    where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0 or ${hasOtherLimits(businesses)})`;
   const month = billingMonth(
     { id: sql`business.id`, billing_day: sql`billing_day`, has_billing_changes: sql`has_billing_changes` },
     sql`day`,
   );
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
-  const periods = sql`select distinct id, period, alert_at, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
-      ${ofPeriod(sql`day`, month.ends_on)} as ends_on, ${ofPeriod(sql`daily_limit`, sql`monthly_limit`)} as "limit"
+  const spans = sql`select distinct business.*, period, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
+      ${ofPeriod(sql`day`, month.ends_on)} as ends_on
     from business cross join ${days} as days cross join (select 'day' as period union all select 'month')`;
+  const then = (limit: Limit) =>
+    limitOn(limit, planIn('spans'), judgedOn(sql`spans.starts_on`, sql`spans.ends_on`, today));
+  const extra = extraIn({ id: sql`spans.id`, extras_until: sql`spans.extras_until` }, sql`spans.starts_on`);
+  const periods = sql`select id, period, starts_on, ends_on, ${ofPeriod(then('daily_limit'), sql`${then('monthly_limit')} + ${extra}`)} as "limit",
+      coalesce(${then('alert_at')}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)}) as alert_at
+    from spans`;
   // Because of its limit, SQLite computes each sum only once.
   const used = sql`select *, (select ${boundedSumOfCounts} from ${dailyUsage} where ${dailyUsage.business_id} = periods.id
       and ${dailyUsage.day} between starts_on and ends_on) as used
     from periods where "limit" > 0 and ends_on >= date(${today}, '-1 day') limit ${sql.raw(`${most}`)}`;
   const isStored = sql`exists (select 1 from ${events} where ${events.business_id} = reached.id and ${events.period} = reached.period
-    and ${events.starts_on} = reached.starts_on and ${events.limit} = reached."limit" and ${events.threshold} >= reached.threshold)`;
+    and ${events.starts_on} = reached.starts_on and ${events.limit} >= reached."limit" and ${events.threshold} >= reached.threshold)`;
   return {
-    with: sql`with business as (${business}), periods as (${periods}), used as (${used}),
+    with: sql`with business as (${business}), spans as (${spans}), periods as (${periods}), used as (${used}),
       reached as (select *, ${highestReached} as threshold from used)`,
     from: sql`from reached where threshold is not null and not ${isStored}`,
   };
@@ -75,8 +83,12 @@ function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
  */
 export function storeReached(business_id: SQL, days: SQL) {
   const missing = missingEvents(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
-  const row = rowValues(events, {
-    id: sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod})`,
+  const row = rowOfEvent(sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod($call.today)})`, $call.now);
+  return builder.insert(events).select(sql`${missing.with} select ${row} ${missing.from}`);
+}
+const rowOfEvent = (id: SQL, now: Placeholder | SQL) =>
+  rowValues(events, {
+    id,
     business_id: sql`id`,
     period: sql`period`,
     starts_on: sql`starts_on`,
@@ -84,11 +96,22 @@ export function storeReached(business_id: SQL, days: SQL) {
     limit: sql`"limit"`,
     threshold: sql`threshold`,
     used: sql`used`,
-    at: $call.now,
-    due_at: $call.now,
+    at: now,
+    due_at: now,
     attempts: 0,
   });
-  return builder.insert(events).select(sql`${missing.with} select ${row} ${missing.from}`);
+
+/**
+ * Stores an event for each limit's highest threshold that today's counts reach, for the businesses that match `which`, at most `most`.
+ * `uuid` is random. Its last 12 digits are replaced by the business and the period.
+ */
+export function storeReachedByDue(db: Database, which: SQL, most: number, now: Date, uuid: string) {
+  const today = sql`${dayOf(now)}`;
+  const missing = missingEvents(which, sql`(select ${today} as day)`, today, 2 * most);
+  const id = sql`substr(${uuid}, 1, 24) || printf('%012x', 6 * id + ${indexOfPeriod(today)})`;
+  return db
+    .insert(events)
+    .select(sql`${missing.with} select ${rowOfEvent(id, sql`${formatTimestamp(now)}`)} ${missing.from}`);
 }
 
 /** A subquery of today. */
@@ -110,7 +133,9 @@ export async function missingEventsOfSlice(db: Database, now: Date): Promise<Mis
   const slice = sql`select ${id} from ${businesses} where ${id} >= ${first} + (${last} - ${first}) * ${share}
     order by ${id} limit ${SLICE}`;
   const day = sql`${dayOf(now)}`;
-  const missing = missingEvents(sql`${id} in (${slice})`, sql`(select ${day} as day)`, day, 2 * SLICE);
+  // The run that folds due limits stores their alerts (business/due.ts).
+  const isSettled = sql`(${businesses.next_from} is null or ${businesses.next_from} > ${day})`;
+  const missing = missingEvents(sql`${id} in (${slice}) and ${isSettled}`, sql`(select ${day} as day)`, day, 2 * SLICE);
   return db.all(sql`${missing.with} select id as business_id, period, "limit", threshold, used ${missing.from}`);
 }
 

@@ -3,7 +3,7 @@ import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { listOfSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
-import { masked, newCredential, sha256Hex } from '../core/credential.ts';
+import { masked, newCredential, sha256Hex, shortHashOf } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { $call, isBeforeDeadline } from '../db/call.ts';
@@ -175,6 +175,3 @@ async function digestsOf(asked: { user_id: number }, idempotencyKey: string | un
   ]);
   return { key, request };
 }
-
-/** Returns the first 16 bytes of a text's SHA-256, in hex. */
-const shortHashOf = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32);

@@ -8,7 +8,7 @@ import { ok } from '../openapi/responses.ts';
 import { count, day, flag, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
 import { usageEntry } from '../usage/description.ts';
 import type { operations } from './operations.ts';
-import { LISTED_DAYS, usedKeyRule } from './rules.ts';
+import { LISTED_DAYS, NO_MONTHLY_RULE, USED_EXTRA_RULE, usedKeyRule } from './rules.ts';
 
 const access = object('Access', 'A registered domain.', {
   id: id('the entry'),
@@ -19,38 +19,46 @@ const access = object('Access', 'A registered domain.', {
 });
 
 const billingDay = (of: string) => z.int().check(z.minimum(1), z.maximum(28), z.describe(of));
-const limits = z
-  .nullable(
-    object('Limits', 'The maximum uses per day and per month, in UTC, and the uses so far.', {
-      daily: z.nullable(count('Per day. Null if there is no limit.')),
-      monthly: z.nullable(count('Per month. Null if there is no limit.')),
-      billing_day: billingDay('The day on which a month begins.'),
-      next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null if no change is pending.')),
-      from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
-      overage: z.nullable(
-        count(
-          'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` takes effect. Null means unlimited.',
-        ),
-      ),
-      page_overage: flag(
-        'Whether uses with a token count beyond a limit, too. Takes effect only while a site is registered that visitors can reach.',
-      ),
-      alert_at: z
-        .array(percent)
-        .check(
-          z.minLength(1),
-          z.maxLength(MAX_THRESHOLDS),
-          z.describe('Alert thresholds, in percent of each limit, ascending.'),
-        ),
-      today: z.nullable(count('Uses today. Null if there is no daily limit.')),
-      month: z.nullable(count(`Uses this billing month, at most ${MAX_COUNT}. Null if there is no monthly limit.`)),
-      remaining: count('Uses left until a limit is reached. 0 while uses are counted beyond a limit.'),
-      day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
-      month_starts: z.nullable(time('the month began (null if there is no monthly limit)')),
-      month_ends: z.nullable(time('the month ends (null if there is no monthly limit)')),
-    }),
-  )
-  .check(z.describe('Null if the business has no limit.'));
+/** The limits of a business, which can change from a day on. */
+const plan = {
+  daily: z.nullable(count('Per day. Null if there is no limit.')),
+  monthly: z.nullable(count('Per month. Null if there is no limit.')),
+  overage: z.nullable(
+    count(
+      'Maximum number of uses counted beyond a limit. Uses with a token stop at the limit unless `page_overage` takes effect. Null means unlimited.',
+    ),
+  ),
+  page_overage: flag(
+    'Whether uses with a token count beyond a limit, too. Takes effect only while a site is registered that visitors can reach.',
+  ),
+  alert_at: z
+    .array(percent)
+    .check(
+      z.minLength(1),
+      z.maxLength(MAX_THRESHOLDS),
+      z.describe('Alert thresholds, in percent of each limit, ascending.'),
+    ),
+};
+const nextLimits = object('NextLimits', 'The limits after a pending change.', {
+  from: day('The first day on which they hold.'),
+  ...plan,
+});
+const limits = object('Limits', 'The maximum uses per day and per month, in UTC, and the uses so far.', {
+  ...plan,
+  extra: count('What is added to the monthly limit in this billing month.'),
+  next_limits: z.nullable(nextLimits).check(z.describe('Null if no change of the limits is pending.')),
+  billing_day: billingDay('The day on which a month begins.'),
+  next_billing_day: z.nullable(billingDay('The billing day after a pending change. Null if no change is pending.')),
+  from: z.nullable(day('Start of the first month that uses `next_billing_day`. Null if no change is pending.')),
+  today: z.nullable(count('Uses today. Null if there is no daily limit.')),
+  month: z.nullable(count(`Uses this billing month, at most ${MAX_COUNT}. Null if there is no monthly limit.`)),
+  remaining: z.nullable(
+    count('Uses left until a limit is reached. 0 while uses are counted beyond a limit. Null if there is no limit.'),
+  ),
+  day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
+  month_starts: time('the billing month began'),
+  month_ends: time('the billing month ends'),
+});
 
 export type Limits = z.infer<typeof limits>;
 
@@ -119,6 +127,13 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 
 export type Businesses = z.infer<typeof businesses>;
 
+const extra = object('Extra', 'What is added to the monthly limit of one billing month.', {
+  starts_on: day('The first day of the month.'),
+  extra: count('The sum of what was added to the month, after this request.'),
+});
+
+export type Extra = z.infer<typeof extra>;
+
 const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
   deleted: z.object({ id: id('the business'), name: text('The name of the business.') }),
 });
@@ -146,24 +161,29 @@ export const businessWith = (...sites: string[]): Business => ({
   access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
 });
 
+const LIMITS: Limits = {
+  daily: 1000,
+  monthly: null,
+  overage: 0,
+  page_overage: false,
+  alert_at: [80, 100],
+  extra: 0,
+  next_limits: null,
+  billing_day: 1,
+  next_billing_day: null,
+  from: null,
+  today: 4,
+  month: null,
+  remaining: 996,
+  day_ends: '2026-03-04T00:00:00.000000Z',
+  month_starts: '2026-03-01T00:00:00.000000Z',
+  month_ends: '2026-04-01T00:00:00.000000Z',
+};
+const NO_LIMITS: Limits = { ...LIMITS, daily: null, today: null, remaining: null, day_ends: null };
+
 export const detailsOf = (...sites: string[]): BusinessDetails => ({
   ...businessWith(...sites),
-  limits: {
-    daily: 1000,
-    monthly: null,
-    billing_day: 1,
-    next_billing_day: null,
-    from: null,
-    overage: 0,
-    page_overage: false,
-    alert_at: [80, 100],
-    today: 4,
-    month: null,
-    remaining: 996,
-    day_ends: '2026-03-04T00:00:00.000000Z',
-    month_starts: null,
-    month_ends: null,
-  },
+  limits: LIMITS,
   refused_by_limit: 0,
   former_tokens: [],
 });
@@ -177,7 +197,7 @@ businesses, so it can contain fewer even if \`next\` is set.`,
     parameters: { user_id: ["Only this user's businesses. Available only to the operator."] },
     success: ok('One page of businesses.', businesses, {
       businesses: {
-        businesses: [{ ...fields, used: listedDays, limits: null, refused_origins: 0, refused_by_limit: 0 }],
+        businesses: [{ ...fields, used: listedDays, limits: NO_LIMITS, refused_origins: 0, refused_by_limit: 0 }],
         next: null,
       },
     }),
@@ -230,6 +250,27 @@ to a user without a database. A transfer revokes the API keys, sessions and cons
       limit: detailsOf(),
     }),
     invalid: { invalid_body: {}, invalid_status: { status: 'Active' } },
+  },
+  addExtra: {
+    tag: 'businesses',
+    summary: 'Add to the limit of a month',
+    description: `Adds uses to the monthly limit of the current or the next billing month, for that month only. A negative number takes back what was
+added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the first result, for 400 days. The same key with a different body is refused (422).`,
+    parameters: { 'Idempotency-Key': ['Required. Makes a retry safe.', 'pack-17'] },
+    body: {
+      description: 'How many uses, and for which month.',
+      component: ['NewExtra', 'Uses to add to the monthly limit of a month.'],
+      examples: { pack: { uses: 500, month: 'this' }, ahead: { uses: 200, month: 'next' } },
+    },
+    success: ok('The extra of the month.', extra, {
+      pack: { starts_on: '2026-03-01', extra: 500 },
+      ahead: { starts_on: '2026-04-01', extra: 200 },
+    }),
+    invalid: { invalid_body: {}, no_uses: { uses: 0, month: 'this' } },
+    refusals: {
+      no_limit: invalidField('month', NO_MONTHLY_RULE),
+      key_used: invalidField('Idempotency-Key', USED_EXTRA_RULE),
+    },
   },
   deleteBusiness: {
     tag: 'access',

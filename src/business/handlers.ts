@@ -6,19 +6,19 @@ import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { originsRetainedFrom } from '../db/refused-origins.ts';
-import { inputError } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
 import { nextAfter, pageAfter, readPage } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
-import type { Businesses, DeletedBusiness } from './description.ts';
+import type { Businesses, DeletedBusiness, Extra } from './description.ts';
+import { addExtra } from './extra.ts';
 import { operations } from './operations.ts';
-import { changedOverageErrors, LISTED_DAYS } from './rules.ts';
+import { LISTED_DAYS } from './rules.ts';
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
-import { businessesAfter, businessesOfUserAfter, businessInFull, pageBounds } from './statements.ts';
-import { claimHomeIn, updateBusiness } from './update.ts';
+import { businessesAfter, businessesOfUserAfter, businessInFull } from './statements.ts';
+import { claimHomeIn, requirePossibleUpdate, updateBusiness } from './update.ts';
 
 export const routes = serve(operations, {
   async listBusinesses(c) {
@@ -59,19 +59,20 @@ export const routes = serve(operations, {
   },
 
   async updateBusiness(c) {
-    const fields = c.req.valid('json');
-    const { business_id } = c.get('call');
-    const check = ({ overage, page_overage }: { overage: number | null; page_overage: number | null }) => {
-      const errors = changedOverageErrors(fields, { overage, page_overage: page_overage === 1 });
-      if (Object.keys(errors).length > 0) throw inputError(errors);
-    };
+    const { limits_from, ...others } = c.req.valid('json');
+    const { business_id, now } = c.get('call');
+    const isAtOnce = limits_from === undefined || limits_from === dayOf(now);
+    const fields = isAtOnce ? others : { ...others, limits_from };
     if (fields.user_id !== undefined) {
-      check((await c.get('ask')(pageBounds)).row); // a refused request must not claim a home
+      await requirePossibleUpdate(c.get('ask'), fields); // a refused request must not claim a home
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);
-    check(row);
     return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
+  },
+
+  async addExtra(c) {
+    return success<Extra>(c, await addExtra(c.get('ask'), c.req.valid('json'), idOf(c) ?? ''));
   },
 
   async deleteBusiness(c) {

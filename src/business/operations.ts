@@ -2,16 +2,19 @@
 import * as z from 'zod/mini';
 import { SITES_RULE, site } from '../access/operations.ts';
 import { sitesErrors } from '../access/rules.ts';
+import { errorOf } from '../core/conflict.ts';
 import { IMPORTED } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { MAX_LINE_LENGTH, MISLEADING } from '../core/fields.ts';
-import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
+import { MAX_LIMIT, MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { MAX_SITES_PER_CALL } from '../core/site.ts';
+import { dayOf } from '../core/time.ts';
 import { PAGE_OF_BUSINESSES } from '../core/work.ts';
 import {
   boundedList,
   CONTROL,
+  dayOr,
   described,
   HTTP,
   idParameter,
@@ -24,7 +27,7 @@ import {
   wholeNumber,
 } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
-import { type Overage, overageErrors } from './rules.ts';
+import { datedErrors, type Overage, overageErrors } from './rules.ts';
 
 export const businessesQuery = {
   name: 'this list',
@@ -34,8 +37,6 @@ export const businessesQuery = {
   operatorOnly: ['user_id'],
 } satisfies Query;
 
-/** The highest limit. The lowest is 0. */
-const MAX_LIMIT = 1e12;
 const limitOr = (otherwise: string) =>
   z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, `${rangeRule(0, MAX_LIMIT)}, or null for ${otherwise}`)));
 const limit = limitOr('no limit');
@@ -80,6 +81,21 @@ const limits = {
   ),
 };
 
+const FROM_RULE =
+  'must be next_month, a date from today on in the format YYYY-MM-DD, or null, which cancels the pending change';
+const limits_from = z.optional(z.nullable(z.union([z.literal('next_month'), dayOr(FROM_RULE)], FROM_RULE)));
+
+/** The extra of a month. A negative number takes back what was added. */
+export const extraBody = strict(
+  {
+    uses: described(wholeNumber(-MAX_LIMIT, MAX_LIMIT).check(z.refine((uses) => uses !== 0, 'must not be 0')), {
+      not: { const: 0 },
+    }),
+    month: z.enum(['this', 'next'], 'must be this or next'),
+  },
+  'must be a JSON object, such as {"uses":500,"month":"this"}',
+);
+
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
 const TOKEN_RULE =
@@ -108,6 +124,7 @@ export const businessUpdateBody = described(
         ...z.partial(z.object(fields)).shape,
         status: z.optional(z.enum(['active', 'suspended', 'closed'], 'must be active, suspended or closed')),
         ...limits,
+        limits_from,
       },
       NO_FIELD_RULE,
     ),
@@ -125,6 +142,11 @@ const deletionQuery = {
     ),
   }),
 } satisfies Query;
+
+const updateErrors = (given: Overage & Parameters<typeof datedErrors>[0], { now }: { now: Date }) => ({
+  ...overageErrors(given),
+  ...datedErrors(given, dayOf(now)),
+});
 
 const newBusinessErrors = async (given: { sites?: (string | undefined)[] | undefined } & Overage) => ({
   ...(await sitesErrors(given)),
@@ -162,7 +184,17 @@ export const operations = define({
     name: 'update_business',
     does: 'change businesses',
     body: businessUpdateBody,
-    check: overageErrors,
+    check: updateErrors,
+  },
+  addExtra: {
+    ...FULL_OPERATOR,
+    retry: 'with_key',
+    route: 'POST /business/:business_id/extra',
+    name: 'add_extra',
+    does: 'add to limits',
+    body: extraBody,
+    check: (_: object, { hasKey }: { hasKey: boolean }) =>
+      hasKey ? {} : errorOf('Idempotency-Key', 'must be sent, so that a retry adds nothing'),
   },
   deleteBusiness: {
     ...FULL_OPERATOR,
@@ -183,6 +215,7 @@ export const commands: CommandsOf<typeof operations> = {
   },
   readBusiness: { usage: 'business show ID', does: 'Shows a business, its domains, its limits and its former tokens.' },
   updateBusiness: { usage: 'business update ID', does: 'Changes the given fields.' },
+  addExtra: { usage: 'business add-extra ID', does: 'Adds uses to the monthly limit of one billing month.' },
   deleteBusiness: {
     usage: 'business delete ID',
     does: 'Permanently deletes a business and everything that belongs to it. --confirm repeats its name.',

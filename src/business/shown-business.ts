@@ -19,7 +19,7 @@ import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits, ListedBusiness } from './description.ts';
 import { LISTED_DAYS } from './rules.ts';
-import type { ExaminedBusiness } from './statements.ts';
+import type { ExaminedBusiness, NextLimits } from './statements.ts';
 
 /** The operator has no role here. */
 const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
@@ -44,25 +44,30 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
+/** The limits of a plan, as responses name them. */
+const shownPlan = ({ daily_limit, monthly_limit, overage, page_overage, alert_at }: Omit<NextLimits, 'from'>) => ({
+  daily: daily_limit,
+  monthly: monthly_limit,
+  overage,
+  page_overage: page_overage === 1,
+  alert_at: [...thresholdsOf({ alert_at })],
+});
+
 function shownLimits(usage: StoredLimits, today: string): Limits {
-  const remaining = remainingOf(usage, today);
-  if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, month, month_starts_on, month_ends_on, overage } = usage;
+  const { daily_limit: daily, monthly_limit: monthly, month, month_starts_on, month_ends_on, next_limits } = usage;
   return {
-    daily,
-    monthly,
+    ...shownPlan(usage),
+    extra: usage.extra,
+    next_limits: next_limits && { from: next_limits.from, ...shownPlan(next_limits) },
     billing_day: usage.billing_day,
     next_billing_day: usage.next_billing_day,
     from: usage.from,
-    overage,
-    page_overage: usage.page_overage === 1,
-    alert_at: [...thresholdsOf(usage)],
     today: daily === null ? null : usage.today,
     month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
-    remaining,
+    remaining: remainingOf(usage, today),
     day_ends: daily === null ? null : formatTimestamp(endOfDay(today)),
-    month_starts: month_starts_on === null ? null : formatTimestamp(new Date(month_starts_on)),
-    month_ends: month_ends_on === null ? null : formatTimestamp(endOfDay(month_ends_on)),
+    month_starts: formatTimestamp(new Date(month_starts_on)),
+    month_ends: formatTimestamp(endOfDay(month_ends_on)),
   };
 }
 
@@ -74,12 +79,21 @@ export const detailsResponse = (
 ) =>
   success<BusinessDetails>(c, {
     ...shownBusiness(row, business, parseJson(row.entries)),
-    limits: shownLimits(row, dayOf(c.get('call').now)),
+    limits: shownLimits(
+      { ...row, next_limits: row.next_limits && parseJson(row.next_limits) },
+      dayOf(c.get('call').now),
+    ),
     refused_by_limit: row.refused_by_limit,
     former_tokens,
   });
-type StoredLimits = LimitUsage & StoredThresholds & Billing & { page_overage: number | null };
-type RowOfBusiness = Verdict & StoredLimits & { refused_by_limit: number; entries: Json<Entry[]> };
+type StoredLimits = LimitUsage &
+  StoredThresholds &
+  Billing & { page_overage: number | null; next_limits: NextLimits | null };
+type RowOfBusiness = Verdict &
+  Omit<StoredLimits, 'next_limits'> & { next_limits: Json<NextLimits> | null } & {
+    refused_by_limit: number;
+    entries: Json<Entry[]>;
+  };
 
 /** Formats a business for a list, with its uses in the last days. */
 export function listedBusiness(
@@ -88,9 +102,7 @@ export function listedBusiness(
   today: string,
 ): ListedBusiness {
   const { month_starts_on, month_ends_on } = limits;
-  const inMonth = Object.entries(counts).filter(
-    ([day]) => month_starts_on !== null && day >= month_starts_on && month_ends_on !== null && day <= month_ends_on,
-  );
+  const inMonth = Object.entries(counts).filter(([day]) => month_starts_on <= day && day <= month_ends_on);
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
   return {
     ...business,

@@ -7,6 +7,7 @@ import { asJson, type ContentOf, type Json, jsonList, jsonObject, PAGE_BYTES, se
 import { refusedByLimit } from '../db/limit-refusals.ts';
 import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor } from '../db/permission.ts';
+import { extraIn, type Limit, limitOn } from '../db/plan.ts';
 import { refusedBy } from '../db/refused-origins.ts';
 import {
   access,
@@ -16,7 +17,6 @@ import {
   businesses,
   dailyUsage,
   entryColumns,
-  limitColumns,
 } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
@@ -43,13 +43,19 @@ export const businessWithEntries = statement([], (permission) =>
   withVerdict(permission, businessAndEntries, withBusiness(permission)),
 )({});
 
-/** Reads the verdict and what bounds the uses of pages. */
-export const pageBounds = statement([], (permission) =>
-  withVerdict(permission, {
-    overage: sql<number | null>`${permission.allowed_overage}`,
-    page_overage: sql<number | null>`${permission.page_overage}`,
-  }),
-)({});
+/** The pending limits and the day from which they hold, or null. */
+export type NextLimits = StoredLimits & { from: string };
+type StoredLimits = Pick<typeof businesses.$inferSelect, Exclude<Limit, 'page_overage'>> & {
+  page_overage: number | null;
+};
+const nextLimits = sql<Json<NextLimits> | null>`case when ${businesses.next_from} > ${$call.today} then ${jsonObject({
+  from: businesses.next_from,
+  daily_limit: businesses.next_daily_limit,
+  monthly_limit: businesses.next_monthly_limit,
+  overage: businesses.next_overage,
+  page_overage: businesses.next_page_overage,
+  alert_at: businesses.next_alert_at,
+})} end`;
 
 /** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission) =>
@@ -58,9 +64,10 @@ export const businessInFull = statement([], (permission) =>
     {
       ...businessAndEntries,
       ...limitUsageOf(permission),
-      page_overage: permission.page_overage,
+      page_overage: sql<number | null>`${permission.page_overage}`,
+      next_limits: nextLimits,
       refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on),
-      alert_at: permission.alert_at,
+      alert_at: sql<string | null>`${permission.alert_at}`,
       ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id),
     },
@@ -100,10 +107,17 @@ function pageOfBusinesses(
   const end = sql`coalesce(${key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
   // `ownerIs` alone is not enough: an invalid key still belongs to a user.
   const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
+  const today = <Data>(limit: Limit) => limitOn<Data>(limit, businesses, $call.today);
   const page = builder
     .select({
       id: businesses.id,
-      ...limitColumns,
+      daily_limit: today<number>('daily_limit').as('daily_limit'),
+      monthly_limit: today<number>('monthly_limit').as('monthly_limit'),
+      overage: today<number>('overage').as('overage'),
+      page_overage: today<number>('page_overage').as('page_overage'),
+      alert_at: today<string>('alert_at').as('alert_at'),
+      next_limits: nextLimits.as('next_limits'),
+      extras_until: businesses.extras_until,
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
       // Not named `refusal`: Drizzle writes an alias without its table, so SQLite would resolve it to the permission's column.
@@ -122,8 +136,7 @@ function pageOfBusinesses(
   const { billing_day, has_billing_changes } = page;
   const billed = { id: shownId, billing_day, has_billing_changes };
   const month = billingMonth(billed, $call.today);
-  const ifMonthly = (day: SQL) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
-  const from = sql`min(${$.from}, coalesce(${ifMonthly(month.starts_on)}, ${$.from}))`;
+  const from = sql`case when ${monthly_limit} is null then ${$.from} else min(${$.from}, ${month.starts_on}) end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, from))})`;
   const entry = jsonObject({
@@ -133,8 +146,10 @@ function pageOfBusinesses(
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
     ...billingDayOf(billed),
-    month_starts_on: ifMonthly(month.starts_on),
-    month_ends_on: ifMonthly(month.ends_on),
+    month_starts_on: month.starts_on,
+    month_ends_on: month.ends_on,
+    extra: extraIn({ id: shownId, extras_until: sql`${page.extras_until}` }, month.starts_on),
+    next_limits: asJson<NextLimits | null>(sql`${page.next_limits}`),
     overage: sql<number | null>`${overage}`,
     page_overage: sql<number>`${page_overage}`,
     alert_at: sql<string | null>`${alert_at}`,

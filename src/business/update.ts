@@ -1,63 +1,158 @@
-// Changes a business's fields, for the operator.
+// Changes a business's fields, for the operator. Limits can change at once or from a later day on (docs/api.md, "Limits that change on a
+// date").
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { ofToday, storeReached } from '../alerts/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { DEFAULT_ALERT_AT } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
-import { changeBillingDay, hasBillingChanges, latestBillingDay } from '../db/billing.ts';
+import { billingMonth, changeBillingDay, hasBillingChanges, latestBillingDay } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { claimHome } from '../db/homes.ts';
-import { asJson } from '../db/json.ts';
-import { apiKeys, businessColumns, businesses, codes, limitColumns } from '../db/schema.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import { rowValues } from '../db/new-row.ts';
+import { permittedId } from '../db/permission.ts';
+import { LIMITS, type Limit } from '../db/plan.ts';
+import { apiKeys, businessColumns, businesses, codes, type Database, formerLimits } from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { ending } from '../sessions/statements.ts';
 import type { businessUpdateBody } from './operations.ts';
+import { FINITE_RULE, NONE_PENDING_RULE, NUMBER_RULE, otherDateRule } from './rules.ts';
 import { businessInFull } from './statements.ts';
 
-/** The fields to change. Null removes a limit. */
+/** The fields to change. Null removes a limit. Without `limits_from`, limits change at once, and with null, the pending change is cancelled. */
 export type BusinessUpdate = z.output<typeof businessUpdateBody>;
+type Fields = Placeholders<'fields'>;
 
-type Column = Exclude<keyof BusinessUpdate, 'billing_day'>;
-/** The columns that can change. A new field of the body does not compile until it is a column, or stored like `billing_day`. */
-const { id, token, created_at, updated_at, ...columns } = { ...businessColumns, ...limitColumns };
+type Column = Exclude<keyof BusinessUpdate, Limit | 'billing_day' | 'limits_from'>;
+/** The columns, except limits, that can change. A new field of the body does not compile until it is a column or a limit. */
+const { id, token, created_at, updated_at, ...columns } = businessColumns;
 const COLUMNS = Object.keys(columns satisfies Record<Column, unknown>) as Column[];
-const FIELDS: (keyof BusinessUpdate)[] = [...COLUMNS, 'billing_day'];
 
-/** A field's stored value, in the format of its value in `fields`. */
-function storedIn(name: keyof BusinessUpdate) {
+const typeOf = (name: string) => sql`json_type(fields, ${sql.raw(`'$.${name}'`)})`;
+/** A given value, or what is stored. json_type returns the text 'null' for a JSON null, which removes a limit, else NULL for a missing field. */
+const given = (name: string, stored: SQL) =>
+  sql`iif(${typeOf(name)} is not null, fields ->> ${sql.raw(`'$.${name}'`)}, ${stored})`;
+
+/** Today's limits and those after the pending change, before this change (held, planned) and after it (new, later). */
+type Stage = 'held' | 'planned' | 'new' | 'later';
+/** A limit in the row of `plan`. */
+const at = (stage: Stage, limit: Limit) => sql.raw(`${stage}_${limit}`);
+const DEFAULT = sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`);
+/** The thresholds as they apply. */
+const applied = (limit: Limit, value: SQL) => (limit === 'alert_at' ? sql`coalesce(${value}, ${DEFAULT})` : value);
+const differ = (one: Stage, other: Stage) =>
+  sql`(${sql.join(
+    LIMITS.map((limit) => sql`${applied(limit, at(one, limit))} is not ${applied(limit, at(other, limit))}`),
+    sql` or `,
+  )})`;
+const ofEach = (selected: (limit: Limit) => SQL[]) => sql.join(LIMITS.flatMap(selected), sql`, `);
+
+type Problem = 'other_date' | 'nothing_pending' | 'unbounded_by_flag' | 'unbounded_by_number';
+/**
+ * Computes what the change does to the limits, once for all conditions and values: a row beside each business. D1 binds at most 100 values,
+ * so each is bound once. Limits that change at once pass into a pending limit that is the same as today's.
+ */
+const plan = ($: Fields) => {
+  // The clock of another location may be behind that of the last change.
+  const sent = sql`select ${businesses.id} as planned_id, ${$.fields} as fields, max(${$call.today}, coalesce(${businesses.limits_since}, '')) as today
+    from ${businesses} where ${eq(businesses.id, $call.business_id)}`;
+  const isDue = sql`${businesses.next_from} <= today`;
+  const isPending = sql`coalesce(${businesses.next_from} > today, 0)`;
+  const held = (limit: Limit) => sql`iif(${isDue}, ${businesses[`next_${limit}`]}, ${businesses[limit]})`;
+  const before = sql`select planned_id, fields, today, coalesce(${isDue}, 0) as is_due, ${isPending} as is_pending,
+      iif(${isDue}, ${businesses.next_from}, ${businesses.limits_since}) as since, iif(${isPending}, ${businesses.next_from}, null) as pending_from,
+      coalesce(${typeOf('limits_from')} = 'text', 0) as is_later, coalesce(${typeOf('limits_from')} = 'null', 0) as is_cancelled,
+      case fields ->> '$.limits_from' when 'next_month' then date(${billingMonth(businesses, sql`today`).ends_on}, '+1 day')
+        else fields ->> '$.limits_from' end as given_from,
+      ${ofEach((limit) => [
+        sql`${held(limit)} as ${at('held', limit)}`,
+        sql`iif(${isPending}, ${businesses[`next_${limit}`]}, ${held(limit)}) as ${at('planned', limit)}`,
+      ])}
+    from (${sent}) join ${businesses} on ${businesses.id} = planned_id`;
+  const changed = sql`select *, ${ofEach((limit) => [
+    sql`iif(is_later, ${at('held', limit)}, ${given(limit, at('held', limit))}) as ${at('new', limit)}`,
+  ])} from (${before})`;
+  const after = sql`select *, ${ofEach((limit) => [
+    sql`case when is_later then ${given(limit, at('planned', limit))}
+      when is_pending and not is_cancelled and ${applied(limit, at('planned', limit))} is not ${applied(limit, at('held', limit))}
+        then ${at('planned', limit)} else ${at('new', limit)} end as ${at('later', limit)}`,
+  ])} from (${changed})`;
+  const isUnbounded = (stage: 'new' | 'later') =>
+    sql`(${at(stage, 'page_overage')} and ${at(stage, 'overage')} is null)`;
+  return sql`(select *, ${differ('new', 'held')} as changes_today,
+      case when ${differ('later', 'new')} then iif(is_later, given_from, pending_from) end as new_from,
+      case when is_later and is_pending and pending_from <> given_from then 'other_date'
+        when is_cancelled and not is_pending then 'nothing_pending'
+        when ${isUnbounded('new')} or ${isUnbounded('later')}
+          then iif(fields ->> '$.page_overage' = 1, 'unbounded_by_flag', 'unbounded_by_number') end as problem
+    from (${after}))`;
+};
+
+type Planned = Json<{ problem: Problem | null; pending_from: string | null }>;
+const readProblem = statement(['fields'], (permission, $) => {
+  const planned = sql`(select json_object('problem', problem, 'pending_from', pending_from) from ${plan($)}
+    where planned_id = ${permittedId(permission)})`;
+  return withVerdict(permission, {
+    planned: sql<Planned>`${planned}`,
+  });
+});
+
+/** A field's value before the change, in the format of its value in `fields`. */
+function storedIn(name: string) {
   if (name === 'billing_day') return latestBillingDay;
-  if (name !== 'alert_at') return businesses[name];
-  return asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`);
+  if (name === 'limits_from') return sql`pending_from`;
+  const limit = LIMITS.find((limit) => limit === name);
+  if (limit === undefined) return sql`${businesses[name as Column]}`;
+  const value = sql`iif(is_later, ${at('planned', limit)}, ${at('held', limit)})`;
+  return limit === 'alert_at' ? sql`json(${applied(limit, value)})` : value;
 }
 /** The stored value of the field that json_each names in `key`. */
 const currentValue = sql`case key ${sql.join(
-  FIELDS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
+  [...COLUMNS, ...LIMITS, 'billing_day', 'limits_from'].map(
+    (name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`,
+  ),
   sql` `,
 )} end`;
-
 /** `currentValue` as JSON for the list of changes. */
-const shownValue = sql`case key when 'page_overage' then json(iif(${businesses.page_overage}, 'true', 'false')) else ${currentValue} end`;
-/** The value of a column after the change. json_type returns the text 'null' for a JSON null, which removes a limit, else NULL for a missing field. */
-const newValue = (name: Column, { fields }: Placeholders<'fields'>) => {
-  const path = sql.raw(`'$.${name}'`);
-  return sql`case when json_type(${fields}, ${path}) is null then ${businesses[name]} else ${fields} ->> ${path} end`;
-};
+const shownValue = sql`case key when 'page_overage' then json(iif(${currentValue}, 'true', 'false')) else ${currentValue} end`;
+/** Selects the fields whose values differ from the stored values. */
+const differing = (
+  $: Fields,
+) => sql`from ${businesses} join ${plan($)} on planned_id = ${businesses.id} cross join json_each(fields)
+  where iif(key = 'limits_from', new_from, value) is not ${currentValue}`;
 
 /** The id of the business if the change transfers it to another user. Otherwise null. */
-const transferredId = ($: Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
+const transferredId = ($: Fields) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
-/** Selects the fields whose values differ from the stored values. */
-const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
-  where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
+
+/** Inserts what held through `ends_on` into the former limits. */
+const archive = (on: Database, ends_on: SQL, limitOf: (limit: Limit) => SQL, source: SQL) =>
+  on.insert(formerLimits).select(
+    sql`select ${rowValues(formerLimits, {
+      business_id: businesses.id,
+      ends_on,
+      daily_limit: limitOf('daily_limit'),
+      monthly_limit: limitOf('monthly_limit'),
+      overage: limitOf('overage'),
+      page_overage: limitOf('page_overage'),
+      alert_at: limitOf('alert_at'),
+    })} ${source}`,
+  );
+/** Stores what held until a pending change that is due among the former limits. `source` selects businesses with such a change. */
+export const archiveDue = (on: Database, source: SQL) =>
+  archive(on, sql`date(${businesses.next_from}, '-1 day')`, (limit) => sql`${businesses[limit]}`, source);
+/** Selects the business that changes, with its `plan`. */
+const planned = ($: Fields, condition: SQL) =>
+  sql`from ${businesses} join ${plan($)} on planned_id = ${businesses.id} where ${isDecided} and ${condition}`;
 
 const update = change('update_business', ['fields'], {
-  // Otherwise, uses of pages could be counted without bound (changedOverageErrors).
-  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})
-    and not (${newValue('page_overage', $)} and (${newValue('overage', $)}) is null)`,
+  decideIf: ($) => sql`exists (select 1 ${differing($)} and problem is null)`,
   before: ($) => sql`(select json_group_object(key, ${shownValue}) ${differing($)})`,
-  after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
+  after: ($) =>
+    sql`(select json_group_object(key, iif(key = 'limits_from', json_quote(new_from), fields -> key)) ${differing($)})`,
   apply: {
     /**
      * Revokes the keys and sessions restricted to a transferred business, because otherwise they would work again if the business were
@@ -70,24 +165,55 @@ const update = change('update_business', ['fields'], {
         .where(and(eq(apiKeys.business_id, transferredId($)), isNull(apiKeys.revoked_at))),
     ...changeBillingDay,
     dropped: ($) => builder.delete(codes).where(eq(codes.business_id, transferredId($))),
+    archived_due: ($) => archiveDue(builder, planned($, sql`is_due`)),
+    archived: ($) =>
+      archive(
+        builder,
+        sql`date(today, '-1 day')`,
+        (limit) => at('held', limit),
+        planned($, sql`changes_today and since is not today`),
+      ),
     set($) {
-      const set = COLUMNS.map((name): [string, SQL] => [name, newValue(name, $)]);
+      const set = COLUMNS.map((name): [string, SQL] => [name, given(name, sql`${businesses[name]}`)]);
+      const limits = LIMITS.flatMap((limit): [string, SQL][] => [
+        [limit, at('new', limit)],
+        [`next_${limit}`, sql`iif(new_from is null, null, ${at('later', limit)})`],
+      ]);
       return builder
         .update(businesses)
-        .set({ ...Object.fromEntries(set), has_billing_changes: hasBillingChanges($) })
-        .where(isDecided);
+        .set({
+          ...Object.fromEntries([...set, ...limits]),
+          limits_since: sql`iif(changes_today, today, since)`,
+          next_from: sql`new_from`,
+          has_billing_changes: hasBillingChanges($),
+        })
+        .from(plan($))
+        .where(and(isDecided, sql`planned_id = ${businesses.id}`));
     },
     reached: () => storeReached(decidedId, ofToday),
   },
 });
 
-/** Changes the fields whose values differ, and returns the updated business. Changes nothing if uses of pages could be counted without bound. */
+/** Changes the fields whose values differ, and returns the updated business. Throws a Conflict if the limits cannot change like this. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
-  const steps = update({ fields: JSON.stringify(fields) });
-  const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
+  const values = { fields: JSON.stringify(fields) };
+  const { row, updated } = await ask(readProblem(values), { ...update(values), updated: businessInFull });
+  requirePossible(row);
   const [business] = updated;
   if (business === undefined) throw new Error('the business disappeared within a transaction');
   return business;
+}
+/** Throws a Conflict if the limits cannot change like this. */
+export async function requirePossibleUpdate(ask: Ask, fields: BusinessUpdate): Promise<void> {
+  const { row } = await ask(readProblem({ fields: JSON.stringify(fields) }));
+  requirePossible(row);
+}
+function requirePossible({ planned }: { planned: Planned }): void {
+  const { problem, pending_from } = parseJson(planned);
+  if (problem === 'other_date') throw new Conflict('limits_from', otherDateRule(pending_from ?? ''));
+  if (problem === 'nothing_pending') throw new Conflict('limits_from', NONE_PENDING_RULE);
+  if (problem === 'unbounded_by_flag') throw new Conflict('page_overage', FINITE_RULE);
+  if (problem === 'unbounded_by_number') throw new Conflict('overage', NUMBER_RULE);
 }
 
 /**

@@ -7,6 +7,7 @@ export const ACTIONS = [
   'stop_former_tokens',
   'create_business',
   'update_business',
+  'add_extra',
   'delete_business',
   'create_key',
   'revoke_key',

@@ -89,6 +89,9 @@ function randomText(length: number): string {
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Returns the SHA-256 of a text in hex. API keys are stored as this hash, without a salt, because the key itself is random. */
+/** Returns the first 16 bytes of a text's SHA-256, in hex. */
+export const shortHashOf = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32);
+
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   let hex = '';

@@ -5,6 +5,9 @@ import { DAY_MS, dayOf } from './time.ts';
 export const MAX_THRESHOLDS = 5;
 export const MAX_PERCENT = 1000;
 
+/** The highest limit. The lowest is 0. */
+export const MAX_LIMIT = 1e12;
+
 /** The highest daily count. Up to this value, JavaScript parses JSON integers exactly. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
@@ -12,12 +15,14 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Billing = { billing_day: number; next_billing_day: number | null; from: string | null };
 
 /**
- * Limits, the uses that count towards each, and the first and last day of the billing month. If a limit is not set, its values are not read
- * and are null.
+ * Today's limits, the uses that count towards each, and the first and last day of the billing month. If a limit is not set, its uses are not
+ * read and are null.
  */
 export type LimitUsage = {
   daily_limit: number | null;
   monthly_limit: number | null;
+  /** What is added to the monthly limit in this billing month. */
+  extra: number;
   /**
    * The maximum number of uses counted beyond a limit. Null means unlimited. Uses recorded with a token stop at the limit, unless the
    * business has `page_overage`.
@@ -25,8 +30,8 @@ export type LimitUsage = {
   overage: number | null;
   today: number | null;
   month: number | null;
-  month_starts_on: string | null;
-  month_ends_on: string | null;
+  month_starts_on: string;
+  month_ends_on: string;
 };
 
 /** Returns the midnight at the end of a day. */
@@ -95,10 +100,14 @@ export function remainingOf(usage: LimitUsage, today: string, quantity = 0, day 
 /** Returns the limits that are set, monthly first, each with the uses in its period. */
 function limitsOf(usage: Omit<LimitUsage, 'overage'>, today: string) {
   const { month_starts_on, month_ends_on } = usage;
-  const month = { period: 'month', starts_on: month_starts_on ?? '', ends_on: month_ends_on ?? '' } as const;
+  const month = { period: 'month', starts_on: month_starts_on, ends_on: month_ends_on } as const;
   const day = { period: 'day', starts_on: today, ends_on: today } as const;
   return [
-    { ...month, limit: usage.monthly_limit, used: usage.month ?? 0 },
+    {
+      ...month,
+      limit: usage.monthly_limit === null ? null : usage.monthly_limit + usage.extra,
+      used: usage.month ?? 0,
+    },
     { ...day, limit: usage.daily_limit, used: usage.today ?? 0 },
   ].flatMap(({ limit, ...others }) => (limit === null ? [] : [{ ...others, limit }]));
 }

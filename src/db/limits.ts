@@ -4,6 +4,7 @@ import { MAX_COUNT } from '../core/limits.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
 import { $call } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
+import { extraIn } from './plan.ts';
 import { dailyUsage } from './schema.ts';
 
 /**
@@ -16,6 +17,9 @@ const billed = (permission: Permission) => {
   const { billing_day, has_billing_changes } = permission;
   return { id: permittedId(permission), billing_day, has_billing_changes };
 };
+/** What is added to the monthly limit in this billing month. */
+export const extraOf = (permission: Permission) =>
+  extraIn({ id: permittedId(permission), extras_until: permission.extras_until }, monthOf(permission).starts_on);
 /** The billing month that contains today. */
 export const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
@@ -40,7 +44,7 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit, allowed_overage } = permission;
   return sql`coalesce(${today} + ${quantity} > ${daily_limit} + ${allowed_overage}, 0)
-    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed_overage}, 0)`;
+    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${extraOf(permission)} + ${allowed_overage}, 0)`;
 }
 
 /** The fields of a LimitUsage (core/limits.ts). */
@@ -48,15 +52,15 @@ export function limitUsageOf(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit, allowed_overage } = permission;
   const { starts_on, ends_on } = monthOf(permission);
-  const ifMonthly = (day: SQLWrapper) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
   return {
-    daily_limit,
-    monthly_limit,
+    daily_limit: sql<number | null>`${daily_limit}`,
+    monthly_limit: sql<number | null>`${monthly_limit}`,
+    extra: extraOf(permission),
     overage: sql<number | null>`${allowed_overage}`,
     today,
     month,
-    month_starts_on: ifMonthly(starts_on),
-    month_ends_on: ifMonthly(ends_on),
+    month_starts_on: starts_on,
+    month_ends_on: ends_on,
   };
 }
 

@@ -4,7 +4,8 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/policy.ts';
 import type { Spent } from '../core/work.ts';
 import { $call, type CallShape, candidate } from './call.ts';
-import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
+import { hasOtherLimits, type Limit, limitOn } from './plan.ts';
+import { access, apiKeys, billingColumns, businesses, codes, formerTokens } from './schema.ts';
 import { sourceOfPage } from './sources.ts';
 import { spentBy } from './spent.ts';
 import { builder, NULL } from './text.ts';
@@ -18,11 +19,14 @@ const isToken = or(
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /**
- * The overage of uses with a token. Counts only while a site is registered that visitors can reach. Otherwise, a page on any machine could
- * use up the overage.
+ * The overage that this caller may use, as a field of a query of `businesses`. Uses with a token may use it only if the business has `page_overage` and a site that visitors can
+ * reach. Otherwise, a page on any machine could use up the overage.
  */
-const overageOfPages = sql`case when ${businesses.page_overage} and exists (${ownSites} and ${access.is_reachable})
-  then ${businesses.overage} else 0 end`;
+export const allowedOverage = ({ caller }: CallShape, overageOf: (limit: 'overage' | 'page_overage') => SQLWrapper) =>
+  caller === 'token'
+    ? sql<number | null>`case when ${overageOf('page_overage')} and exists (${ownSites} and ${access.is_reachable})
+        then ${overageOf('overage')} else 0 end`
+    : sql<number | null>`${overageOf('overage')}`;
 
 type KeyColumns = Record<'role' | 'is_session' | 'key_user_id' | 'key_business_id' | 'can_create_keys', SQLWrapper>;
 
@@ -115,6 +119,9 @@ const unmarked: Record<CallShape['caller'], SQL> = {
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
+  // Without a business in the path, SQLite omits the join with `businesses` only if no expression uses it.
+  const ifNamed = <Data>(value: SQLWrapper) => sql<Data>`${shape.namesBusiness ? value : NULL}`;
+  const today = <Data>(limit: Limit) => ifNamed<Data | null>(limitOn<Data>(limit, businesses, $call.today));
   const spent = isKey && shape.work ? spentBy(apiKeys.user_id, isNotNull(apiKeys.business_id), shape.work) : NULL;
   const open = spent === NULL ? sql.raw(`'${OPEN}'`) : sql`coalesce(${spent}, '${sql.raw(OPEN)}')`;
   const otherwise = shape.origin === 'sent' && shape.namesBusiness ? open : spent;
@@ -134,11 +141,16 @@ export function permissionFor(shape: CallShape) {
     unmarked: sql<number | string | null>`${unmarked[shape.caller]}`.as('unmarked'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
-    ...limitColumns,
-    /** The maximum number of uses that this caller can record beyond a limit. Null means unlimited. */
-    allowed_overage: sql<number | null>`${shape.caller === 'token' ? overageOfPages : businesses.overage}`.as(
-      'allowed_overage',
-    ),
+    // Today's limits. Not named like the columns: Drizzle writes an alias without its table, so a join with businesses would be ambiguous.
+    daily_limit: today<number>('daily_limit').as('daily_limit_today'),
+    monthly_limit: today<number>('monthly_limit').as('monthly_limit_today'),
+    overage: today<number>('overage').as('overage_today'),
+    page_overage: today<number>('page_overage').as('page_overage_today'),
+    alert_at: today<string>('alert_at').as('alert_at_today'),
+    /** The maximum number of uses that this caller can record beyond a limit today. Null means unlimited. */
+    allowed_overage: sql<number | null>`${allowedOverage(shape, today)}`.as('allowed_overage'),
+    has_other_limits: ifNamed<number>(hasOtherLimits(businesses)).as('has_other_limits'),
+    extras_until: sql<string | null>`${businesses.extras_until}`.as('last_extra'),
     ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
     source: sql<number | null>`${sourceOfPage(businesses.id, shape)}`.as('source'),

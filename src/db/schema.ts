@@ -27,6 +27,17 @@ export const businesses = sqliteTable('businesses', {
   page_overage: integer().notNull().default(0),
   /** The alert thresholds: a JSON list of percentages. Null means the default. */
   alert_at: text(),
+  /** The first day on which these five limits hold. Null if they never changed. Before it, `former_limits` hold. */
+  limits_since: text(),
+  /** The first day of the pending limits `next_…`. Null if no change is pending. */
+  next_from: text(),
+  next_daily_limit: integer(),
+  next_monthly_limit: integer(),
+  next_overage: integer(),
+  next_page_overage: integer(),
+  next_alert_at: text(),
+  /** The first day of the last billing month that has an extra. Null if none has. */
+  extras_until: text(),
   /** The billing day until the first change in `billing_changes` takes effect. */
   billing_day: integer().notNull().default(1),
   /** 0 if `billing_changes` contains no rows for this business. */
@@ -102,6 +113,34 @@ export const billingChanges = sqliteTable('billing_changes', {
   /** The first day of the first month that starts on `billing_day`. */
   changes_on: text().notNull(),
   billing_day: integer().notNull(),
+});
+
+/** The limits that held before `limits_since`: those of a row through `ends_on`. */
+export const formerLimits = sqliteTable('former_limits', {
+  business_id: integer().notNull(),
+  ends_on: text().notNull(),
+  daily_limit: integer(),
+  monthly_limit: integer(),
+  overage: integer(),
+  page_overage: integer().notNull(),
+  alert_at: text(),
+});
+
+/** What is added to the monthly limit in the billing month that begins on `starts_on`. */
+export const extras = sqliteTable('extras', {
+  business_id: integer().notNull(),
+  starts_on: text().notNull(),
+  uses: integer().notNull(),
+});
+
+/** The requests that changed an extra. `uses` is the extra afterwards. */
+export const extraRequests = sqliteTable('extra_requests', {
+  business_id: integer().notNull(),
+  digest: blob().notNull(),
+  request: blob().notNull(),
+  starts_on: text().notNull(),
+  uses: integer().notNull(),
+  day: text().notNull(),
 });
 
 export const dailyUsage = sqliteTable('daily_usage', {
@@ -244,9 +283,22 @@ export const work = sqliteTable('work', {
   bytes: integer().notNull(),
 });
 
-const { daily_limit, monthly_limit, overage, page_overage, alert_at, billing_day, has_billing_changes, ...others } =
-  getTableColumns(businesses);
+const { daily_limit, monthly_limit, overage, page_overage, alert_at, ...withoutLimits } = getTableColumns(businesses);
 export const limitColumns = { daily_limit, monthly_limit, overage, page_overage, alert_at };
+const {
+  limits_since,
+  next_from,
+  next_daily_limit,
+  next_monthly_limit,
+  next_overage,
+  next_page_overage,
+  ...withoutNext
+} = withoutLimits;
+const { next_alert_at, extras_until, billing_day, has_billing_changes, ...others } = withoutNext;
+/** The limits of a pending change. */
+export const nextColumns = { next_daily_limit, next_monthly_limit, next_overage, next_page_overage, next_alert_at };
+/** The columns that determine the limits of a business on any day (plan.ts). */
+export const planColumns = { ...limitColumns, limits_since, next_from, ...nextColumns };
 export const billingColumns = { billing_day, has_billing_changes };
 const { decision, creation_key, creation_request, ...shown } = others;
 /** The columns of a business that responses show. `Business` must describe each of them (shown-business.ts). */

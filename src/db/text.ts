@@ -18,15 +18,19 @@ export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
-/** SQL and the names of its values, in binding order. */
+/** SQL and the names of its values: `?1` is the first. */
 export type Text = { sql: string; names: string[] };
 
-const dialect = new SQLiteAsyncDialect();
-
-/** Generates the SQL. Any value in the query that is not a placeholder becomes a constant. */
+/**
+ * Generates the SQL. Any value in the query that is not a placeholder becomes a constant. A value is bound once, even if the SQL contains it
+ * several times, as most do.
+ */
 export function textOf(query: BuiltQuery): Text {
-  const { sql, params } = dialect.sqlToQuery(query.getSQL().inlineParams());
-  return { sql, names: params.map(nameOf) };
+  const names = new Set<string>();
+  const escapeParam = (_: number, param?: unknown) => `?${[...names.add(nameOf(param))].indexOf(nameOf(param)) + 1}`;
+  const dialect = Object.assign(new SQLiteAsyncDialect(), { escapeParam });
+  const { sql } = dialect.sqlToQuery(query.getSQL().inlineParams());
+  return { sql, names: [...names] };
 }
 
 function nameOf(param: unknown): string {

@@ -98,7 +98,10 @@ const endedMonth = object('EndedMonth', 'A completed billing month of one busine
   starts_on: day('The first day of the month.'),
   ends_on: day('The last day of the month.'),
   count: count(`Number of uses in the month, at most ${MAX_COUNT}. 0 if there were none.`),
-  monthly_limit: z.nullable(count('The current monthly limit of the business. Null if there is no limit.')),
+  monthly_limit: z.nullable(
+    count('The monthly limit of the business on the last day of the month. Null if there was none.'),
+  ),
+  extra: count('What was added to the monthly limit in this month.'),
   final: flag(
     `Whether only an import can still change the count: true ${FINAL_AFTER_DAYS} days or more after the month ended.`,
   ),
@@ -281,7 +284,14 @@ if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, 
           usage: [
             {
               ...{ business_id: 1, user_id: 7, name: 'Acme', created_at: times.created_at },
-              ...{ starts_on: '2026-02-01', ends_on: '2026-02-28', count: 8412, monthly_limit: 10_000, final: false },
+              ...{
+                starts_on: '2026-02-01',
+                ends_on: '2026-02-28',
+                count: 8412,
+                monthly_limit: 10_000,
+                extra: 0,
+                final: false,
+              },
             },
           ],
           next: null,
@@ -289,7 +299,7 @@ if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, 
       }),
       {
         page: 'business_id,user_id,name,count\r\n1,7,Acme,15\r\n2,7,Bolt,0\r\n',
-        ended: `business_id,user_id,name,created_at,starts_on,ends_on,count,monthly_limit,final\r\n1,7,Acme,${times.created_at},2026-02-01,2026-02-28,8412,10000,false\r\n`,
+        ended: `business_id,user_id,name,created_at,starts_on,ends_on,count,monthly_limit,extra,final\r\n1,7,Acme,${times.created_at},2026-02-01,2026-02-28,8412,10000,0,false\r\n`,
       },
       linked,
     ),

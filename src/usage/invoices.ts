@@ -1,9 +1,11 @@
 // Reads the billing months that ended on a given day, for the invoice run (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { billingMonth } from '../db/billing.ts';
+import { $call } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission } from '../db/permission.ts';
+import { extraIn, limitOn } from '../db/plan.ts';
 import { billingChanges, businesses, dailyUsage } from '../db/schema.ts';
 import { operatorStatement, withVerdict } from '../db/statement.ts';
 import type { Placeholders } from '../db/text.ts';
@@ -15,7 +17,7 @@ type Ended = Placeholders<'limit' | 'after' | 'ended'>;
  * selects the business ids in order.
  */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
-  const { id, user_id, name, created_at, monthly_limit } = businesses;
+  const { id, user_id, name, created_at } = businesses;
   const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);
   // Null if the month ends later, so the lookup reads nothing.
   const endedId = sql`case when ${ends_on} = ${ended} then ${id} end`;
@@ -28,7 +30,8 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
     starts_on,
     ends_on,
     count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inMonth})`,
-    monthly_limit,
+    monthly_limit: limitOn('monthly_limit', businesses, sql`min(${ended}, ${$call.today})`),
+    extra: extraIn(businesses, starts_on),
   });
   const from = sql`from (${page}) as page cross join ${businesses} where ${eq(id, sql`page.id`)}`;
   return withVerdict(permission, { months: selectOne(jsonList(month), from) });

@@ -63,6 +63,7 @@ const MONTH = [
   'ends_on',
   'count',
   'monthly_limit',
+  'extra',
   'final',
 ] as const;
 /** Tests whether a month needs an invoice: if the business existed, or its uses in that month were imported or recorded late. */

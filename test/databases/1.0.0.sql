@@ -17,6 +17,15 @@ CREATE TABLE businesses (
   -- 1: uses with the token count beyond a limit, too, while a site is registered that others can reach.
   page_overage        INTEGER NOT NULL DEFAULT 0 CHECK (page_overage IN (0, 1) AND (page_overage = 0 OR overage IS NOT NULL)),
   alert_at            TEXT    CHECK (json_type(alert_at) = 'array'), -- percentages of a limit. NULL: the default thresholds
+  limits_since        TEXT    CHECK (limits_since LIKE '____-__-__'), -- since when these five hold. NULL: they never changed
+  -- A pending change: the same five, from that day on. All are NULL without one.
+  next_from           TEXT    CHECK (next_from LIKE '____-__-__'),
+  next_daily_limit    INTEGER CHECK (next_daily_limit >= 0),
+  next_monthly_limit  INTEGER CHECK (next_monthly_limit >= 0),
+  next_overage        INTEGER CHECK (next_overage >= 0),
+  next_page_overage   INTEGER CHECK (next_page_overage IN (0, 1) AND (next_page_overage = 0 OR next_overage IS NOT NULL)),
+  next_alert_at       TEXT    CHECK (json_type(next_alert_at) = 'array'),
+  extras_until        TEXT    CHECK (extras_until LIKE '____-__-__'), -- the first day of the last month with an extra. Saves looking for it
   -- The day on which billing months begin, until the first row of billing_changes for the business.
   billing_day         INTEGER NOT NULL DEFAULT 1 CHECK (billing_day BETWEEN 1 AND 28),
   has_billing_changes INTEGER NOT NULL DEFAULT 0 CHECK (has_billing_changes IN (0, 1)), -- saves looking for rows of billing_changes
@@ -29,6 +38,7 @@ CREATE TABLE businesses (
 ) STRICT;
 CREATE INDEX businesses_user_id ON businesses (user_id);
 CREATE INDEX businesses_billing_day ON businesses (billing_day);
+CREATE INDEX businesses_next_from ON businesses (next_from) WHERE next_from IS NOT NULL;
 CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
 CREATE TABLE access (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -87,6 +97,32 @@ CREATE TABLE billing_changes (
   PRIMARY KEY (business_id, starts_on)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX billing_changes_billing_day ON billing_changes (billing_day, business_id);
+CREATE TABLE former_limits (
+  business_id   INTEGER NOT NULL REFERENCES businesses (id),
+  ends_on       TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),
+  daily_limit   INTEGER,
+  monthly_limit INTEGER,
+  overage       INTEGER,
+  page_overage  INTEGER NOT NULL,
+  alert_at      TEXT,
+  PRIMARY KEY (business_id, ends_on)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE extras (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  uses        INTEGER NOT NULL CHECK (uses >= 0),
+  PRIMARY KEY (business_id, starts_on)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE extra_requests (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  digest      BLOB    NOT NULL CHECK (length(digest) = 16),
+  request     BLOB    NOT NULL CHECK (length(request) = 16),
+  starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
+  uses        INTEGER NOT NULL CHECK (uses >= 0),
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  PRIMARY KEY (business_id, digest)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX extra_requests_day ON extra_requests (day);
 CREATE TABLE daily_usage (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
@@ -213,9 +249,9 @@ CREATE TABLE work (
   PRIMARY KEY (user_id, class)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO businesses VALUES
-(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_0JB1LBAO9ieMejqR9GM0BduSptpjFniQof','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,3000,500,0,'[50,80,100]',15,1,'f4e95c83-9a32-40f6-abbb-626d7f93073a',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
-(2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,1,0,'f0aa35be-3842-401d-a60c-6a14010f214b',NULL,NULL),
-(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,1,0,'f36579e7-68bd-43fe-acf3-2ddd7647dab7',NULL,NULL);
+(1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_03qvd9eLlZIJ1gZ8JtoioZkl4wonu8c4xR','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,4000,500,0,'[50,80,100]','2026-03-14','2026-03-15',NULL,5000,500,0,'[50,80,100]','2026-02-15',15,1,'a99f74db-eee8-4cfe-a452-068316b2faef',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
+(2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,0,'d867f810-4f02-4d78-a236-e8801a5e61d0',NULL,NULL),
+(3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,0,'95756b28-2ee4-4fc5-a453-d9a87168bb1e',NULL,NULL);
 INSERT INTO access VALUES
 (1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
@@ -225,11 +261,17 @@ INSERT INTO api_keys VALUES
 (2,7,NULL,'Accountant','62f66cdb6053d7890c95450d90a612f86ff419250829abf27bc44dc639444351','aBB1','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
 (3,7,1,'Shop server','6464565f4fe178f67e08e90e9aa09ee74b1e4b49deba402e3361084c053d34b6','mHyL','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
 (4,7,NULL,'API key','8d610e35e6ce4fe583d8e7602fb30ff8d44f0615ad67e16d160c4b6e32bb8b74','xyAT','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(5,7,NULL,'console','b92c57aaf92b98e3c00b070a9cbd41b805f62843b9faf75b6eeee39e2b0990bc','h0wV','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
+(5,7,NULL,'console','9dc245a2cdc7b051a10ffcc492df867d2f67a29e2c500fa9e2e45996f76bc712','OB19','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
 INSERT INTO codes VALUES
-('04f6793b6309e94c41a42399b2e1a5a1182d108a6724ac25ebb673f59a4325b6',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
+('7ed0d6f36200f29d5f1362a45280e7d09ddc084a04b415507b657dd1f99cb9c2',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
 INSERT INTO billing_changes VALUES
 (1,'2026-03-15','2026-05-05',5);
+INSERT INTO former_limits VALUES
+(1,'2026-03-13',NULL,3000,500,0,'[50,80,100]');
+INSERT INTO extras VALUES
+(1,'2026-02-15',500);
+INSERT INTO extra_requests VALUES
+(1,X'6E808470FEF12DE964A8C9A446C1D60F',X'079A5FF200962834A1681E322E65726E','2026-02-15',500,'2026-03-14');
 INSERT INTO daily_usage VALUES
 (1,'2026-01-02',154,NULL),
 (1,'2026-01-05',205,NULL),
@@ -354,9 +396,12 @@ INSERT INTO changes VALUES
 ('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…pIjO","status":"active"}',NULL,NULL),
 ('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…mHyL","name":"Shop server","expires_on":null,"business_id":1,"role":"record","id":3}',NULL,NULL),
 ('business',1,3,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"billing_day":15}','{"billing_day":5}',NULL,NULL),
-('business',1,4,'2026-03-14T13:00:00.000000Z','console link (…h0wV)','add_sites',NULL,'{"sites":["https://xn--bckerei-5wa.example"]}','Zoë',7),
-('business',1,5,'2026-03-14T13:00:00.000000Z','key 1 (…h8Gk)','rotate_token','{"token":"…pIjO"}','{"token":"…iQof","former_works_until":"2026-03-21T13:00:00.000000Z"}',NULL,NULL),
-('business',1,6,'2026-03-14T13:00:00.000000Z','operator (…ffff)','lower_uses','{"uses":90}','{"uses":30}',NULL,NULL),
+('business',1,4,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"monthly_limit":3000}','{"monthly_limit":4000}',NULL,NULL),
+('business',1,5,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"monthly_limit":4000,"limits_from":null}','{"monthly_limit":5000,"limits_from":"2026-03-15"}',NULL,NULL),
+('business',1,6,'2026-03-14T11:00:00.000000Z','operator (…ffff)','add_extra','{"extra":0}','{"extra":500,"starts_on":"2026-02-15"}',NULL,NULL),
+('business',1,7,'2026-03-14T13:00:00.000000Z','console link (…OB19)','add_sites',NULL,'{"sites":["https://xn--bckerei-5wa.example"]}','Zoë',7),
+('business',1,8,'2026-03-14T13:00:00.000000Z','key 1 (…h8Gk)','rotate_token','{"token":"…pIjO"}','{"token":"…c4xR","former_works_until":"2026-03-21T13:00:00.000000Z"}',NULL,NULL),
+('business',1,9,'2026-03-14T13:00:00.000000Z','operator (…ffff)','lower_uses','{"uses":90}','{"uses":30}',NULL,NULL),
 ('business',2,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Museum","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","daily_limit":40,"token":"…almo","status":"active"}',NULL,NULL),
 ('business',2,2,'2026-01-20T10:00:00.000000Z','operator (…ffff)','update_business','{"name":"Museum","country_id":1}','{"name":"Museum 2026-01-20","country_id":20}',NULL,NULL),
 ('business',3,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":8,"name":"Garage","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","token":"…stem","status":"active"}',NULL,NULL),
@@ -379,9 +424,9 @@ INSERT INTO deletions VALUES
 INSERT INTO imported_tokens VALUES
 ('4b3c8b22620729f8035d80519c63bf22efd1e496569fd00d71fa54c6ee06c2de',8);
 INSERT INTO events VALUES
-('92a60d12-7678-41b0-a564-1ca854bfd713',1,'month','2026-01-15','2026-02-14',3000,50,1621,'2026-02-07T10:00:00.000000Z',NULL,1,'2026-02-07T10:00:00.000000Z'),
-('5431ca55-f230-48de-afd9-a1da761eb1f3',1,'month','2026-02-15','2026-03-14',3000,50,1662,'2026-03-12T10:00:00.000000Z',NULL,1,'2026-03-12T10:00:00.000000Z'),
-('d29b0dc2-7920-470c-a192-746ebcb7fe01',2,'day','2026-03-14','2026-03-14',40,100,40,'2026-03-14T13:00:00.000000Z','2026-03-14T13:01:00.000000Z',1,NULL);
+('580dd774-5b7c-4212-a586-3d382dab9233',1,'month','2026-01-15','2026-02-14',3000,50,1621,'2026-02-07T10:00:00.000000Z',NULL,1,'2026-02-07T10:00:00.000000Z'),
+('f851d007-23fc-4c71-a2e7-e4b433169023',1,'month','2026-02-15','2026-03-14',3000,50,1662,'2026-03-12T10:00:00.000000Z',NULL,1,'2026-03-12T10:00:00.000000Z'),
+('66087f87-d46e-4673-ab55-0c87ecae2ae1',2,'day','2026-03-14','2026-03-14',40,100,40,'2026-03-14T13:00:00.000000Z','2026-03-14T13:01:00.000000Z',1,NULL);
 INSERT INTO runs VALUES
 ('alerts','2026-03-14T13:00:00.000000Z',NULL,NULL,NULL),
 ('ledger','2026-03-14T14:10:00.000000Z',NULL,NULL,NULL),

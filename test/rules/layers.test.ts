@@ -18,7 +18,7 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
   ['operations.ts', '*/operations.ts'],
   [
-    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/update.ts sessions/console-links.ts
+    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts sessions/console-links.ts
       usage/history.ts usage/invoices.ts usage/lowering.ts usage/recording.ts`,
     'core/ db/ */rules.ts drizzle-orm',
     '*/operations.ts zod',
@@ -45,7 +45,11 @@ const LAYERS: [files: string, values: string, types?: string][] = [
     'env.ts */description.ts zod',
   ],
   ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'env.ts'],
-  ['schedule.ts alerts/sending.ts purge.ts', 'core/ db/ */rules.ts */statements.ts drizzle-orm', 'env.ts'],
+  [
+    'schedule.ts alerts/sending.ts business/due.ts purge.ts',
+    'core/ db/ */rules.ts */statements.ts drizzle-orm',
+    'env.ts',
+  ],
   ['index.ts', 'app.ts schedule.ts', 'env.ts'],
   ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
   ['tools/', 'core/ openapi/document.ts cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],

@@ -12,7 +12,7 @@ const paged = (overage: number, monthly: number, month: number) =>
   limitsWith({ monthly, month, overage, page_overage: true });
 
 test.each<[string, Limits, object | null]>([
-  ['without limits', null, null],
+  ['without limits', limits(null, 0, null, 0), null],
   ['below 80% of a limit', limits(null, 0, 1000, 799), { level: null, share: 79, words: '79% of monthly limit' }],
   ['at 80% of a limit', limits(null, 0, 1000, 800), { level: 'near', share: 80, words: '80% of monthly limit' }],
   ['just below a limit, whose percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', share: 99, words: '99% of daily limit' }],

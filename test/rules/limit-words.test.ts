@@ -15,7 +15,7 @@ import { billingMonth, limitsWithSites, type Period, periodsOf } from '../../src
 import { limitsWith } from '../business.ts';
 
 const midnight = (day: string) => `${day}T00:00:00.000000Z`;
-type Given = Partial<NonNullable<Limits>>;
+type Given = Partial<Limits>;
 const daily = (limit: number, today: number): Given => ({ daily: limit, today, day_ends: midnight('2026-11-28') });
 const monthly = (limit: number, month: number): Given => ({
   monthly: limit,
@@ -27,7 +27,7 @@ const monthly = (limit: number, month: number): Given => ({
 test('the billing month is named after its days', () => {
   expect(billingMonth(limitsWith(monthly(1, 1)))).toEqual({ from: '2026-11-15', to: '2026-12-14' });
   expect(billingMonth(null)).toBeNull();
-  expect(billingMonth(limitsWith(daily(1, 1)))).toBeNull();
+  expect(billingMonth(limitsWith(daily(1, 1)))).toBeNull(); // without a monthly limit
   const periods = periodsOf(limitsWith({ ...daily(1, 1), ...monthly(1, 1) }));
   expect(periods.map(periodName).map((name) => name.replaceAll('\u2009', ' '))).toEqual([
     'Today',

@@ -24,15 +24,15 @@ test.each([
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);
     expect(sql).not.toContain('--'); // D1 receives no comments
-    expect(sql.split('?')).toHaveLength(names.length + 1);
-    const parameters = names.values();
-    return { step, sql: sql.replaceAll('?', () => `:${parameters.next().value}`) };
+    const numbers = new Set(sql.match(/\?\d*/g));
+    expect([...numbers].sort()).toEqual(names.map((_, index) => `?${index + 1}`).sort());
+    return { step, sql: sql.replace(/\?(\d+)/g, (_, number) => `:${names[number - 1]}`) };
   });
   const [permission = ''] = statements.map(({ sql }) => PERMISSION.exec(sql)?.[1] ?? '');
   const texts = statements.map(({ step, sql }) =>
     textOf(step, sql.replaceAll(`(${permission}) "permission"`, 'permission')),
   );
-  const from = `-- From ${form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key'}. D1 receives ? for each :name`;
+  const from = `-- From ${form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key'}. D1 receives a number for each :name`;
   const title = `${from}, and the subquery in ${permissionName}.sql for permission.\n`;
   await expect([title, ...texts].join('\n')).toMatchFileSnapshot(`../sql/${name}.sql`);
   await expect([`${from}.\n`, textOf('permission', permission)].join('\n')).toMatchFileSnapshot(

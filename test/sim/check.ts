@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { SimulatedD1 } from './d1.ts';
 import { ANY, type Expected } from './model/call.ts';
+import { LIMITS } from './model/input.ts';
 import type { Model } from './model/model.ts';
 import { matches, reveal } from './model/secrets.ts';
 import { isReachable } from './model/sites.ts';
@@ -61,6 +62,8 @@ type Row = Record<string, unknown>;
 /** The rows of a table as the model knows them, and those that the purge may have deleted at `now`. */
 type Table = {
   sql: string;
+  /** The tables that it reads, if not one with its name. */
+  of?: string[];
   /** Columns that the model does not know. */
   ignored?: string[];
   /** What identifies a row. */
@@ -87,19 +90,52 @@ const perBusiness = <T>(of: Record<number, T>, database: number, rowsOf: (value:
   );
 
 const TABLES: Record<string, Table> = {
+  // The limits of all times, whether or not what is due has been folded into the row. Before `businesses`, whose rows it reads, too.
+  former_limits: {
+    sql: `select * from former_limits
+      union all select id, coalesce(date(next_from, '-1 day'), ''), ${LIMITS} from businesses
+      union all select id, '', ${LIMITS.map((name) => `next_${name}`)} from businesses where next_from is not null`,
+    of: ['former_limits', 'businesses'],
+    key: ['business_id', 'ends_on'],
+    rows: ({ businesses }, database) =>
+      businesses
+        .filter(({ id }) => databaseOf(id) === database)
+        .flatMap(({ id, plans }) =>
+          plans.map(({ from: _, page_overage, alert_at, ...plan }, index) => {
+            const next = plans[index + 1];
+            return {
+              ...plan,
+              business_id: id,
+              ends_on: next === undefined ? '' : plusDays(next.from, -1),
+              page_overage: Number(page_overage),
+              alert_at: alert_at === null ? null : JSON.stringify(alert_at),
+            };
+          }),
+        ),
+    hasExpired: never,
+  },
   businesses: {
     sql: 'select * from businesses',
-    ignored: ['decision', 'creation_key', 'creation_request'],
+    ignored: [
+      'decision',
+      'creation_key',
+      'creation_request',
+      'limits_since',
+      ...LIMITS,
+      ...LIMITS.map((name) => `next_${name}`),
+    ],
     key: ['id'],
     rows: ({ businesses }, database) =>
       businesses
         .filter(({ id }) => databaseOf(id) === database)
-        .map(({ billing_changes, creation: _, alert_at, page_overage, ...row }) => ({
-          ...row,
-          page_overage: Number(page_overage),
-          alert_at: alert_at === null ? null : JSON.stringify(alert_at),
-          has_billing_changes: Number(billing_changes.length > 0),
-        })),
+        .map(
+          ({ billing_changes, plans: _, unfolded: next_from, extras, extra_requests: __, creation: ___, ...row }) => ({
+            ...row,
+            next_from,
+            extras_until: Object.keys(extras).sort().at(-1) ?? null,
+            has_billing_changes: Number(billing_changes.length > 0),
+          }),
+        ),
     hasExpired: never,
   },
   billing_changes: {
@@ -110,6 +146,34 @@ const TABLES: Record<string, Table> = {
         .filter(({ id }) => databaseOf(id) === database)
         .flatMap(({ id, billing_changes }) => billing_changes.map((change) => ({ business_id: id, ...change }))),
     hasExpired: never,
+  },
+  extras: {
+    sql: 'select * from extras',
+    key: ['business_id', 'starts_on'],
+    rows: ({ businesses }, database) =>
+      businesses
+        .filter(({ id }) => databaseOf(id) === database)
+        .flatMap(({ id, extras }) =>
+          Object.entries(extras).map(([starts_on, uses]) => ({ business_id: id, starts_on, uses })),
+        ),
+    hasExpired: never,
+  },
+  extra_requests: {
+    sql: 'select business_id, lower(hex(digest)) as digest, starts_on, uses, day from extra_requests',
+    key: ['business_id', 'digest'],
+    rows: ({ businesses }, database) =>
+      businesses
+        .filter(({ id }) => databaseOf(id) === database)
+        .flatMap(({ id, extra_requests }) =>
+          Object.entries(extra_requests).map(([key, { starts_on, extra, day }]) => ({
+            ...{ business_id: id, digest: sha256(key).slice(0, 32), starts_on, uses: extra, day },
+          })),
+        ),
+    hasExpired: (_, { day }, now) => `${day}` < plusDays(dayOf(now), -400),
+    forget(state, { business_id, digest }) {
+      const requests = state.businesses.find(({ id }) => id === business_id)?.extra_requests ?? {};
+      for (const key of Object.keys(requests)) if (sha256(key).startsWith(`${digest}`)) delete requests[key];
+    },
   },
   access: {
     sql: 'select * from access',
@@ -341,7 +405,7 @@ function compareTable(
   now: number,
   isSettled: boolean,
 ): string | null {
-  const { sql, ignored, key, rows, hasExpired, forget } = TABLES[name] as Table;
+  const { sql, of = [name], ignored, key, rows, hasExpired, forget } = TABLES[name] as Table;
   /** Names each row. Rows with the same key are numbered. */
   const named = (all: Row[]) => {
     const seen = new Map<string, number>();
@@ -355,7 +419,7 @@ function compareTable(
   const text = reveal(state, JSON.stringify(expected));
   const known = found.get(database) ?? new Map<string, string>();
   found.set(database, known);
-  if (!isSettled && !database.changed.has(name) && known.get(name) === text) return null;
+  if (!isSettled && !of.some((table) => database.changed.has(table)) && known.get(name) === text) return null;
   let changesModel = text.includes('⟨');
   const all = database.rows(sql);
   for (const column of ignored ?? []) for (const row of all) delete row[column];

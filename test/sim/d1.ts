@@ -1,5 +1,5 @@
 // A stand-in for D1 on node:sqlite, in memory. Like D1, it runs a batch as one transaction, binds numbers as REAL, returns blobs as arrays
-// and enforces foreign keys. Not simulated: D1's authorizer, its limits and its billed rows.
+// and enforces foreign keys, and refuses long statements and many values. Not simulated: D1's authorizer, its other limits and its billed rows.
 import { constants, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 
 /** Decides when a call to the database runs and what its caller learns. */
@@ -7,6 +7,9 @@ type Intercept = <T>(run: () => T) => Promise<T>;
 
 type Value = SQLInputValue | boolean;
 type Result = { results: Record<string, unknown>[]; success: true; meta: Record<string, number> };
+
+const MAX_VALUES = 100;
+const MAX_SQL = 100_000;
 
 type Prepared = { statement: StatementSync; returnsRows: boolean; writes: ReadonlySet<string> };
 const WRITES = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE];
@@ -61,6 +64,8 @@ export class SimulatedD1 {
 
   #run({ sql, values }: Statement): Result {
     const { statement, returnsRows, writes } = this.#cached(sql);
+    if (values.length > MAX_VALUES) throw new Error(`${values.length} values are too many`);
+    if (sql.length > MAX_SQL) throw new Error(`${sql.length} characters are too many`);
     const given = values.map(bound);
     const results = returnsRows ? statement.all(...given).map(asSent) : [];
     const changes = returnsRows ? results.length : Number(statement.run(...given).changes);

@@ -55,6 +55,15 @@ world.now = Date.parse('2026-03-14T11:00:00Z');
 const days = Array.from({ length: 20 }, (_, index) => ({ date: addDays('2026-03-09', -index), count: 7 * index }));
 await ok(operator, `PUT /business/${garage.id}/history`, { days });
 await ok(operator, `PATCH /business/${bakery.id}`, { billing_day: 5 });
+await ok(operator, `PATCH /business/${bakery.id}`, { monthly_limit: 4000 });
+await ok(operator, `PATCH /business/${bakery.id}`, { monthly_limit: 5000, limits_from: 'next_month' });
+const pack: Parameters<typeof send> = [
+  operator,
+  `POST /business/${bakery.id}/extra`,
+  { uses: 500, month: 'this' },
+  { 'Idempotency-Key': 'pack-1' },
+];
+await ok(...pack);
 await ok(operator, 'DELETE /user/7/keys/4');
 await ok(operator, `PATCH /business/${garage.id}`, { user_id: 9, status: 'suspended' });
 world.now = Date.parse('2026-03-14T13:00:00Z');
@@ -110,6 +119,7 @@ const asked: Parameters<typeof send>[] = [
   [session_key, `GET /business/usage/${museum.id}`],
   [operator, `GET /business/usage/${garage.id}?from=2026-01-01&to=2026-03-15`],
   [operator, 'GET /usage?ended=2026-03-14'],
+  pack,
   [revoked, `GET /business/${museum.id}`],
   [record, useBakery, null, { 'Idempotency-Key': 'job-3' }],
   [bakery.token, useBakery, null, from('https://shop.example', 'order-2026-03-12')],

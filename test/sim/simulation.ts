@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { compare, compareDatabase, numberOfDay } from './check.ts';
 import type { SimulatedD1 } from './d1.ts';
 import type { FaultKind } from './faults.ts';
+import { foldLimits } from './model/business.ts';
 import type { Expected } from './model/call.ts';
 import { Model, outageStatus } from './model/model.ts';
 import { dayOf, stamp } from './model/time.ts';
@@ -81,11 +82,13 @@ export class Simulation {
         return null;
       case 'run': {
         const before = this.#rowsChanged();
+        const began = world.now;
         const succeeded = await world.run(step.name, {
           scheduledTime: world.now - (step.late ?? 0),
           times: step.times ?? 1,
         });
         if (!succeeded && world.hits.length === 0) return `the run ${step.name} failed: ${this.#logged()}`;
+        this.#adoptFolded(began);
         const difference = this.#judgeRun(succeeded);
         if (difference !== null) return difference;
         if (succeeded && world.hits.some(failsRun))
@@ -125,13 +128,17 @@ export class Simulation {
     world.receiver = { status: 204, retryAfter: null, ms: 0 };
     for (const end = began + DAY_MS + PURGE_EVERY_MS; world.now < end; world.now += PURGE_EVERY_MS)
       for (const name of ['purge', 'alerts'] as const) {
+        const { now } = world;
         const succeeded = await world.run(name);
+        this.#adoptFolded(now);
         if (!succeeded) return `the run ${name} failed: ${this.#logged()}`;
         const difference = this.#judgeRun(succeeded);
         if (difference !== null) return difference;
       }
     const [due] = this.#events('due_at is not null');
     if (due !== undefined) return `an event is still due: ${JSON.stringify(due)}`;
+    const unfolded = this.model.state.businesses.find((business) => (business.unfolded ?? '9') <= dayOf(began));
+    if (unfolded !== undefined) return `the limits of business ${unfolded.id} have not been folded`;
     return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, began);
   }
 
@@ -147,6 +154,18 @@ export class Simulation {
     world.databases[home.database]?.sqlite
       .prepare('replace into work (user_id, class, busy_until, day, ids, bytes) values (?, ?, ?, ?, ?, ?)')
       .run(user_id, kind, row.until, numberOfDay(row.day), ids, bytes);
+  }
+
+  /** Learns which of the limits whose day has come a run has folded. It may have been too early, late, or interrupted. */
+  #adoptFolded(now: number): void {
+    const pending = new Set(
+      this.world.databases
+        .flatMap((d1) => d1.rows('select id from businesses where next_from is not null'))
+        .map(({ id }) => id),
+    );
+    for (const business of this.model.state.businesses)
+      if ((business.unfolded ?? '9') <= dayOf(now) && !pending.has(business.id))
+        foldLimits(this.model.state, business, now);
   }
 
   #events(where: string): Row[] {

@@ -250,6 +250,8 @@ const QUANTITIES = [1, 1, 2, 3, 4, 5, 7, 10, 20, 1_000_000_000];
 const IDS = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', '"u1"', 'u"2'];
 const NAMES = ['Acme', 'Bücher & Söhne', ' Acme ', '=1+2', 'A, "B"', "O'Neil"];
 export const TOKENS = [1, 2, 3].map((n) => `imported-token-number-${n}`.padEnd(24 + n, 'x'));
+/** The days from which limits change. */
+const FROM = [-1, 0, 1, 1, 2, 2, 3, 10, 40];
 /** Days around today, with the edges of what is remembered. */
 const DAYS = [-1, -1, -2, -3, -29, -30, -31, -34, -35, -36, -40, -41, -42, -45];
 const AGES = [0, -1, -HOUR, -DAY, -2 * DAY, -34 * DAY, -35 * DAY, -35 * DAY - 1, 5 * MINUTE, 5 * MINUTE + 1, -40 * DAY];
@@ -598,6 +600,38 @@ export const KINDS: Record<string, Kind> = {
       return { on: 'PATCH /business/{business}', body: some(random, all) };
     },
   },
+  update_plan: {
+    isOneBatch: true,
+    weight: 40,
+    who: OPERATORS,
+    make(random) {
+      const limits_from = random.pick([
+        ...Array(6).fill('next_month'),
+        ...FROM.map((days) => `{day${signed(days)}}`),
+        null,
+      ]);
+      const { billing_day, ...plan } = limits(random);
+      const given = some(random, plan);
+      const isMonth = limits_from === 'next_month' && random.chance(0.2);
+      return {
+        on: 'PATCH /business/{business}',
+        body: { ...(limits_from !== null && given), ...(isMonth && { billing_day }), limits_from },
+      };
+    },
+  },
+  extra: {
+    isOneBatch: true,
+    weight: 30,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /business/{business}/extra',
+      headers: random.chance(0.97) ? { 'Idempotency-Key': random.pick([...IDS, `pack-${random.int(500)}`]) } : {},
+      body: {
+        uses: random.pick([1, 2, 5, 5, 10, -1, -2, -5, 1_000_000_000_000]),
+        month: random.pick(['this', 'this', 'next']),
+      },
+    }),
+  },
   transfer: {
     weight: 5,
     who: OPERATORS,
@@ -918,6 +952,16 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { country_id: 0 },
     { user_id: '7' },
     { token: 'imported-token-number-1xxx' },
+    ...['tomorrow', '2026-02-30', '', 5, '{day-1}', '{day+1}', 'next_month'].map((limits_from) => ({ limits_from })),
+    { limits_from: null, daily_limit: 1 },
+    { limits_from: '{day+1}', daily_limit: 1, billing_day: 3 },
+    { limits_from: 'next_month', daily_limit: -1, name: 'Acme' },
+  ],
+  extra: [
+    ...[0, 1.5, '5', null, 1_000_000_000_001, undefined].map((uses) => ({ uses, month: 'this' })),
+    ...['last', 1, undefined].map((month) => ({ uses: 5, month })),
+    { uses: 5, month: 'this', daily: true },
+    [],
   ],
   import_: [
     { days: [] },
@@ -1111,6 +1155,10 @@ const PHASES: Record<string, number>[] = [
   { narrow_link: 10, redeem: 16, list_businesses: 10, add_sites: 10, list_keys: 6, end_session: 3, transfer: 3 },
   { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
+  {
+    ...{ update_plan: 30, extra: 20, update_business: 8, record_use: 40, record_quantity: 30, record_uses: 40 },
+    ...{ lower_uses: 8, import_history: 8, read_business: 8, ended: 8, list_businesses: 4 },
+  },
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
   { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
   { refuse: 120, read_refused_origins: 6, add_sites: 3, remove_sites: 1, list_businesses: 2 },

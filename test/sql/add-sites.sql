@@ -1,4 +1,4 @@
--- From a server, with an API key. D1 receives ? for each :name, and the subquery in permission-to-change.sql for permission.
+-- From a server, with an API key. D1 receives a number for each :name, and the subquery in permission-to-change.sql for permission.
 
 -- read
 select

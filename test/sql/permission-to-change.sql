@@ -1,4 +1,4 @@
--- From a server, with an API key. D1 receives ? for each :name.
+-- From a server, with an API key. D1 receives a number for each :name.
 
 -- permission
 select
@@ -26,12 +26,98 @@ select
   case when api_keys.last_used_on is not :today then api_keys.id end as unmarked,
   api_keys.session_of as key_session_of,
   api_keys.actor_name as key_actor_name,
-  businesses.daily_limit,
-  businesses.monthly_limit,
-  businesses.overage,
-  businesses.page_overage,
-  businesses.alert_at,
-  businesses.overage as allowed_overage,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.daily_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_daily_limit
+    else businesses.daily_limit
+  end as daily_limit_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.monthly_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_monthly_limit
+    else businesses.monthly_limit
+  end as monthly_limit_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.overage
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_overage
+    else businesses.overage
+  end as overage_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.page_overage
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_page_overage
+    else businesses.page_overage
+  end as page_overage_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.alert_at
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_alert_at
+    else businesses.alert_at
+  end as alert_at_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.overage
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_overage
+    else businesses.overage
+  end as allowed_overage,
+  coalesce(businesses.limits_since, businesses.next_from) is not null as has_other_limits,
+  businesses.extras_until as last_extra,
   businesses.billing_day,
   businesses.has_billing_changes,
   businesses.user_id as owner_id,

@@ -1,4 +1,4 @@
--- From a page, with a token. D1 receives ? for each :name.
+-- From a page, with a token. D1 receives a number for each :name.
 
 -- permission
 select
@@ -38,22 +38,122 @@ select
   end as unmarked,
   null as key_session_of,
   null as key_actor_name,
-  daily_limit,
-  monthly_limit,
-  overage,
-  page_overage,
-  alert_at,
   case
-    when businesses.page_overage
+    when :today < businesses.limits_since then (
+      select former_limits.daily_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_daily_limit
+    else businesses.daily_limit
+  end as daily_limit_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.monthly_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_monthly_limit
+    else businesses.monthly_limit
+  end as monthly_limit_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.overage
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_overage
+    else businesses.overage
+  end as overage_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.page_overage
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_page_overage
+    else businesses.page_overage
+  end as page_overage_today,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.alert_at
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_alert_at
+    else businesses.alert_at
+  end as alert_at_today,
+  case
+    when case
+      when :today < businesses.limits_since then (
+        select former_limits.page_overage
+        from former_limits
+        where
+          (
+            former_limits.business_id = businesses.id
+            and former_limits.ends_on >= :today
+          )
+        order by former_limits.ends_on asc
+        limit 1
+      )
+      when :today >= businesses.next_from then businesses.next_page_overage
+      else businesses.page_overage
+    end
     and exists (
       select 1
       from access
       where
         access.business_id = businesses.id
         and access.is_reachable
-    ) then businesses.overage
+    ) then case
+      when :today < businesses.limits_since then (
+        select former_limits.overage
+        from former_limits
+        where
+          (
+            former_limits.business_id = businesses.id
+            and former_limits.ends_on >= :today
+          )
+        order by former_limits.ends_on asc
+        limit 1
+      )
+      when :today >= businesses.next_from then businesses.next_overage
+      else businesses.overage
+    end
     else 0
   end as allowed_overage,
+  coalesce(businesses.limits_since, businesses.next_from) is not null as has_other_limits,
+  extras_until as last_extra,
   billing_day,
   has_billing_changes,
   user_id as owner_id,

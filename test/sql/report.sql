@@ -1,4 +1,4 @@
--- From a page, with a token. D1 receives ? for each :name, and the subquery in permission-to-read.sql for permission.
+-- From a page, with a token. D1 receives a number for each :name, and the subquery in permission-to-read.sql for permission.
 
 -- read
 select

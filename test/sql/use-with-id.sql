@@ -1,4 +1,4 @@
--- From a page, with a token. D1 receives ? for each :name, and the subquery in permission-to-record.sql for permission.
+-- From a page, with a token. D1 receives a number for each :name, and the subquery in permission-to-record.sql for permission.
 
 -- read
 select
@@ -6,12 +6,91 @@ select
   role,
   unmarked,
   :deadline - unixepoch('subsec') as time_left,
-  case when ifnull(refusal, 'open') = 'open' then permission.daily_limit end as daily_limit,
-  case when ifnull(refusal, 'open') = 'open' then permission.monthly_limit end as monthly_limit,
+  case when ifnull(refusal, 'open') = 'open' then daily_limit_today end as daily_limit,
+  case when ifnull(refusal, 'open') = 'open' then monthly_limit_today end as monthly_limit,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when last_extra >= coalesce(
+        case
+          when permission.has_billing_changes then (
+            select
+              case
+                when :today < billing_changes.changes_on then billing_changes.starts_on
+                else date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  (billing_changes.billing_day - 1) || ' days'
+                )
+              end
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
+          )
+        end,
+        date(
+          :today,
+          (1 - permission.billing_day) || ' days',
+          'start of month',
+          (permission.billing_day - 1) || ' days'
+        )
+      ) then coalesce(
+        (
+          select extras.uses
+          from extras
+          where
+            (
+              extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
+              and extras.starts_on = coalesce(
+                case
+                  when permission.has_billing_changes then (
+                    select
+                      case
+                        when :today < billing_changes.changes_on then billing_changes.starts_on
+                        else date(
+                          :today,
+                          (1 - billing_changes.billing_day) || ' days',
+                          'start of month',
+                          (billing_changes.billing_day - 1) || ' days'
+                        )
+                      end
+                    from billing_changes
+                    where
+                      (
+                        billing_changes.business_id = case
+                          when ifnull(refusal, 'open') = 'open' then :business_id
+                        end
+                        and billing_changes.starts_on <= :today
+                      )
+                    order by billing_changes.starts_on desc
+                    limit 1
+                  )
+                end,
+                date(
+                  :today,
+                  (1 - permission.billing_day) || ' days',
+                  'start of month',
+                  (permission.billing_day - 1) || ' days'
+                )
+              )
+            )
+        ),
+        0
+      )
+      else 0
+    end
+  end as extra,
   case when ifnull(refusal, 'open') = 'open' then allowed_overage end as overage,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when permission.daily_limit is not null then coalesce(
+      when daily_limit_today is not null then coalesce(
         (
           select daily_usage.count
           from daily_usage
@@ -29,7 +108,7 @@ select
   end as today,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when permission.monthly_limit is not null then (
+      when monthly_limit_today is not null then (
         select coalesce(sum(daily_usage.count), 0)
         from daily_usage
         where
@@ -105,78 +184,74 @@ select
     end
   end as month,
   case
-    when ifnull(refusal, 'open') = 'open' then case
-      when permission.monthly_limit is not null then coalesce(
-        case
-          when permission.has_billing_changes then (
-            select
-              case
-                when :today < billing_changes.changes_on then billing_changes.starts_on
-                else date(
-                  :today,
-                  (1 - billing_changes.billing_day) || ' days',
-                  'start of month',
-                  (billing_changes.billing_day - 1) || ' days'
-                )
-              end
-            from billing_changes
-            where
-              (
-                billing_changes.business_id = case
-                  when ifnull(refusal, 'open') = 'open' then :business_id
-                end
-                and billing_changes.starts_on <= :today
+    when ifnull(refusal, 'open') = 'open' then coalesce(
+      case
+        when permission.has_billing_changes then (
+          select
+            case
+              when :today < billing_changes.changes_on then billing_changes.starts_on
+              else date(
+                :today,
+                (1 - billing_changes.billing_day) || ' days',
+                'start of month',
+                (billing_changes.billing_day - 1) || ' days'
               )
-            order by billing_changes.starts_on desc
-            limit 1
-          )
-        end,
-        date(
-          :today,
-          (1 - permission.billing_day) || ' days',
-          'start of month',
-          (permission.billing_day - 1) || ' days'
+            end
+          from billing_changes
+          where
+            (
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
+              and billing_changes.starts_on <= :today
+            )
+          order by billing_changes.starts_on desc
+          limit 1
         )
+      end,
+      date(
+        :today,
+        (1 - permission.billing_day) || ' days',
+        'start of month',
+        (permission.billing_day - 1) || ' days'
       )
-    end
+    )
   end as month_starts_on,
   case
-    when ifnull(refusal, 'open') = 'open' then case
-      when permission.monthly_limit is not null then coalesce(
-        case
-          when permission.has_billing_changes then (
-            select
-              max(
-                date(billing_changes.changes_on, '-1 day'),
-                date(
-                  :today,
-                  (1 - billing_changes.billing_day) || ' days',
-                  'start of month',
-                  '+1 month',
-                  (billing_changes.billing_day - 2) || ' days'
-                )
+    when ifnull(refusal, 'open') = 'open' then coalesce(
+      case
+        when permission.has_billing_changes then (
+          select
+            max(
+              date(billing_changes.changes_on, '-1 day'),
+              date(
+                :today,
+                (1 - billing_changes.billing_day) || ' days',
+                'start of month',
+                '+1 month',
+                (billing_changes.billing_day - 2) || ' days'
               )
-            from billing_changes
-            where
-              (
-                billing_changes.business_id = case
-                  when ifnull(refusal, 'open') = 'open' then :business_id
-                end
-                and billing_changes.starts_on <= :today
-              )
-            order by billing_changes.starts_on desc
-            limit 1
-          )
-        end,
-        date(
-          :today,
-          (1 - permission.billing_day) || ' days',
-          'start of month',
-          '+1 month',
-          (permission.billing_day - 2) || ' days'
+            )
+          from billing_changes
+          where
+            (
+              billing_changes.business_id = case
+                when ifnull(refusal, 'open') = 'open' then :business_id
+              end
+              and billing_changes.starts_on <= :today
+            )
+          order by billing_changes.starts_on desc
+          limit 1
         )
+      end,
+      date(
+        :today,
+        (1 - permission.billing_day) || ' days',
+        'start of month',
+        '+1 month',
+        (permission.billing_day - 2) || ' days'
       )
-    end
+    )
   end as month_ends_on,
   case when ifnull(refusal, 'open') = 'open' then date(ledger.day * 86400, 'unixepoch') end as date,
   case when ifnull(refusal, 'open') = 'open' then daily_usage.count end as count
@@ -227,7 +302,7 @@ where
   and not (
     coalesce(
       case
-        when permission.daily_limit is not null then coalesce(
+        when daily_limit_today is not null then coalesce(
           (
             select daily_usage.count
             from daily_usage
@@ -241,12 +316,12 @@ where
           ),
           0
         )
-      end + :quantity > permission.daily_limit + allowed_overage,
+      end + :quantity > daily_limit_today + allowed_overage,
       0
     )
     or coalesce(
       case
-        when permission.monthly_limit is not null then (
+        when monthly_limit_today is not null then (
           select coalesce(sum(daily_usage.count), 0)
           from daily_usage
           where
@@ -321,7 +396,83 @@ where
               )
             )
         )
-      end + :quantity > permission.monthly_limit + allowed_overage,
+      end + :quantity > monthly_limit_today + case
+        when last_extra >= coalesce(
+          case
+            when permission.has_billing_changes then (
+              select
+                case
+                  when :today < billing_changes.changes_on then billing_changes.starts_on
+                  else date(
+                    :today,
+                    (1 - billing_changes.billing_day) || ' days',
+                    'start of month',
+                    (billing_changes.billing_day - 1) || ' days'
+                  )
+                end
+              from billing_changes
+              where
+                (
+                  billing_changes.business_id = case
+                    when ifnull(refusal, 'open') = 'open' then :business_id
+                  end
+                  and billing_changes.starts_on <= :today
+                )
+              order by billing_changes.starts_on desc
+              limit 1
+            )
+          end,
+          date(
+            :today,
+            (1 - permission.billing_day) || ' days',
+            'start of month',
+            (permission.billing_day - 1) || ' days'
+          )
+        ) then coalesce(
+          (
+            select extras.uses
+            from extras
+            where
+              (
+                extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
+                and extras.starts_on = coalesce(
+                  case
+                    when permission.has_billing_changes then (
+                      select
+                        case
+                          when :today < billing_changes.changes_on then billing_changes.starts_on
+                          else date(
+                            :today,
+                            (1 - billing_changes.billing_day) || ' days',
+                            'start of month',
+                            (billing_changes.billing_day - 1) || ' days'
+                          )
+                        end
+                      from billing_changes
+                      where
+                        (
+                          billing_changes.business_id = case
+                            when ifnull(refusal, 'open') = 'open' then :business_id
+                          end
+                          and billing_changes.starts_on <= :today
+                        )
+                      order by billing_changes.starts_on desc
+                      limit 1
+                    )
+                  end,
+                  date(
+                    :today,
+                    (1 - permission.billing_day) || ' days',
+                    'start of month',
+                    (permission.billing_day - 1) || ' days'
+                  )
+                )
+              )
+          ),
+          0
+        )
+        else 0
+      end + allowed_overage,
       0
     )
   )
@@ -393,25 +544,35 @@ insert into
 with
   business as (
     select
-      businesses.id as id,
-      businesses.daily_limit as daily_limit,
-      businesses.monthly_limit as monthly_limit,
-      businesses.billing_day as billing_day,
-      businesses.has_billing_changes as has_billing_changes,
-      coalesce(businesses.alert_at, '[80,100]') as alert_at
+      businesses.id,
+      businesses.daily_limit,
+      businesses.monthly_limit,
+      businesses.overage,
+      businesses.page_overage,
+      businesses.alert_at,
+      businesses.limits_since,
+      businesses.next_from,
+      businesses.next_daily_limit,
+      businesses.next_monthly_limit,
+      businesses.next_overage,
+      businesses.next_page_overage,
+      businesses.next_alert_at,
+      businesses.billing_day,
+      businesses.has_billing_changes,
+      businesses.extras_until
     from businesses
     where
       businesses.id = case when changes() > 0 then :business_id end
       and (
         businesses.daily_limit > 0
         or businesses.monthly_limit > 0
+        or coalesce(businesses.limits_since, businesses.next_from) is not null
       )
   ),
-  periods as (
+  spans as (
     select distinct
-      id,
+      business.*,
       period,
-      alert_at,
       case period
         when 'day' then day
         else coalesce(
@@ -468,11 +629,7 @@ with
           end,
           date(day, (1 - billing_day) || ' days', 'start of month', '+1 month', (billing_day - 2) || ' days')
         )
-      end as ends_on,
-      case period
-        when 'day' then daily_limit
-        else monthly_limit
-      end as "limit"
+      end as ends_on
     from
       business
       cross join (select :today as day) as days
@@ -481,6 +638,78 @@ with
         union all
         select 'month'
       )
+  ),
+  periods as (
+    select
+      id,
+      period,
+      starts_on,
+      ends_on,
+      case period
+        when 'day' then case
+          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+            select former_limits.daily_limit
+            from former_limits
+            where
+              (
+                former_limits.business_id = spans.id
+                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+              )
+            order by former_limits.ends_on asc
+            limit 1
+          )
+          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_daily_limit
+          else spans.daily_limit
+        end
+        else case
+          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+            select former_limits.monthly_limit
+            from former_limits
+            where
+              (
+                former_limits.business_id = spans.id
+                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+              )
+            order by former_limits.ends_on asc
+            limit 1
+          )
+          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_monthly_limit
+          else spans.monthly_limit
+        end + case
+          when spans.extras_until >= spans.starts_on then coalesce(
+            (
+              select extras.uses
+              from extras
+              where
+                (
+                  extras.business_id = spans.id
+                  and extras.starts_on = spans.starts_on
+                )
+            ),
+            0
+          )
+          else 0
+        end
+      end as "limit",
+      coalesce(
+        case
+          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+            select former_limits.alert_at
+            from former_limits
+            where
+              (
+                former_limits.business_id = spans.id
+                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+              )
+            order by former_limits.ends_on asc
+            limit 1
+          )
+          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_alert_at
+          else spans.alert_at
+        end,
+        '[80,100]'
+      ) as alert_at
+    from spans
   ),
   used as (
     select
@@ -533,6 +762,6 @@ where
       events.business_id = reached.id
       and events.period = reached.period
       and events.starts_on = reached.starts_on
-      and events."limit" = reached."limit"
+      and events."limit" >= reached."limit"
       and events.threshold >= reached.threshold
   );

@@ -4,17 +4,15 @@ import type { Limits } from '../../business/description.ts';
 /** `near`: an alert threshold is reached, or uses count beyond the limit. `full`: the limit is reached, and pages are refused. */
 export type Level = 'near' | 'full';
 
-type SomeLimits = NonNullable<Limits>;
-
 /** Returns whether uses of pages count beyond a limit that is reached. */
-function countsBeyond({ daily, monthly, today, month, overage, page_overage }: SomeLimits): boolean {
+function countsBeyond({ daily, monthly, extra, today, month, overage, page_overage }: Limits): boolean {
   const isLeft = (limit: number | null, used: number | null) =>
     limit === null || overage === null || (used ?? 0) < limit + overage;
-  return page_overage && isLeft(daily, today) && isLeft(monthly, month);
+  return page_overage && isLeft(daily, today) && isLeft(monthly && monthly + extra, month);
 }
 
 /** Returns null below the first threshold. */
-export function levelOf(limits: SomeLimits, limit: number, used: number): Level | null {
+export function levelOf(limits: Limits, limit: number, used: number): Level | null {
   const [first = 100] = limits.alert_at;
   if (used >= limit) return countsBeyond(limits) ? 'near' : 'full'; // including a limit of 0
   return used * 100 >= limit * first ? 'near' : null;
@@ -24,10 +22,9 @@ type LimitStatus = { level: Level | null; share: number; period: string; words: 
 
 /** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
 export function limitStatusOf(limits: Limits): LimitStatus | null {
-  if (limits === null) return null;
-  const { daily, monthly, today, month } = limits;
+  const { daily, monthly, extra, today, month } = limits;
   const used = [
-    { limit: monthly, count: month ?? 0, period: 'monthly limit' },
+    { limit: monthly && monthly + extra, count: month ?? 0, period: 'monthly limit' },
     { limit: daily, count: today ?? 0, period: 'daily limit' },
   ].flatMap(({ limit, count, period }) =>
     limit === null
@@ -41,6 +38,6 @@ export function limitStatusOf(limits: Limits): LimitStatus | null {
   );
   const over = used.find(({ isOver }) => isOver);
   if (over) return { ...over, share: 100, words: over.level === 'full' ? 'Limit reached' : 'Over limit' };
-  const nearest = used.reduce((most, one) => (one.share > most.share ? one : most));
-  return { ...nearest, words: `${nearest.share}% of ${nearest.period}` };
+  const [nearest] = used.toSorted((a, b) => b.share - a.share);
+  return nearest === undefined ? null : { ...nearest, words: `${nearest.share}% of ${nearest.period}` };
 }

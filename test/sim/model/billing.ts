@@ -1,5 +1,5 @@
-// Billing months, day by day (docs/api.md, "Billing months"), and the limits of a day and a month.
-import type { Business, State } from './state.ts';
+// Billing months, day by day (docs/api.md, "Billing months"), and the limits of a day and a month ("Limits that change on a date", "Extras").
+import type { Business, Plan, State } from './state.ts';
 import { dayNumber, plusDays } from './time.ts';
 
 /** Whether a month of the business begins on this day. */
@@ -52,20 +52,28 @@ export function usesIn({ counts }: State, business_id: number, from: string, to:
   return sum;
 }
 
-export type Period = Month & { period: 'day' | 'month'; limit: number; used: number };
+/** The limits of a business on a day. */
+export const planOn = ({ plans }: Business, day: string): Plan =>
+  plans.findLast(({ from }) => from <= day) as Business['plans'][number];
 
-/** The limited periods that contain a day, the month first. */
-export function periodsOf(state: State, business: Business, day: string): Period[] {
-  const { id, daily_limit, monthly_limit } = business;
+export type Period = Month & { period: 'day' | 'month'; limit: number; used: number; plan: Plan };
+
+/** The limited periods that contain a day, the month first. Each is judged by the limits of its time. */
+export function periodsOf(state: State, business: Business, day: string, today: string): Period[] {
+  const { id } = business;
   const periods: Period[] = [];
-  if (monthly_limit !== null) {
-    const month = monthOf(business, day);
+  const month = monthOf(business, day);
+  const started = month.starts_on > today ? month.starts_on : today;
+  const ofMonth = planOn(business, started > month.ends_on ? month.ends_on : started);
+  if (ofMonth.monthly_limit !== null) {
+    const limit = ofMonth.monthly_limit + (business.extras[month.starts_on] ?? 0);
     const used = usesIn(state, id, month.starts_on, month.ends_on);
-    periods.push({ ...month, period: 'month', limit: monthly_limit, used });
+    periods.push({ ...month, period: 'month', limit, used, plan: ofMonth });
   }
-  if (daily_limit !== null) {
+  const ofDay = planOn(business, day);
+  if (ofDay.daily_limit !== null) {
     const used = usesIn(state, id, day, day);
-    periods.push({ starts_on: day, ends_on: day, period: 'day', limit: daily_limit, used });
+    periods.push({ starts_on: day, ends_on: day, period: 'day', limit: ofDay.daily_limit, used, plan: ofDay });
   }
   return periods;
 }

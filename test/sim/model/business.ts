@@ -1,6 +1,6 @@
 // Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
 import { takenBy } from './allowance.ts';
-import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf } from './billing.ts';
+import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf, planOn } from './billing.ts';
 import {
   ANY,
   type Answer,
@@ -18,49 +18,69 @@ import { CHANGERS, READERS, ROLES } from './callers.ts';
 import { masked, record } from './changes.ts';
 import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
-import { DEFAULTS, DELETION, hoursIn, idIn, idOf, LIMITS, newBusiness, newSites, rotation, update } from './input.ts';
+import {
+  DEFAULTS,
+  DELETION,
+  extra,
+  hoursIn,
+  idIn,
+  idOf,
+  LIMITS,
+  newBusiness,
+  newSites,
+  rotation,
+  update,
+} from './input.ts';
 import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
 import { isCovered, isRegistrable, storedFor } from './sites.ts';
 import { canNameSites, nameSites } from './sources.ts';
-import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type State } from './state.ts';
+import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type Plan, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
 const DEFAULT_ALERT_AT = [80, 100];
 
-const HIDDEN = [...LIMITS, 'billing_changes', 'creation'];
+const HIDDEN = ['billing_day', 'billing_changes', 'plans', 'unfolded', 'extras', 'extra_requests', 'creation'] as const;
 /** The members of a business that every response shows. Some keys see only the end of the token. */
 export function fieldsOf(call: Call, business: Business) {
-  const shown = Object.entries(business).filter(([name]) => !HIDDEN.includes(name));
+  const shown = Object.entries(business).filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
   const seesToken = call.key === null || ROLES[call.key.role].seesToken;
   const token = seesToken ? business.token : masked(business.token);
-  return { ...(Object.fromEntries(shown) as Omit<Business, 'billing_changes' | 'creation'>), token };
+  return { ...(Object.fromEntries(shown) as Omit<Business, (typeof HIDDEN)[number]>), token };
 }
 const withSites = (call: Call, business = businessOf(call)) => ({
   ...fieldsOf(call, business),
   access_list: entriesOf(call.state, business.id).toSorted((a, b) => a.id - b.id),
 });
 
+const shownPlan = ({ daily_limit, monthly_limit, overage, page_overage, alert_at }: Plan) => ({
+  daily: daily_limit,
+  monthly: monthly_limit,
+  ...{ overage, page_overage, alert_at: alert_at ?? DEFAULT_ALERT_AT },
+});
+/** The limits that will hold after a pending change. */
+const pendingOf = ({ plans }: Business, today: string) => plans.find(({ from }) => from > today);
+
 export function limitsOf({ state, now }: Call, business: Business) {
   const today = dayOf(now);
-  const periods = periodsOf(state, business, today);
-  if (periods.length === 0) return null;
+  const periods = periodsOf(state, business, today, today);
   const used = (kind: string) => periods.find(({ period }) => period === kind)?.used ?? null;
   const month = used('month');
   const startOf = (day: string) => `${day}T00:00:00.000000Z`;
+  const { starts_on, ends_on } = monthOf(business, today);
+  const pending = pendingOf(business, today);
+  const left = Math.min(...periods.map((period) => period.limit - period.used));
   return {
-    daily: business.daily_limit,
-    monthly: business.monthly_limit,
+    ...shownPlan(planOn(business, today)),
+    extra: business.extras[starts_on] ?? 0,
+    next_limits: pending === undefined ? null : { from: pending.from, ...shownPlan(pending) },
     ...billingDayOn(business, today),
-    overage: business.overage,
-    page_overage: business.page_overage,
-    alert_at: business.alert_at ?? DEFAULT_ALERT_AT,
     today: used('day'),
     month: month === null ? null : Math.min(month, Number.MAX_SAFE_INTEGER),
-    remaining: Math.max(0, Math.min(...periods.map((period) => period.limit - period.used))),
-    day_ends: business.daily_limit === null ? null : startOf(plusDays(today, 1)),
-    month_starts: month === null ? null : startOf(monthOf(business, today).starts_on),
-    month_ends: month === null ? null : startOf(plusDays(monthOf(business, today).ends_on, 1)),
+    remaining: periods.length === 0 ? null : Math.max(0, left),
+    day_ends: planOn(business, today).daily_limit === null ? null : startOf(plusDays(today, 1)),
+    month_starts: startOf(starts_on),
+    month_ends: startOf(plusDays(ends_on, 1)),
   };
 }
 
@@ -238,19 +258,65 @@ export function overageError(isOfPages: boolean): Record<string, string[]> {
   return { [field]: [`${field} ${rule}: pages are public, so what they can cost must be bounded`] };
 }
 
-type Fields = Partial<Omit<Business, 'alert_at'>> & { alert_at?: number[]; billing_day?: number };
+type Fields = Partial<Omit<Business, 'plans'> & Omit<Plan, 'alert_at'>> & {
+  alert_at?: number[];
+  limits_from?: string | null;
+};
 /** Lines without the spaces around them. No other text may have any. */
 const trimmed = (fields: Json): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value]),
   );
 
+const appliedOf = (plan: Plan, name: (typeof LIMITS)[number]) =>
+  JSON.stringify(name === 'alert_at' ? (plan.alert_at ?? DEFAULT_ALERT_AT) : plan[name]);
+const differ = (one: Plan, other: Plan) => LIMITS.some((name) => appliedOf(one, name) !== appliedOf(other, name));
+const limitsIn = (fields: object): Partial<Plan> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => LIMITS.some((limit) => limit === name)));
+
+/** The plans of a business after a change of limits. Throws if it is impossible. */
+function plansAfter(business: Business, { limits_from, ...fields }: Fields, today: string): Business['plans'] {
+  const given = limitsIn(fields);
+  const current = planOn(business, today);
+  const pending = pendingOf(business, today);
+  const isLater = typeof limits_from === 'string' && limits_from !== today;
+  const from = limits_from === 'next_month' ? plusDays(monthOf(business, today).ends_on, 1) : limits_from;
+  if (isLater && pending !== undefined && pending.from !== from)
+    throw invalidField(
+      'limits_from',
+      `must be ${pending.from}, the date of the pending change, or null, which cancels it`,
+    );
+  if (limits_from === null && pending === undefined)
+    throw invalidField('limits_from', 'must not be null: no change of the limits is pending');
+  const plan = isLater ? current : { ...current, ...given };
+  const passed = LIMITS.filter(
+    (name) => pending === undefined || appliedOf(pending, name) === appliedOf(current, name),
+  );
+  let later: Plan | undefined;
+  if (isLater) later = { ...(pending ?? current), ...given };
+  else if (limits_from !== null && pending !== undefined)
+    later = { ...pending, ...Object.fromEntries(passed.map((name) => [name, plan[name]])) };
+  for (const { page_overage, overage } of later === undefined ? [plan] : [plan, later])
+    if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
+  const plans = business.plans.filter((other) => other.from <= today);
+  const last = plans.at(-1);
+  if (last === undefined) throw new Error('a business has no limits');
+  if (last.from === today || !differ(plan, current)) plans[plans.length - 1] = { ...plan, from: last.from };
+  else plans.push({ ...plan, from: today });
+  const start = isLater ? from : pending?.from;
+  if (later !== undefined && differ(later, plan)) plans.push({ ...later, from: `${start}` });
+  return plans;
+}
+
 function updateBusiness(call: Call): Answer {
   const { state, now } = call;
   const business = businessOf(call);
-  const fields = trimmed(sentIn(call));
-  const { user_id, overage = business.overage, page_overage = business.page_overage } = fields;
-  if (page_overage && overage === null) throw invalid(overageError(fields.page_overage === true));
+  const today = dayOf(now);
+  const { limits_from, ...others } = trimmed(sentIn(call));
+  const isDated = limits_from !== undefined && limits_from !== today;
+  const fields: Fields = isDated ? { ...others, limits_from } : others;
+  const plans = plansAfter(business, fields, today);
+  const { user_id } = fields;
   if (user_id !== undefined) {
     const database = databaseOf(business.id);
     const { home } = claimHome(call, user_id, { wanted: database });
@@ -260,24 +326,74 @@ function updateBusiness(call: Call): Answer {
         `must be a user of database ${database}, which contains the business: user ${user_id} is in database ${home}`,
       );
   }
+  const pending = pendingOf(business, today);
+  const compared =
+    typeof fields.limits_from === 'string' ? (pending ?? planOn(business, today)) : planOn(business, today);
   const stored = (name: string): unknown => {
     if (name === 'billing_day') return latestBillingDay(business);
-    if (name === 'alert_at') return business.alert_at ?? DEFAULT_ALERT_AT;
-    return business[name as keyof Business];
+    if (name === 'limits_from') return pending?.from ?? null;
+    const limit = LIMITS.find((limit) => limit === name);
+    if (limit === undefined) return business[name as keyof Business];
+    return JSON.parse(appliedOf(compared, limit));
   };
-  const differing = Object.entries(fields).filter(
+  const wanted = { ...fields, ...(isDated && { limits_from: pendingOf({ ...business, plans }, today)?.from ?? null }) };
+  const differing = Object.entries(wanted).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored(name)),
   );
   if (differing.length > 0) {
     const before = Object.fromEntries(differing.map(([name]) => [name, stored(name)]));
     record(call, 'update_business', { before, after: Object.fromEntries(differing) });
     if (differing.some(([name]) => name === 'user_id')) endCredentialsOf(state, business.id, now);
-    const { billing_day, ...columns } = fields;
-    if (billing_day !== undefined) changeBillingDay(business, billing_day, dayOf(now));
-    Object.assign(business, columns, { updated_at: stamp(now) });
-    storeReached(call, business, [dayOf(now)]);
+    const { billing_day, limits_from: _, ...columns } = fields;
+    if (billing_day !== undefined) changeBillingDay(business, billing_day, today);
+    const ofBusiness = Object.entries(columns).filter(([name]) => !(name in limitsIn(columns)));
+    business.plans = plans;
+    business.unfolded = pendingOf(business, today)?.from ?? null;
+    Object.assign(business, Object.fromEntries(ofBusiness), { updated_at: stamp(now) });
+    storeReached(call, business, [today]);
   }
   return details(call);
+}
+
+const MAX_LIMIT = 1_000_000_000_000;
+function addExtra(call: Call): Answer {
+  const { now, headers } = call;
+  const { uses, month } = sentIn<{ uses: number; month: 'this' | 'next' }>(call);
+  const business = businessOf(call);
+  const { extras, extra_requests } = business;
+  const today = dayOf(now);
+  const parsed = idIn(headers['Idempotency-Key'] ?? '');
+  const key = 'id' in parsed ? parsed.id : '';
+  const request = `${uses} ${month}`;
+  const known = extra_requests[key];
+  if (known !== undefined) {
+    if (known.request !== request)
+      throw invalidField('Idempotency-Key', 'was already used for another extra of this business');
+    return success({ starts_on: known.starts_on, extra: known.extra });
+  }
+  const current = monthOf(business, today);
+  const starts_on = month === 'this' ? current.starts_on : plusDays(current.ends_on, 1);
+  if (planOn(business, month === 'this' ? today : starts_on).monthly_limit === null)
+    throw invalidField('month', 'must be a month in which the business has a monthly limit');
+  const before = extras[starts_on] ?? 0;
+  const sum = before + uses;
+  if (sum < 0 || sum > MAX_LIMIT)
+    throw invalidField(
+      'uses',
+      `must be a number from ${-before} to ${MAX_LIMIT - before}: ${before} were added to this month`,
+    );
+  record(call, 'add_extra', { before: { extra: before }, after: { extra: sum, starts_on } });
+  extras[starts_on] = sum;
+  extra_requests[key] = { request, starts_on, extra: sum, day: today };
+  business.updated_at = stamp(now);
+  storeReached(call, business, [today]);
+  return success({ starts_on, extra: sum });
+}
+
+/** What a run does with a change of limits whose day has come. */
+export function foldLimits(state: State, business: Business, now: number): void {
+  business.unfolded = null;
+  storeReached({ state, now }, business, [dayOf(now)]);
 }
 /** Revokes the keys, sessions and links for a business that is transferred. */
 function endCredentialsOf(state: State, business_id: number, now: number): void {
@@ -370,9 +486,13 @@ function createBusiness(call: Call): Answer {
   if (!isFree || (token !== undefined && retired.includes(token))) throw invalidField('token', UNUSED_TOKEN);
 
   if (id !== undefined) (state.last[home] as { businesses: number }).businesses = id;
+  const { billing_day = DEFAULTS.billing_day, ...others } = columns;
+  const { billing_day: _day, ...defaults } = DEFAULTS;
+  const ofBusiness = Object.entries(others).filter(([name]) => !(name in limitsIn(others)));
   const business = {
-    ...DEFAULTS,
-    ...columns,
+    ...Object.fromEntries(ofBusiness),
+    ...{ billing_day, plans: [{ ...defaults, ...limitsIn(others), from: '' }] },
+    ...{ unfolded: null, extras: {}, extra_requests: {} },
     id: id ?? nextId(state, home, 'businesses'),
     token: token ?? newMarker(state),
     status: 'active',
@@ -403,6 +523,11 @@ export const business = rulesOf({
     ...{ who: 'operator', does: 'change businesses', inactive: true, retry: 'always' },
     body: [update],
     on: { 'PATCH /business/:business_id': updateBusiness },
+  },
+  add_extra: {
+    ...{ who: 'operator', does: 'add to limits', inactive: true, retry: 'with_key' },
+    body: [extra],
+    on: { 'POST /business/:business_id/extra': addExtra },
   },
   delete_business: {
     ...{ who: 'operator', does: 'delete businesses', inactive: true, retry: 'always' },

@@ -11,6 +11,7 @@ import {
   idIn,
   instantOf,
   isObject,
+  LIMITS,
   NO_PARAMETERS,
   sharedSite,
 } from './input.ts';
@@ -123,8 +124,30 @@ function laterErrors(call: Call, errors: Errors): Errors {
       for (const [index, { date }] of known) Object.assign(later, dayError(known, index, date, today));
       break;
     }
-    case 'update_business':
+    case 'update_business': {
       addOverage();
+      const { limits_from: from, ...others } = body;
+      if (from === undefined || isWrong('limits_from')) break;
+      const names = Object.keys(others).filter((name) => others[name] !== undefined && !isWrong(name));
+      const wrong = names.filter(
+        (name) => !LIMITS.some((limit) => limit === name) && !(name === 'billing_day' && from === 'next_month'),
+      );
+      if (from === null) {
+        if (names.length > 0)
+          add('limits_from', 'must be the only field if it is null, which cancels the pending change');
+      } else if (from !== 'next_month' && `${from}` < today)
+        add('limits_from', `must be next_month, or today or a later date: today is ${today}`);
+      else if (names.length === 0) add('limits_from', 'must be sent with at least one limit');
+      for (const name of from !== null && later.limits_from === undefined ? wrong : [])
+        add(
+          name,
+          'must not be sent with limits_from, which only limits can accompany, and billing_day if it is next_month',
+        );
+      break;
+    }
+    case 'add_extra':
+      if (call.headers['Idempotency-Key'] === undefined)
+        add('Idempotency-Key', 'must be sent, so that a retry adds nothing');
       break;
     case 'change_access':
     case 'create_business':

@@ -7,21 +7,21 @@ import { dayOf, plusDays, stamp } from './time.ts';
 const isReached = (used: number, limit: number, percent: number) =>
   BigInt(Math.min(used, Number.MAX_SAFE_INTEGER)) * 100n >= BigInt(limit) * BigInt(percent);
 
-/** Stores each threshold once. Of several that are reached in a period, only the highest, and none below one that is stored. */
-export function storeReached({ state, now }: Call, business: Business, days: string[]): void {
+/** Stores each threshold once. Of several that are reached in a period, only the highest, and none below one that is stored for at least this limit. */
+export function storeReached({ state, now }: Pick<Call, 'state' | 'now'>, business: Business, days: string[]): void {
   const yesterday = plusDays(dayOf(now), -1);
   state.events[business.id] ??= [];
   const events = state.events[business.id] ?? [];
   for (const day of new Set(days))
-    for (const { period, starts_on, ends_on, limit, used } of periodsOf(state, business, day)) {
+    for (const { period, starts_on, ends_on, limit, used, plan } of periodsOf(state, business, day, dayOf(now))) {
       if (limit === 0 || ends_on < yesterday) continue;
-      const threshold = (business.alert_at ?? [80, 100]).findLast((percent) => isReached(used, limit, percent));
+      const threshold = (plan.alert_at ?? [80, 100]).findLast((percent) => isReached(used, limit, percent));
       if (threshold === undefined) continue;
       const isStored = events.some(
         (event) =>
           event.period === period &&
           event.starts_on === starts_on &&
-          event.limit === limit &&
+          event.limit >= limit &&
           event.threshold >= threshold,
       );
       if (isStored) continue;

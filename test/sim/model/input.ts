@@ -105,8 +105,8 @@ const limits = {
   page_overage: optional(rule((value) => typeof value === 'boolean', 'must be true or false')),
   alert_at: optional(alert_at),
 };
-/** The fields that a response shows as `limits`. */
-export const LIMITS = Object.keys(limits);
+/** What a change can give with `limits_from`. */
+export const LIMITS = ['daily_limit', 'monthly_limit', 'overage', 'page_overage', 'alert_at'] as const;
 /** What a new business has if the request does not say otherwise. */
 export const DEFAULTS = {
   daily_limit: null as number | null,
@@ -141,12 +141,32 @@ const anyUpdate = object(
     ...Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, optional(check)])),
     status: optional(oneOf(['active', 'suspended', 'closed'], 'must be active, suspended or closed')),
     ...limits,
+    limits_from: optional(
+      nullable(
+        rule(
+          (value) => value === 'next_month' || (typeof value === 'string' && isDay(value)),
+          'must be next_month, a date from today on in the format YYYY-MM-DD, or null, which cancels the pending change',
+        ),
+      ),
+    ),
   },
   NO_FIELD,
 );
 export const update: Check = (value, path) =>
   value !== null && Object.keys(Object(value)).length > 0 ? anyUpdate(value, path) : wrong(path, value, NO_FIELD);
 
+export const extra = object(
+  {
+    uses(value, path) {
+      const isInRange = isWhole(value, -MAX_LIMIT, MAX_LIMIT);
+      return isInRange && value !== 0
+        ? {}
+        : wrong(path, value, isInRange ? 'must not be 0' : `must be a whole number from -${MAX_LIMIT} to ${MAX_LIMIT}`);
+    },
+    month: oneOf(['this', 'next'], 'must be this or next'),
+  },
+  'must be a JSON object, such as {"uses":500,"month":"this"}',
+);
 export const newSites = object({ sites }, 'must be a JSON object, such as {"sites":["https://example.com"]}');
 export function sharedSite(text: string, index: number): Errors {
   const problem = SHARED_SITES[text];
@@ -330,6 +350,7 @@ export const ACTIONS = [
   'stop_former_tokens',
   'create_business',
   'update_business',
+  'add_extra',
   'delete_business',
   'create_key',
   'revoke_key',

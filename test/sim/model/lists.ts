@@ -1,5 +1,5 @@
 // The lists of businesses and of their uses, over all databases (docs/api.md, "List of businesses", "Invoices").
-import { monthOf, usesIn } from './billing.ts';
+import { monthOf, planOn, usesIn } from './billing.ts';
 import { fieldsOf, limitsOf, refusedByLimit, stillRefused } from './business.ts';
 import { ANY, Answer, businessOf, type Call, sitesOf, success } from './call.ts';
 import { READERS } from './callers.ts';
@@ -94,11 +94,14 @@ function endedMonths(call: Call, ended: string): Answer {
   const { examined, next } = pageOf(call, 1000, query.has('user_id') ? undefined : isEnded);
   const final = dayOf(now - 60_000) >= plusDays(ended, 41);
   const rows = examined.filter(isEnded).flatMap((business) => {
-    const { id, user_id, name, created_at, monthly_limit } = business;
+    const { id, user_id, name, created_at, extras } = business;
     const { starts_on } = monthOf(business, ended);
     const count = Math.min(usesIn(state, id, starts_on, ended), Number.MAX_SAFE_INTEGER);
     if (count === 0 && ended < created_at.slice(0, 10)) return [];
-    return [{ business_id: id, user_id, name, created_at, starts_on, ends_on: ended, count, monthly_limit, final }];
+    const { monthly_limit } = planOn(business, ended);
+    const extra = extras[starts_on] ?? 0;
+    const month = { starts_on, ends_on: ended, count, monthly_limit, extra, final };
+    return [{ business_id: id, user_id, name, created_at, ...month }];
   });
   const columns = [
     'business_id',
@@ -109,6 +112,7 @@ function endedMonths(call: Call, ended: string): Answer {
     'ends_on',
     'count',
     'monthly_limit',
+    'extra',
     'final',
   ];
   return answerOf(call, rows, next, `ended=${ended}`, columns);

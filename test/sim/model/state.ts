@@ -2,8 +2,19 @@
 import type { KeyRole } from './callers.ts';
 import type { DEFAULTS } from './input.ts';
 
+/** The limits of a business. */
+export type Plan = Omit<typeof DEFAULTS, 'billing_day'>;
 /** Its `billing_day` holds until the first of `billing_changes`. */
-export type Business = typeof DEFAULTS & {
+export type Business = {
+  billing_day: number;
+  /** Its limits, each from a day on, in ascending order. The first `from` is empty. */
+  plans: (Plan & { from: string })[];
+  /** The first day of a change that has not been folded, because nothing changed the business since that day. */
+  unfolded: string | null;
+  /** What is added to the monthly limit, by the first day of the month. */
+  extras: Record<string, number>;
+  /** The requests that added something, by their Idempotency-Key. `extra` is the sum afterwards. */
+  extra_requests: Record<string, { request: string; starts_on: string; extra: number; day: string }>;
   id: number;
   user_id: number;
   name: string;

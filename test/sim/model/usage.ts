@@ -1,6 +1,6 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
 import { takenBy } from './allowance.ts';
-import { type Period, periodsOf } from './billing.ts';
+import { type Period, periodsOf, planOn } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, sentIn, sitesOf, success } from './call.ts';
 import { CHANGERS, READERS } from './callers.ts';
 import { record } from './changes.ts';
@@ -21,7 +21,7 @@ import {
 import { rulesOf } from './rule.ts';
 import { isReachable } from './sites.ts';
 import { addToSource, readSources, sourceOf } from './sources.ts';
-import type { Business, Use } from './state.ts';
+import type { Business, Plan, Use } from './state.ts';
 import { dayOf, daysBetween, plusDays, secondsUntilEndOf } from './time.ts';
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
@@ -64,8 +64,8 @@ function count(call: Call, business: Business, day: string, quantity: number): v
 }
 const beyondCount = () => invalidField('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
-/** The uses that the caller may record beyond a limit. Null is any number. */
-function overageOf({ caller, state }: Call, { id, overage, page_overage }: Business) {
+/** The uses that the caller may record beyond a limit of a plan. Null is any number. */
+function overageOf({ caller, state }: Call, { id }: Business, { overage, page_overage }: Plan) {
   return caller !== 'token' || (page_overage && sitesOf(state, id).some(isReachable)) ? overage : 0;
 }
 
@@ -89,7 +89,7 @@ function limitReached(
 
 /** What is left before the first limit is reached. Undefined without a limit. */
 function remainingOf(call: Call, business: Business): number | undefined {
-  const periods = periodsOf(call.state, business, dayOf(call.now));
+  const periods = periodsOf(call.state, business, dayOf(call.now), dayOf(call.now));
   if (periods.length === 0) return undefined;
   return Math.max(0, Math.min(...periods.map(({ limit, used }) => limit - used)));
 }
@@ -117,11 +117,11 @@ function recordOne(call: Call): Answer {
   const known = name === null ? undefined : ledgerOf(call, business)[name];
   if (known !== undefined) return answer(known.day, true);
 
-  const overage = overageOf(call, business);
-  const periods = periodsOf(state, business, today);
+  const overage = overageOf(call, business, planOn(business, today));
+  const periods = periodsOf(state, business, today, today);
   // The limits of its own day and month judge a use with a time.
   if (at !== undefined) {
-    if (overage !== null) refuseBeyond(call, business, [{ name: '', day, quantity, isDated: true }], overage);
+    refuseBeyond(call, business, [{ name: '', day, quantity, isDated: true }]);
   } else if (overage !== null) {
     const refusing = periods.find(({ limit, used }) => used + quantity > limit + overage);
     if (refusing !== undefined) {
@@ -168,7 +168,7 @@ function recordMany(call: Call): Answer {
   }
   const ledger = ledgerOf(call, business);
   const fresh = uses.filter(({ name }) => ledger[name] === undefined);
-  if (call.operator === null && business.overage !== null) refuseBeyond(call, business, fresh, business.overage);
+  if (call.operator === null) refuseBeyond(call, business, fresh);
   const added: Record<string, number> = {};
   for (const { day, quantity } of fresh) added[day] = (added[day] ?? 0) + quantity;
   const counts = countsOf(call, business);
@@ -193,23 +193,26 @@ function recordMany(call: Call): Answer {
 }
 
 /** Throws if the new uses of a list exceed a limit of any day or month. */
-function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[], overage: number): void {
+function refuseBeyond(call: Call, business: Business, fresh: NewUse[]): void {
+  const { state, now } = call;
   const today = dayOf(now);
-  const beyond: (Period & { adds: number; rest: number })[] = [];
+  const beyond: (Period & { adds: number; rest: number; overage: number })[] = [];
   const isIn = (day: string, { starts_on, ends_on }: Period) => starts_on <= day && day <= ends_on;
   for (const kind of ['month', 'day'] as const)
     for (const { day } of fresh) {
-      const period = periodsOf(state, business, day).find(({ period }) => period === kind);
+      const period = periodsOf(state, business, day, today).find(({ period }) => period === kind);
       if (period === undefined || beyond.some((other) => other.period === kind && isIn(day, other))) continue;
       const adds = fresh.filter((use) => isIn(use.day, period)).reduce((sum, { quantity }) => sum + quantity, 0);
+      const overage = overageOf(call, business, period.plan);
+      if (overage === null) continue;
       const rest = period.limit + overage - period.used;
-      if (adds > rest) beyond.push({ ...period, adds, rest });
+      if (adds > rest) beyond.push({ ...period, adds, rest, overage });
     }
   const isCurrent = (period: Period) => isIn(today, period);
   const fitsLater = beyond.every(
     (period) =>
       isCurrent(period) &&
-      period.adds <= period.limit + overage &&
+      period.adds <= period.limit + period.overage &&
       !fresh.some(({ day, isDated }) => isDated && isIn(day, period)),
   );
   const end =
@@ -226,7 +229,7 @@ function refuseBeyond({ state, now }: Call, business: Business, fresh: NewUse[],
     when = first.period === 'day' ? first.starts_on : `the month from ${first.starts_on} to ${first.ends_on}`;
   throw limitReached(
     { ...first, left: first.rest },
-    overage,
+    first.overage,
     wait,
     when,
     fresh.reduce((sum, { quantity }) => sum + quantity, 0),

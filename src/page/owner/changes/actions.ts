@@ -8,6 +8,7 @@ export const ACTIONS: Record<Action, string> = {
   stop_former_tokens: 'Old tokens stopped',
   create_business: 'Business created',
   update_business: 'Business changed',
+  add_extra: 'Uses added to a month',
   delete_business: 'Business deleted',
   create_key: 'API key created',
   revoke_key: 'API key revoked',

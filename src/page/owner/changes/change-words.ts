@@ -16,10 +16,13 @@ const FIELDS: Record<string, string> = {
   business_size: 'Size',
   daily_limit: 'Daily limit',
   monthly_limit: 'Monthly limit',
+  limits_from: 'Limits change on',
   billing_day: 'Billing day',
   overage: 'Allowed overage',
   page_overage: 'Overage for pages',
   alert_at: 'Alerts at',
+  extra: 'Added to the month',
+  starts_on: 'Month from',
   role: 'Role',
   expires_on: 'Expires after',
 };
@@ -61,6 +64,8 @@ const NUMBERS: Record<string, (value: number) => string> = {
 const TEXTS: Record<string, (value: string) => string> = {
   former_works_until: instantWords,
   expires_on: dayWords,
+  limits_from: dayWords,
+  starts_on: dayWords,
   role: (value) => wordsOf(value)?.access ?? value,
 };
 function valueWords(field: string, value: unknown): string {

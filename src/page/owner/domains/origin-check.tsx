@@ -15,12 +15,10 @@ const CHECK = 'check';
 type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
 /** Names the limit that refuses the uses of pages, or returns null. */
-function reachedLimit(limits: Limits): string | null {
-  if (limits === null) return null;
-  const { daily, monthly, today, month, overage, page_overage } = limits;
+function reachedLimit({ daily, monthly, extra, today, month, overage, page_overage }: Limits): string | null {
   const allowed = page_overage ? (overage ?? Number.POSITIVE_INFINITY) : 0;
   if (daily !== null && (today ?? 0) >= daily + allowed) return 'today’s limit is reached';
-  return monthly !== null && (month ?? 0) >= monthly + allowed ? 'this billing month’s limit is reached' : null;
+  return monthly !== null && (month ?? 0) >= monthly + extra + allowed ? 'this billing month’s limit is reached' : null;
 }
 
 export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Props) {

@@ -1,7 +1,16 @@
 // The wording for limits.
 import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits } from '../../../business/description.ts';
-import { aboutWords, monthDays, number, shortDayWords, shortInstantWords, timeWords, weekdayTime } from '../formats.ts';
+import {
+  aboutWords,
+  dayWords,
+  monthDays,
+  number,
+  shortDayWords,
+  shortInstantWords,
+  timeWords,
+  weekdayTime,
+} from '../formats.ts';
 import type { Pace } from './pace.ts';
 import { allowedIn, type Period } from './periods.ts';
 
@@ -45,7 +54,7 @@ function refusedWords(who: string, refusing: readonly Period[]): string {
 
 /** Says what reached limits do, for pages and for servers. Returns null if none is reached. `page_overage` as in `limitsWithSites`. */
 export function reachedWords(
-  { overage, page_overage }: Pick<NonNullable<Limits>, 'overage' | 'page_overage'>,
+  { overage, page_overage }: Pick<Limits, 'overage' | 'page_overage'>,
   periods: readonly Period[],
 ): string | null {
   const pages = allowedIn(periods, 0);
@@ -60,6 +69,24 @@ export function reachedWords(
   if (servers.left > 0) return `${refusedWords('Pages', pages.refusing)} Servers ${more}`;
   const [forPages, forAll] = [refusedWords('Pages', pages.refusing), refusedWords('All uses', servers.refusing)];
   return forPages.replace('Pages', 'All uses') === forAll ? forAll : `${forAll} ${forPages}`;
+}
+
+/** “From Dec 1: monthly limit 5,000.” Names what a pending change changes. Null if none is pending. */
+export function nextWords({ next_limits: next, ...current }: Limits): string | null {
+  if (next === null) return null;
+  const limit = (name: string, value: number | null, none = 'none') =>
+    `${name} ${value === null ? none : number(value)}`;
+  const words = {
+    daily: limit('daily limit', next.daily),
+    monthly: limit('monthly limit', next.monthly),
+    overage: limit('overage', next.overage, 'unlimited'),
+    page_overage: `overage for pages ${next.page_overage ? 'yes' : 'no'}`,
+    alert_at: `alerts at ${next.alert_at.map((percent) => `${number(percent)}%`).join(', ')}`,
+  };
+  const changed = (Object.keys(words) as (keyof typeof words)[]).filter(
+    (name) => `${next[name]}` !== `${current[name]}`,
+  );
+  return `From ${dayWords(next.from)}: ${changed.map((name) => words[name]).join('; ')}.`;
 }
 
 /** The forecast of a billing month. */

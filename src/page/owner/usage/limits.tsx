@@ -4,12 +4,12 @@ import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits as LimitsData } from '../../../business/description.ts';
 import { dayWords, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
-import { alertWords, meterWords, paceWords, periodName, reachedWords, resetWords } from './limit-words.ts';
+import { alertWords, meterWords, nextWords, paceWords, periodName, reachedWords, resetWords } from './limit-words.ts';
 import type { Pace } from './pace.ts';
 import { type Period, periodsOf } from './periods.ts';
 
 type Props = {
-  limits: NonNullable<LimitsData>;
+  limits: LimitsData;
   /** Whether to say what reached limits do: once the sites have been read, and only if uses are recorded. */
   explains: boolean;
   /** The number of uses that a limit refused this billing month. Counts each retry, and some may be missing. */
@@ -20,12 +20,15 @@ type Props = {
 
 export function Limits({ limits, explains, refused, alerts, pace }: Props) {
   const periods = periodsOf(limits);
+  if (periods.length === 0 && limits.next_limits === null) return null;
   const month = periods.find(({ is }) => is === 'month');
   const reached = explains && reachedWords(limits, periods);
   const notes = [
     refused > 0 &&
       `${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
     month && pace !== null && paceWords(pace, month),
+    month && limits.extra > 0 && `The monthly limit includes ${plural(limits.extra, 'use')} added to this month only.`,
+    nextWords(limits),
     limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,
   ];
   return (

@@ -12,25 +12,25 @@ const daysBetween = (starts: number, ends: number): Range => ({
 });
 
 /** Returns the periods that are limited, the day first. */
-export function periodsOf(limits: Limits): Period[] {
+export function periodsOf(limits: Limits | null): Period[] {
   if (limits === null) return [];
-  const { daily, today, day_ends, monthly, month, month_ends } = limits;
+  const { daily, today, day_ends, monthly, extra, month, month_ends } = limits;
   const periods: Period[] = [];
   if (daily !== null && day_ends !== null) {
     const ends = Date.parse(day_ends);
     periods.push({ is: 'day', limit: daily, used: today ?? 0, ends, days: daysBetween(ends - DAY_MS, ends) });
   }
   const days = billingMonth(limits);
-  if (monthly !== null && month_ends !== null && days !== null)
-    periods.push({ is: 'month', limit: monthly, used: month ?? 0, ends: Date.parse(month_ends), days });
+  if (monthly !== null && days !== null)
+    periods.push({ is: 'month', limit: monthly + extra, used: month ?? 0, ends: Date.parse(month_ends), days });
   return periods;
 }
 
 /** Returns the current billing month, or null without a monthly limit. */
-export const billingMonth = (limits: Limits): Range | null =>
-  limits?.month_starts && limits.month_ends
-    ? daysBetween(Date.parse(limits.month_starts), Date.parse(limits.month_ends))
-    : null;
+export const billingMonth = (limits: Limits | null): Range | null =>
+  limits === null || limits.monthly === null
+    ? null
+    : daysBetween(Date.parse(limits.month_starts), Date.parse(limits.month_ends));
 
 /** `left`: how many more uses count, or null for no maximum. `refusing`: the periods that refuse uses now. */
 export type Allowed = { left: number | null; refusing: Period[] };
@@ -43,5 +43,7 @@ export function allowedIn(periods: readonly Period[], overage: number | null): A
 }
 
 /** Returns the limits with `page_overage` as it takes effect with these sites. */
-export const limitsWithSites = (limits: Limits, sites: readonly string[]): Limits =>
-  limits && { ...limits, page_overage: limits.page_overage && sites.some(isReachable) };
+export const limitsWithSites = (limits: Limits, sites: readonly string[]): Limits => ({
+  ...limits,
+  page_overage: limits.page_overage && sites.some(isReachable),
+});

@@ -33,7 +33,7 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   name: string;
   /** The day on which the business was created. Null until it is known. */
   created_on: string | null;
-  limits: LimitsData;
+  limits: LimitsData | null;
   isActive: boolean;
   /** As for `Limits`. */
   refused: number;
@@ -91,7 +91,8 @@ export function Usage(props: Props) {
     source === null &&
     loaded?.every(({ count }) => count === 0);
   const needsSteps = isUnused && isActive && !readOnly && sites?.length === 0;
-  const hasAlerts = limits !== null && limitStatusOf(limits)?.level !== null;
+  const status = limits && limitStatusOf(limits);
+  const hasAlerts = status !== null && status.level !== null;
   const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
   const isOpen = month !== null && month.used < month.limit;
