@@ -1,5 +1,5 @@
-// Changes a business's fields, for the operator. Limits can change at once or from a later day on (docs/api.md, "Limits that change on a
-// date").
+// Changes a business's fields, for the operator. Limits change at once or from a later day on (docs/api.md,
+// "Limits that change on a date").
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { ofToday, storeReached } from '../alerts/statements.ts';

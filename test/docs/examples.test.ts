@@ -43,7 +43,7 @@ async function variablesFor(user: number, command: string) {
   const create = async (path: string, credential: Headers, body?: object) =>
     (await call('POST', path, credential, body)).body.data;
   const address = { main_domain: 'a.example', site: 'https://a.example', country_id: 1 };
-  const fields = { name: 'Acme', business_size: 'small', ...address };
+  const fields = { name: 'Acme', business_size: 'small', monthly_limit: 1000, ...address };
   const sites = command.includes('$SITE') ? { sites: ['https://a.example', 'https://b.example'] } : {};
   const { id, token, access_list } = await create('/business', operator, { user_id: user, ...fields, ...sites });
   const keys = `/user/${user}/keys`;
