@@ -185,7 +185,12 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   domain: [null],
   ended: ['2026-02-28'],
   ends_at: [SOON],
-  fields: ['{"name":"new","billing_day":9}', `{"user_id":${HOMELESS}}`, JSON.stringify(newBusiness)],
+  fields: [
+    '{"name":"new","billing_day":9}',
+    `{"user_id":${HOMELESS}}`,
+    JSON.stringify(newBusiness),
+    '{"daily_limit":5}',
+  ],
   from: ['2026-01-01'],
   gaps: ['[[0,3]]'],
   hash: [FRESH_HASH, SESSION_HASH, IMPORTED_HASH],
@@ -227,12 +232,19 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
 };
 const RANDOM = ['hash', 'token'];
 
+const NO_LIMITS = {
+  ...{ daily_limit: null, monthly_limit: null },
+  ...{ next_from: null, next_daily_limit: null, next_monthly_limit: null, next_page_overage: null },
+};
+
 /** Stores rows in every table, many of them the owner's and another user's. */
 async function fill() {
   const business = (id: number, user_id: number, name: string, more: Row = {}): Row => ({
     ...{ id, user_id, name, ...SHOP, token: tokenOf(id), created_at: OLD, updated_at: OLD, decision: null, ...more },
   });
-  const limits = { daily_limit: 1000, monthly_limit: 100_000, decision: MARK, has_billing_changes: 1 };
+  const most = { daily_limit: 1000, monthly_limit: 100_000 };
+  const due = { next_from: dayBefore(5), next_daily_limit: 1000, next_monthly_limit: 100_000, next_page_overage: 0 };
+  const limits = { ...most, ...due, decision: MARK, has_billing_changes: 1 };
   const others = MANY.slice(FOREIGN).map((id) => business(id, 1000 + id, FOREIGN_TEXT));
   const owned: [number, number, string][] = [
     [OWN, OWNER, 'own'],
@@ -267,7 +279,7 @@ async function fill() {
       business(INACTIVE, OWNER, 'inactive', { status: 'suspended', daily_limit: 10, monthly_limit: 10 }),
       business(FOREIGN, FOREIGN_USER, FOREIGN_TEXT, { ...limits, decision: null }),
       ...others,
-    ].map((row) => ({ daily_limit: null, monthly_limit: null, has_billing_changes: 0, ...row })),
+    ].map((row) => ({ ...NO_LIMITS, has_billing_changes: 0, ...row })),
     access: [
       { id: 1, business_id: OWN, site: SITE, created_at: OLD, updated_at: OLD },
       { id: 2, business_id: OWN, site: 'https://*.own.example', created_at: OLD, updated_at: OLD },
