@@ -14,6 +14,8 @@ const DEPLOYED = 'dist/assets';
 
 /** The environment variable that passes the demo page's folder from `npm run dev` to wrangler's build. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
+/** The environment variable with the milliseconds by which the clock of a rehearsal is ahead (`npm run dev -- --now`). */
+export const AHEAD_VARIABLE = 'USAGE_AHEAD_MS';
 /** What the page at / shows of the demo: the business of the chart, the one that refuses an origin, and where its owner is signed in. */
 export type ShownDemo = { id: number; token: string; refusing: number | undefined; console: string };
 /** The file with the demo. It does not exist during the first build, because only the running service can create the businesses. */
@@ -68,7 +70,11 @@ const minifiedStyle: esbuild.Plugin = {
 };
 
 /** Bundles files of src/page. Throws if the oldest of their browsers lack something that the code uses. */
-async function bundle(names: string[], browsers: typeof RECORDER_BROWSERS): Promise<esbuild.OutputFile[]> {
+async function bundle(
+  names: string[],
+  browsers: typeof RECORDER_BROWSERS,
+  aheadMs: number,
+): Promise<esbuild.OutputFile[]> {
   const { outputFiles } = await esbuild.build({
     entryPoints: names.map((name) => ({ in: join(PAGE, name), out: name === CONSOLE ? 'owner' : parse(name).name })),
     outdir: ROOT,
@@ -79,6 +85,10 @@ async function bundle(names: string[], browsers: typeof RECORDER_BROWSERS): Prom
     jsxImportSource: 'preact',
     target: targetOf(browsers),
     plugins: [minifiedStyle],
+    ...(aheadMs !== 0 && {
+      inject: [join(PAGE, 'rehearsal.ts')],
+      define: { 'Date.now': 'rehearsedNow', AHEAD_MS: `${aheadMs}` },
+    }),
     write: false,
     logLevel: 'warning',
   });
@@ -91,13 +101,14 @@ async function bundle(names: string[], browsers: typeof RECORDER_BROWSERS): Prom
 }
 
 /** Returns the code of the recorder as it is served. */
-export async function recorderCode(): Promise<Uint8Array> {
-  const [file] = await bundle(['usage-recorder.ts'], RECORDER_BROWSERS);
+export async function recorderCode(aheadMs = 0): Promise<Uint8Array> {
+  const [file] = await bundle(['usage-recorder.ts'], RECORDER_BROWSERS, aheadMs);
   return file?.contents ?? new Uint8Array();
 }
 
-async function files(): Promise<Record<string, string | Uint8Array>> {
-  const outputFiles = await bundle(['usage-chart.ts', 'page.ts', 'page.css', 'owner.css', CONSOLE], BROWSERS);
+async function files(aheadMs: number): Promise<Record<string, string | Uint8Array>> {
+  const names = ['usage-chart.ts', 'page.ts', 'page.css', 'owner.css', CONSOLE];
+  const outputFiles = await bundle(names, BROWSERS, aheadMs);
   const codeOf = (name: string) => outputFiles.find(({ path }) => path.endsWith(name))?.contents ?? new Uint8Array();
   const chart = codeOf('usage-chart.js');
   const { path, integrity } = pin(chart);
@@ -108,18 +119,21 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
     ...chartFiles(chart),
-    ...recorderFiles(await recorderCode()),
+    ...recorderFiles(await recorderCode(aheadMs)),
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
   };
 }
 
-export default async function build(demoFolder = process.env[DEMO_VARIABLE]): Promise<void> {
-  const made = await files();
-  for (const [name, content] of Object.entries(made)) {
-    const shown = (demo?: ShownDemo) => (name === 'index.html' ? pageOf(`${content}`, demo) : content);
-    write(join(ROOT, DEPLOYED, name), shown());
-    if (demoFolder !== undefined) write(resolve(ROOT, demoFolder, name), shown(demoIn(demoFolder)));
+export default async function build(
+  demoFolder = process.env[DEMO_VARIABLE],
+  aheadMs = Number(process.env[AHEAD_VARIABLE] ?? 0),
+): Promise<void> {
+  async function writeTo(folder: string, aheadMs: number, demo?: ShownDemo): Promise<void> {
+    for (const [name, content] of Object.entries(await files(aheadMs)))
+      write(resolve(ROOT, folder, name), name === 'index.html' ? pageOf(`${content}`, demo) : content);
   }
+  await writeTo(DEPLOYED, 0);
+  if (demoFolder !== undefined) await writeTo(demoFolder, aheadMs, demoIn(demoFolder));
 }
 
 if (import.meta.main) await build();

@@ -12,6 +12,7 @@ import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { formatSecret } from '../core/operator.ts';
 import { parseId } from '../core/request.ts';
+import { parseInstant } from '../core/time.ts';
 import type { ShownDemo } from './build.ts';
 import { prepareDemo, serveConsole } from './demo.ts';
 
@@ -22,7 +23,7 @@ const SLOT = 'OPERATOR_KEY_4';
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 const ALL_ADDRESSES = ['0.0.0.0', '::'];
 
-const { port, ip, databases, persist } = settings();
+const { port, ip, databases, persist, aheadMs } = settings();
 const host = ALL_ADDRESSES.includes(ip) ? 'localhost' : ip;
 const origin = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 const isShared = !LOOPBACK.includes(ip);
@@ -31,7 +32,7 @@ if (await isTaken()) end(`Port ${port} is in use. Choose another: npm run dev --
 
 // Loaded after the checks, because loading takes seconds, and errors should appear immediately.
 const { readConfiguration } = await import('./configuration.ts');
-const { default: build, DEMO_VARIABLE, demoFileIn } = await import('./build.ts');
+const { default: build, AHEAD_VARIABLE, DEMO_VARIABLE, demoFileIn } = await import('./build.ts');
 const env = {
   ...process.env,
   // Keeps wrangler quiet and offline. A .env file would pass these variables to the Worker as well.
@@ -51,10 +52,15 @@ const folder = `dist/dev-${port}`;
 const server = spawn(
   'wrangler',
   [
-    ...['dev', '--ip', ip, '--port', `${port}`, '--assets', folder, ...where],
+    ...['dev', ...(aheadMs === 0 ? [] : ['src/rehearsal.ts', '--define', `AHEAD_MS:${aheadMs}`])],
+    ...['--ip', ip, '--port', `${port}`, '--assets', folder, ...where],
     ...['--var', `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`],
   ],
-  { stdio: ['inherit', 'pipe', 'inherit'], env: { ...env, [DEMO_VARIABLE]: folder }, shell },
+  {
+    stdio: ['inherit', 'pipe', 'inherit'],
+    env: { ...env, [DEMO_VARIABLE]: folder, [AHEAD_VARIABLE]: `${aheadMs}` },
+    shell,
+  },
 );
 // What it prints during the start, such as a line for each of the demo's requests, is shown only if the start fails.
 let held: string | null = '';
@@ -85,12 +91,12 @@ console.log(introduction());
 
 /** Creates what is missing of the demo, and shows it on the page at /. */
 async function preparedDemo() {
-  const demo = await prepareDemo(service, new Date(), port);
+  const demo = await prepareDemo(service, new Date(Date.now() + aheadMs), port);
   const link = await serveConsole(service);
   const { charts, refusing } = demo;
   const shown = { id: charts.id, token: charts.token, refusing, console: isShared ? '/owner' : link };
   writeFileSync(demoFileIn(folder), JSON.stringify(shown satisfies ShownDemo));
-  await build(folder);
+  await build(folder, aheadMs);
   return { ...demo, link };
 }
 
@@ -170,6 +176,7 @@ function settings() {
     ip: { type: 'string', default: 'localhost' },
     databases: { type: 'string', default: '1' },
     'persist-to': { type: 'string' },
+    now: { type: 'string' },
   } as const;
   try {
     const { values } = parseArgs({ options });
@@ -178,6 +185,7 @@ function settings() {
       ip: values.ip,
       databases: numberIn('--databases', values.databases, BINDINGS.length, 3),
       persist: values['persist-to'],
+      aheadMs: values.now === undefined ? 0 : instantIn('--now', values.now) - Date.now(),
     };
   } catch (error) {
     return end((error as Error).message.replace(/\n.*/s, ''), 2);
@@ -188,6 +196,12 @@ function numberIn(option: string, text: string, most: number, example: number): 
   const number = parseId(text);
   if (number !== null && number <= most) return number;
   throw new Error(`${option} must be a number from 1 to ${most}, such as ${example}`);
+}
+
+function instantIn(option: string, text: string): number {
+  const instant = parseInstant(text);
+  if (instant !== null) return instant;
+  throw new Error(`${option} must be a time, such as 2026-11-30T23:55:00Z`);
 }
 
 function end(line: string, code: number): never {

@@ -50,7 +50,8 @@ const LAYERS: [files: string, values: string, types?: string][] = [
     'core/ db/ */rules.ts */statements.ts drizzle-orm',
     'env.ts',
   ],
-  ['index.ts', 'app.ts schedule.ts', 'env.ts'],
+  ['worker.ts', 'app.ts schedule.ts', 'env.ts'],
+  ['index.ts rehearsal.ts', 'worker.ts'],
   ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
   ['tools/', 'core/ openapi/document.ts cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
   ['page/', 'core/ */rules.ts hono preact punycode', 'openapi/schemas.ts */description.ts app.ts'],
@@ -115,10 +116,10 @@ test('handlers query only through the guard', () => {
   expect(asking).toEqual([]);
 });
 
-test('the service takes the time only in index.ts and chance only in core/random.ts', () => {
+test('the service takes the time only in worker.ts and chance only in core/random.ts', () => {
   const served = files.filter((name) => !/^(page|cli|tools)\//.test(name.replaceAll('\\', '/')));
   const taking = served.filter((name) =>
     /Date\.now|new Date\(\)|Math\.random|randomUUID|getRandomValues/.test(readFileSync(join('src', name), 'utf8')),
   );
-  expect(taking.sort()).toEqual(['core/random.ts', 'index.ts']);
+  expect(taking.sort()).toEqual(['core/random.ts', 'worker.ts']);
 });

@@ -50,6 +50,11 @@ async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: stri
   return { code, ...printed };
 }
 
+function exportedIn(output: string): Record<string, string | undefined> {
+  const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
+  return Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
+}
+
 /** Returns a copy of the project with one file added or replaced. */
 function projectWith(name: string, text: string): string {
   const copy = newFolder();
@@ -64,6 +69,7 @@ describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
     ['an unknown option', ['--wrong'], "Unknown option '--wrong'"],
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
+    ['an invalid time', ['--now', 'tomorrow'], '--now must be a time, such as 2026-11-30T23:55:00Z'],
     ['an invalid port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
   ])('rejects %s with one line on stderr and exit code 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
@@ -132,9 +138,7 @@ X_LOCAL_EXPLORER=false
     const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${formatSecret('full', await sha256Hex(own))}\n`);
     const port = await freePort();
     async function inspect(output: string) {
-      const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
-      const variables = Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
-      const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OPERATOR_KEY } = variables;
+      const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OPERATOR_KEY } = exportedIn(output);
       const opens: [who: string, key: string | undefined, business: string | undefined][] = [
         ['owner', API_KEY, SHOP],
         ['token', TOKEN, BUSINESS],
@@ -166,6 +170,25 @@ X_LOCAL_EXPLORER=false
     }
     const { stdout } = await stoppedOnceReady({ cwd, inspect }, '--port', `${port}`, '--databases', '2');
     expect(stdout).not.toContain('create_business'); // would be logged while the demo is prepared
+  });
+
+  test('serves with another clock, which its scheduled runs and its pages follow', { timeout: 180_000 }, async () => {
+    const cwd = projectWith('.dev.vars', '');
+    const port = await freePort();
+    async function inspect(output: string) {
+      const { API, BUSINESS, TOKEN } = exportedIn(output);
+      const get = async (url: string) => (await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+      const { used } = JSON.parse(await get(`${API}/business/usage/${BUSINESS}`)).data;
+      expect(used.at(-1).date).toBe('2030-11-30');
+      await get(`http://localhost:${port}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
+      expect(JSON.parse(await get(`${API}/health`)).runs.alerts).toMatch(/^2030-11-30T23:/);
+      for (const page of ['v1/usage-recorder.js', 'owner.js']) {
+        const ownClock = /\bDate\.now\b/;
+        expect(await get(`http://localhost:${port}/${page}`)).not.toMatch(ownClock);
+        expect(readFileSync(join(cwd, 'dist/assets', page), 'utf8')).toMatch(ownClock);
+      }
+    }
+    await stoppedOnceReady({ cwd, inspect }, '--port', `${port}`, '--now', '2030-11-30T23:30:00Z');
   });
 });
 
