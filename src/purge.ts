@@ -1,5 +1,5 @@
-// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, events, and what is left of deleted
-// businesses. Runs on a schedule, never during a request.
+// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, events, and what is left
+// of deleted businesses. Runs on a schedule, never during a request.
 import { and, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, type SQLiteTable, unionAll } from 'drizzle-orm/sqlite-core';

@@ -1,8 +1,11 @@
 // Limits that change on a date, and extras (docs/api.md). The simulator checks random histories of them.
 import { describe, expect, test } from 'vitest';
 import { foldDue, foldDueLimits } from '../src/business/due.ts';
+import { SCHEDULES } from '../src/core/schedule.ts';
 import { noCost } from '../src/db/batch.ts';
 import { events } from '../src/db/schema.ts';
+import type { Bindings } from '../src/env.ts';
+import { runScheduled } from '../src/schedule.ts';
 import { limitsWith } from './business.ts';
 import {
   type Business,
@@ -53,6 +56,13 @@ const ended = async ({ id, user_id }: Business, day: string, at: Date) => {
   const { usage } = (await call('GET', path, { as: OPERATOR.full, at })).body.data;
   return usage.find((month: { business_id: number }) => month.business_id === id);
 };
+
+test('a business without limits shows the days of its billing month, and nothing is read for its sums', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-03-02', 14);
+  expect(await limitsOf(business)).toEqual(limitsWith({}));
+  expect(limitsWith({})).toMatchObject({ today: null, month: null, remaining: null, day_ends: null });
+});
 
 describe('a pending change', () => {
   test.each([false, true])('holds from its day on, whether or not it was folded: %s', async (isFolded) => {
@@ -219,6 +229,36 @@ describe('each period has the limits of its time', () => {
     expect((await use(business, DAY, { at: '2026-03-01T12:00:00Z' }, 'this-month')).status).toBe(200);
   });
 
+  test('uses that are recorded late have the overage of their month', async () => {
+    const business = await newLimitedBusiness({ monthly_limit: 2, overage: 1 });
+    await patch(business, { overage: 0 }, noonOf('2026-03-09'));
+    const late = (id: number) => use(business, DAY, { at: '2026-02-20T12:00:00Z' }, `late-${id}`);
+    const sent = await inBatches([1, 2, 3, 4], late);
+    expect(sent.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429]);
+  });
+
+  test('late uses of pages have the page_overage of their day, but only while visitors can reach a site', async () => {
+    const business = await newLimitedBusiness({ daily_limit: 1, overage: 5, page_overage: 1 });
+    const site = 'https://shop.example';
+    const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites }, at: DAY });
+    const { access_list } = (await add([site])).body.data;
+    await patch(business, { page_overage: false }, DAY);
+    const fromPage = (at: string | undefined, id: string) =>
+      call('POST', business.usage, {
+        ...{ as: business.token, origin: site, at: DAY, headers: { 'Idempotency-Key': id } },
+        body: at === undefined ? undefined : { at },
+      });
+    const yesterday = '2026-03-14T18:00:00Z';
+    for (const id of ['a', 'b']) expect((await fromPage(yesterday, id)).status).toBe(200);
+    expect((await fromPage(undefined, 'c')).status).toBe(200);
+    expect((await fromPage(undefined, 'd')).status).toBe(429);
+    await add(['http://localhost:3000']);
+    await call('DELETE', `${business.access}/${access_list[0].id}`, { as: business.key, at: DAY });
+    const local = { as: business.token, origin: 'http://localhost:3000', at: DAY, body: { at: yesterday } };
+    const answer = await call('POST', business.usage, { ...local, headers: { 'Idempotency-Key': 'e' } });
+    expect(answer.status).toBe(429);
+  });
+
   test('an invoice shows the limit and the extra of its month, whenever it is read, and an import changes only its count', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 10 });
     await extra(business, 'pack', 7);
@@ -247,6 +287,7 @@ describe('an extra', () => {
       body: { status: false, message: 'This business has used its 15 uses for this month.' },
     });
     expect(await limitsOf(business)).toMatchObject({ extra: 5, monthly: 10, month: 15, remaining: 0 });
+    expect(await eventsOf(business)).toContainEqual(['month', '2026-03-01', 15, 100, 15]);
     expect(await limitsOf(business, noonOf('2026-04-01'))).toMatchObject({ extra: 0, monthly: 10, remaining: 10 });
     // A retry adds nothing, also a month later.
     expect(answerOf(await extra(business, 'pack', 5, 'this', noonOf('2026-04-20')))).toEqual(added);
@@ -312,6 +353,45 @@ describe('the run that folds limits', () => {
     for (let run = 0; run < 2; run++) await foldDue(business.db, NEXT_DAY);
     expect(await eventsOf(business)).toEqual([['month', '2026-03-01', 100, 100, 100]]);
     expect(await former(business)).toEqual([{ ends_on: '2026-03-15', daily_limit: null, monthly_limit: 1000 }]);
+  });
+
+  test('folds at most a hundred businesses of a database at once, those that are due longest first', async () => {
+    const { db } = await newLimitedBusiness({ monthly_limit: 10 });
+    const first = (await db.$client.prepare('select max(id) + 1 as id from businesses').first<number>('id')) ?? 0;
+    const made = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 249)
+      insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at,
+        monthly_limit, page_overage, next_from, next_monthly_limit, next_page_overage)
+      select ?1 + i, 3000000 + ?1 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('due-%030d', ?1 + i), 'active', '', '',
+        10, 0, date('2026-03-15', '-' || (i / 100) || ' days'), 5, 0 from n`;
+    await db.$client.prepare(made).bind(first).run();
+    const left = async () => {
+      const sql =
+        'select next_from, count(*) as count from businesses where id >= ? and next_from is not null group by 1';
+      return Object.fromEntries((await db.$client.prepare(sql).bind(first).all()).results.map(Object.values));
+    };
+    const states = [];
+    for (let run = 0; run < 3; run++) {
+      await foldDue(db, DAY);
+      states.push(await left());
+    }
+    expect(states).toEqual([{ '2026-03-14': 50, '2026-03-15': 100 }, { '2026-03-15': 50 }, {}]);
+  });
+
+  test('needs no receiver', async () => {
+    const business = await newLimitedBusiness({ monthly_limit: 1000 });
+    await use(business, DAY, { quantity: 100 });
+    await patch(business, { monthly_limit: 100, limits_from: '2026-03-16' });
+    const log = { log() {}, error() {} };
+    for (let minute = 0; minute < homes.length; minute++) {
+      const scheduledTime = NEXT_DAY.getTime() + minute * 60_000;
+      await runScheduled(
+        { cron: SCHEDULES.alerts, scheduledTime },
+        databases() as unknown as Bindings,
+        () => NEXT_DAY,
+        log,
+      );
+    }
+    expect(await eventsOf(business)).toEqual([['month', '2026-03-01', 100, 100, 100]]);
   });
 
   test('reaches every database within minutes, and goes on if one fails', async () => {

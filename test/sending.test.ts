@@ -5,11 +5,13 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runAlerts } from '../src/alerts/sending.ts';
 import { BINDINGS } from '../src/core/database.ts';
+import { SCHEDULES } from '../src/core/schedule.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { businesses, events } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
+import { runScheduled } from '../src/schedule.ts';
 import { expectSent } from './contract.ts';
 import { logged } from './log-lines.ts';
 import { type Business, databases, type Home, homes, later, NOW, newBusiness, STAMP } from './support.ts';
@@ -300,12 +302,12 @@ describe('a run', () => {
   });
 
   test.each([
-    [1, 49, 30],
-    [3, 49, 30],
-    [10, 49, 30],
-    [11, 176, 114],
+    [1, 50, 30],
+    [3, 50, 24],
+    [10, 50, 24],
+    [11, 210, 114],
   ])(
-    'with %i databases makes at most %i subrequests and sends %i of many events',
+    'with %i databases makes at most %i subrequests, folds what is due and sends %i of many events',
     { tags: 'slow' },
     async (count, most, alerts) => {
       await newEvents(120);
@@ -334,7 +336,12 @@ describe('a run', () => {
         return new Response();
       });
       const bindings = Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, counted]));
-      expect((await run(receiver, NOW, bindings)).lines).toEqual([]);
+      vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+      const lines: object[] = [];
+      const log = { log() {}, error: (line: object) => lines.push(line) };
+      const all = { ...bindings, ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET } as unknown as Bindings;
+      await runScheduled({ cron: SCHEDULES.alerts, scheduledTime: NOW.getTime() }, all, () => NOW, log);
+      expect(lines).toEqual([]);
       expect(subrequests).toBeLessThanOrEqual(most);
       expect(receiver.sent).toHaveLength(alerts);
     },

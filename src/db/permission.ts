@@ -19,8 +19,8 @@ const isToken = or(
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /**
- * The overage that this caller may use, as a field of a query of `businesses`. Uses with a token may use it only if the business has `page_overage` and a site that visitors can
- * reach. Otherwise, a page on any machine could use up the overage.
+ * The overage that this caller may use, as a field of a query of `businesses`. Uses with a token may use it only if the business has
+ * `page_overage` and a site that visitors can reach. Otherwise, a page on any machine could use up the overage.
  */
 export const allowedOverage = ({ caller }: CallShape, overageOf: (limit: 'overage' | 'page_overage') => SQLWrapper) =>
   caller === 'token'
