@@ -22,6 +22,7 @@ import {
   INSERT_CHANGES,
   NOW,
   newBusiness,
+  newLimitedBusiness,
   OPERATOR,
   recordStatements,
 } from './support.ts';
@@ -436,6 +437,88 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   });
 });
 
+describe('limits that change on a date', { tags: 'slow' }, () => {
+  const patch = ({ id }: Business, body: object, at = NOW) =>
+    call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body, at });
+  const on = (day: string) => new Date(`${day}T12:00:00Z`);
+  const extra = async ({ id }: Business, day = '2026-03-15') => {
+    const headers = { 'Idempotency-Key': day };
+    const sent = { as: OPERATOR.full, body: { uses: 5, month: 'this' }, headers, at: on(day) };
+    expect((await call('POST', `/api/v1/business/${id}/extra`, sent)).status).toBe(200);
+  };
+  const PLANS: Record<string, (business: Business) => Promise<unknown>> = {
+    unchanged: async () => {},
+    pending: (business) => patch(business, { overage: 2, limits_from: 'next_month' }),
+    async history(business) {
+      for (const [overage, day] of ['2026-01-02', '2026-02-03', '2026-02-04', '2026-03-05'].entries())
+        await patch(business, { overage: overage + 1 }, on(day));
+    },
+  };
+  const LIMITS = {
+    none: {},
+    daily: { daily_limit: 1_000_000 },
+    monthly: { monthly_limit: 1_000_000 },
+    both: { daily_limit: 1_000_000, monthly_limit: 1_000_000 },
+  };
+  /** The rows that a use reads and writes on the 15th, without an id and with one. */
+  async function rowsOf(limits: object, change: (business: Business) => Promise<unknown>) {
+    const one = await newLimitedBusiness(limits);
+    const next = await newBusiness({ user_id: one.user_id }); // an index lookup reads one row past the match
+    await change(one);
+    await fill([one, next], 90);
+    const rows = [];
+    for (const headers of [{}, { 'Idempotency-Key': 'order-1' }]) {
+      const { status, cost } = await call('POST', one.usage, { as: one.key, headers });
+      expect(status).toBe(200);
+      expect(cost.round_trips).toBe(1);
+      rows.push(`${cost.rows_read} ${cost.rows_written}`);
+    }
+    return rows.join(', ');
+  }
+
+  test('a use reads no more rows for a business whose limits never changed, and few more for the others', async () => {
+    const rows: Record<string, Record<string, string>> = {};
+    for (const [name, change] of Object.entries(PLANS)) {
+      const ofPlan: Record<string, string> = {};
+      rows[name] = ofPlan;
+      for (const [limit, fields] of Object.entries(LIMITS)) ofPlan[limit] = await rowsOf(fields, change);
+    }
+    const many = async (business: Business) => {
+      for (const day of ['2026-01-15', '2026-02-15', '2026-03-15']) await extra(business, day);
+    };
+    rows.extra = { monthly: await rowsOf(LIMITS.monthly, many), both: await rowsOf(LIMITS.both, many) };
+    const { none, ...limited } = { none: '8 1, 11 2', daily: '15 1, 18 2', monthly: '59 1, 62 2', both: '63 1, 66 2' };
+    expect(rows).toEqual({
+      unchanged: { none, ...limited },
+      pending: { none: '11 1, 14 2', ...limited },
+      history: { none: '11 1, 14 2', ...limited },
+      extra: { monthly: '63 1, 66 2', both: '67 1, 70 2' },
+    });
+  });
+
+  test('a list of which half is late reads few more rows for a business with a history and extras', async () => {
+    const rows: Record<string, string> = {};
+    for (const [name, change] of Object.entries({
+      ...PLANS,
+      async extra(business: Business) {
+        for (const day of ['2026-02-15', '2026-03-15']) await extra(business, day);
+      },
+    })) {
+      const one = await newLimitedBusiness(LIMITS.both);
+      await change(one);
+      await fill([one], 90);
+      const uses = Array.from({ length: 1000 }, (_, index) => ({
+        id: `order-${index}`,
+        ...(index % 2 === 0 && { at: `2026-02-${10 + (index % 18)}T12:00:00Z` }),
+      }));
+      const { status, cost } = await call('POST', one.usage, { as: one.key, body: { uses } });
+      expect(status).toBe(200);
+      rows[name] = `${cost.rows_read} ${cost.rows_written}`;
+    }
+    expect(rows).toEqual({ unchanged: '9238 1012', pending: '9258 1012', history: '9278 1012', extra: '9242 1012' });
+  });
+});
+
 // These tests run last because they store 100,000 rows, and other tests read all tables.
 test('a page of totals for m businesses over n days reads at most m(n + 2) + 2 rows, whatever else is stored', {
   tags: 'slow',
@@ -460,6 +543,51 @@ test('a page of totals for m businesses over n days reads at most m(n + 2) + 2 r
     expect(cost.rows_read).toBeLessThanOrEqual(m * (n + 2) + 2);
     expect(cost.rows_read).toBeGreaterThan(m * n);
   }
+});
+
+test('an invoice run of 1,000 businesses reads few more rows if their limits have changed and they have extras', {
+  tags: 'slow',
+}, async () => {
+  const [{ d1 }] = homes;
+  const after = (await d1.prepare('select max(id) as id from businesses').first<number>('id')) ?? 0;
+  const n = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)';
+  const made = `${n} insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at,
+      monthly_limit) select 3000000 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('billed-%030d', i), 'active', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z', 10 from n`;
+  const days = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 31)
+    insert into daily_usage (business_id, day, count) select id, date('2026-04-01', '-' || i || ' days'), 1 from businesses, n where id > ?`;
+  await d1.batch([d1.prepare(made), d1.prepare(days).bind(after)]);
+  const path = `/api/v1/usage?ended=2026-03-31&limit=1000&after=${after}`;
+  const read = async () => {
+    const { body, cost } = await call('GET', path, { as: OPERATOR.record, at: new Date('2026-05-01T12:00:00Z') });
+    expect(body.data.usage).toHaveLength(1000);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    return { rows: cost.rows_read, ...body.data.usage[999] };
+  };
+  const unchanged = await read();
+  expect(unchanged).toMatchObject({ count: 31, monthly_limit: 10, extra: 0 });
+  expect(unchanged.rows).toBeLessThanOrEqual(1000 * (31 + 4) + 3);
+  await d1.batch([
+    d1
+      .prepare(
+        `update businesses set limits_since = '2026-04-10', monthly_limit = 50, extras_until = '2026-04-01' where id > ?`,
+      )
+      .bind(after),
+    ...['2026-02-09', '2026-03-09', '2026-04-09'].map((day, index) =>
+      d1
+        .prepare(
+          'insert into former_limits (business_id, ends_on, monthly_limit, page_overage) select id, ?, ?, 0 from businesses where id > ?',
+        )
+        .bind(day, 20 + index, after),
+    ),
+    ...['2026-02-01', '2026-03-01', '2026-04-01'].map((day, index) =>
+      d1
+        .prepare('insert into extras (business_id, starts_on, uses) select id, ?, ? from businesses where id > ?')
+        .bind(day, 5 + index, after),
+    ),
+  ]);
+  const changed = await read();
+  expect(changed).toMatchObject({ count: 31, monthly_limit: 22, extra: 6 });
+  expect(changed.rows - unchanged.rows).toBe(2 * 1000);
 });
 
 test('a report of n days reads at most n + 4 rows, however much else is stored', { tags: 'slow' }, async () => {
