@@ -35,10 +35,12 @@ export type Entry = BrowserContextOptions & {
 export function consoleOfFile(forgiven = /^Failed to load resource/) {
   const { url, operatorKey, made } = inject('owners');
 
+  /** The id of the request, which only some operations need, is random. */
   async function request<Data>(credential: string, method: string, path: string, body?: object): Promise<Data> {
+    const id = path.endsWith('/extra') && { 'Idempotency-Key': crypto.randomUUID() };
     const answer = await fetch(`${url}/api/v1/${path}`, {
       method,
-      headers: { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json', ...id },
       ...(body && { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);

@@ -297,3 +297,29 @@ test('a reached limit says what it does, when alerts were stored, and which bill
   expect(await query()).toBe('range=billing-month');
   await expectAccessible(page);
 });
+
+test('the limits say what is pending and what is added to this month, and an alert names the limit with it', async () => {
+  const business = await used([[0, 13]]);
+  const path = `business/${business.id}`;
+  await world.operate('PATCH', path, { monthly_limit: 10, overage: 90 });
+  await world.operate('PATCH', path, { monthly_limit: 5000, daily_limit: 700, limits_from: 'next_month' });
+  await world.operate('POST', `${path}/extra`, { uses: 5, month: 'this' });
+  await open(business);
+  const strip = () => page.locator('.limits').innerText();
+  await eventually(strip).toMatch(/13 of 15 · 2 left/);
+  await eventually(strip).toMatch(/Alerts: 80% on /);
+  expect(await strip()).not.toContain('reached'); // the alert for the limit of 10 is about another limit
+  expect(await strip()).toContain('The monthly limit includes 5 uses added to this month only.');
+  expect(await strip()).toMatch(/From \w+ 1(, \d{4})?: daily limit 700; monthly limit 5,000\./);
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Changes' }).click();
+  await page.locator('ol').getByText('Uses added to a month').waitFor();
+});
+
+test('a business without limits says what is pending', async () => {
+  const business = await used([[0, 3]]);
+  await world.operate('PATCH', `business/${business.id}`, { monthly_limit: 100, limits_from: 'next_month' });
+  await open(business);
+  const strip = () => page.locator('.limits').innerText();
+  await eventually(strip).toMatch(/^From \w+ 1(, \d{4})?: monthly limit 100\.$/);
+});

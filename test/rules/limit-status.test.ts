@@ -16,6 +16,8 @@ test.each<[string, Limits, object | null]>([
   ['below 80% of a limit', limits(null, 0, 1000, 799), { level: null, share: 79, words: '79% of monthly limit' }],
   ['at 80% of a limit', limits(null, 0, 1000, 800), { level: 'near', share: 80, words: '80% of monthly limit' }],
   ['just below a limit, whose percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', share: 99, words: '99% of daily limit' }],
+  ['below its monthly limit with what is added', { ...limits(null, 0, 1000, 1100), extra: 500 }, { level: null, share: 73, words: '73% of monthly limit' }],
+  ['at its monthly limit with what is added', { ...limits(null, 0, 1000, 1500), extra: 500 }, { level: 'full', share: 100, words: 'Limit reached' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
   ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', share: 50, words: '50% of monthly limit' }],
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', share: 100, words: 'Limit reached' }],

@@ -5,6 +5,7 @@ import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import {
   alertWords,
   meterWords,
+  nextWords,
   paceWords,
   periodName,
   reachedWords,
@@ -98,6 +99,19 @@ describe('a limit’s line', () => {
       /^Resets on Tue, Dec 1, 00:00 UTC \(Mon,? 16:00 your time\)\.$/, // browsers and Node disagree on the comma
     );
   });
+});
+
+test('a pending change names only what it changes', () => {
+  const current = limitsWith({ ...monthly(1000, 0), overage: 9000 });
+  const { daily: none, monthly: limit, overage, page_overage, alert_at } = current;
+  const same = { from: '2026-12-15', daily: none, monthly: limit, overage, page_overage, alert_at };
+  const words = (more: object) => nextWords({ ...current, next_limits: { ...same, ...more } });
+  expect(nextWords(current)).toBeNull();
+  expect(words({ monthly: 5000 })).toMatch(/^From Dec(ember)? 15(, 2026)?: monthly limit 5,000\.$/);
+  expect(words({ daily: 700, monthly: null, overage: null })).toMatch(
+    /: daily limit 700; monthly limit none; overage unlimited\.$/,
+  );
+  expect(words({ page_overage: true, alert_at: [50, 100] })).toMatch(/: overage for pages yes; alerts at 50%, 100%\.$/);
 });
 
 const PACE = 'At the pace of the last seven full days,';
