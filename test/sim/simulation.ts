@@ -7,6 +7,7 @@ import { foldLimits } from './model/business.ts';
 import type { Expected } from './model/call.ts';
 import { Model, outageStatus } from './model/model.ts';
 import { dayOf, stamp } from './model/time.ts';
+import { Past } from './past.ts';
 import { Random } from './random.ts';
 import { type RequestStep, resolve, type SpentStep, type Step, TOKENS } from './steps.ts';
 import { type Answer, type Commit, type Hit, OPERATOR, type Plain, World } from './world.ts';
@@ -50,6 +51,7 @@ export class Simulation {
   /** The ids of events that were given up. */
   readonly #givenUp = new Set<unknown>();
   readonly #trace = createHash('sha256');
+  readonly #past = new Past();
 
   constructor({ seed, databases }: Setting) {
     const random = new Random(seed);
@@ -63,10 +65,14 @@ export class Simulation {
     return this.#trace.copy().digest('hex');
   }
 
-  /** Takes a step. Returns the first difference from the model, or null. */
+  /** Takes a step. Returns the first difference from the model or from what held before, or null. */
   async take({ seed, ...step }: Taken): Promise<string | null> {
+    this.world.random = new Random(seed);
+    return (await this.#take(step)) ?? this.#past.difference(this.world);
+  }
+
+  async #take(step: Step): Promise<string | null> {
     const { world, model } = this;
-    world.random = new Random(seed);
     switch (step.kind) {
       case 'wait':
         world.now += step.ms;
