@@ -256,16 +256,13 @@ to a user without a database. A transfer revokes the API keys, sessions and cons
     summary: 'Add to the limit of a month',
     description: `Adds uses to the monthly limit of the current or the next billing month, for that month only. A negative number takes back what was
 added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the first result, for 400 days. The same key with a different body is refused (422).`,
-    parameters: { 'Idempotency-Key': ['Required. Makes a retry safe.', 'pack-17'] },
+    parameters: { 'Idempotency-Key': ['Makes a retry safe.', 'pack-17', 'required'] },
     body: {
       description: 'How many uses, and for which month.',
       component: ['NewExtra', 'Uses to add to the monthly limit of a month.'],
-      examples: { pack: { uses: 500, month: 'this' }, ahead: { uses: 200, month: 'next' } },
+      examples: { pack: { uses: 500, month: 'this' } },
     },
-    success: ok('The extra of the month.', extra, {
-      pack: { starts_on: '2026-03-01', extra: 500 },
-      ahead: { starts_on: '2026-04-01', extra: 200 },
-    }),
+    success: ok('The extra of the month.', extra, { pack: { starts_on: '2026-03-01', extra: 500 } }),
     invalid: { invalid_body: {}, no_uses: { uses: 0, month: 'this' } },
     refusals: {
       no_limit: invalidField('month', NO_MONTHLY_RULE),

@@ -7,7 +7,7 @@ type Operation = {
   description?: string;
   tags: string[];
   security: object[];
-  parameters?: { name: string; in: string; example?: string }[];
+  parameters?: { name: string; in: string; example?: string; required?: boolean }[];
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } };
 };
 
@@ -32,6 +32,9 @@ function curl(path: string, method: string, { security, parameters = [], request
   const takesToken = security.some((credential) => 'businessToken' in credential);
   const takesSession = security.some((credential) => 'sessionKey' in credential);
   const takesKey = security.some((credential) => 'apiKey' in credential);
+  const headers = parameters.flatMap(({ in: location, name, example, required }) =>
+    location === 'header' && required ? [` -H "${name}: ${example}"`] : [],
+  );
   const examples = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
   /** True if a body can be sent instead of a credential. When a credential is sent, the body is empty. */
   const isOptional = security.some((credential) => Object.keys(credential).length === 0);
@@ -44,6 +47,7 @@ function curl(path: string, method: string, { security, parameters = [], request
       `curl ${address}`,
       method === (isSent ? 'post' : 'get') ? '' : ` -X ${method.toUpperCase()}`,
       security.length === 0 || (isOptional && isSent) ? '' : ` -H "Authorization: Bearer ${credential}"`,
+      ...headers,
       isSent ? ` --json '${JSON.stringify(value)}'` : '',
     ].join('');
   });

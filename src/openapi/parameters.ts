@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { DEFAULT_PER_PAGE } from '../core/request.ts';
 
 /** Tools send all examples together, so a parameter that excludes another, or that only later pages need, has none. */
-export type ParameterDescription = readonly [description: string, example?: unknown];
+export type ParameterDescription = readonly [description: string, example?: unknown, isRequired?: 'required'];
 
 const DESCRIPTIONS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
@@ -42,7 +42,8 @@ export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
 ]);
 
 /** An id as it is, or a quoted string that contains it. */
-const key = z.optional(
-  z.string().check(z.regex(/^(?:[\x21\x23-\x7e][\x21-\x7e]{0,254}|"(?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255}")$/)),
-);
-export const idempotencyKey = (own?: ParameterDescription) => parameter('header', 'Idempotency-Key', key, own);
+const key = z
+  .string()
+  .check(z.regex(/^(?:[\x21\x23-\x7e][\x21-\x7e]{0,254}|"(?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255}")$/));
+export const idempotencyKey = (own?: ParameterDescription) =>
+  parameter('header', 'Idempotency-Key', own?.[2] === 'required' ? key : z.optional(key), own);
