@@ -337,8 +337,9 @@ describe('an extra', () => {
       ['month', '2026-03-01', 1500, 80, 1300],
     ];
     expect(await eventsOf(business)).toEqual(first);
-    await extra(business, 'more', 500);
-    await extra(business, 'back', -500);
+    await extra(business, 'back', -100); // 1,300 of 1,400, a limit without an alert
+    await extra(business, 'more', 600);
+    await extra(business, 'again', -500);
     expect(await eventsOf(business)).toEqual(first);
   });
 });
