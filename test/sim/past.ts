@@ -13,7 +13,9 @@ type Row = Record<string, unknown>;
 type Month = { business_id: number; starts_on: string; ends_on: string; monthly_limit: number | null; extra: number };
 
 const LIMITS = ['daily_limit', 'monthly_limit', 'overage', 'page_overage', 'alert_at'];
-const limitsIn = (row: Row | undefined, prefix = '') => LIMITS.map((name) => row?.[prefix + name]);
+/** Null stands for the thresholds by default. */
+const limitsIn = (row: Row | undefined, prefix = '') =>
+  LIMITS.map((name) => row?.[prefix + name] ?? (name === 'alert_at' ? '[80,100]' : null));
 
 export class Past {
   #nextCheck = '';
