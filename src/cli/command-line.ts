@@ -41,7 +41,7 @@ function valueIn(schema: z.core.$ZodType, text: unknown): unknown {
   const def = innerOf(schema);
   if (def.type === 'array') return [text].flat().map((entry) => valueIn(def.element, entry));
   if (text === 'none' && accepts(schema, null)) return null;
-  return def.type === 'number' && /^(0|[1-9]\d*)$/.test(`${text}`) ? Number(text) : text;
+  return def.type === 'number' && /^(0|-?[1-9]\d*)$/.test(`${text}`) ? Number(text) : text;
 }
 const accepts = (schema: z.core.$ZodType, value: unknown) => z.safeParse(schema, value).success;
 const isRequired = ({ schema }: Field) => !accepts(schema, undefined);

@@ -63,7 +63,7 @@ describe('an invalid call is refused with one line per problem', () => {
     ['an empty list', ['access', 'add', '1'], 'Usage: access add ID SITE…'],
     ['an extra argument', ['business', 'show', '1', '2'], 'Usage: business show ID'],
     ['too many arguments for either usage', ['alerts', 'list', '1', '2'], 'Usage: alerts list [--since 2026-01-31T12:00:00Z], or alerts list ID [--since 2026-01-31T12:00:00Z]'],
-    ['an update without changes', ['business', 'update', '1'], expect.stringMatching(/^Usage: business update ID \[--user 7\] .* \[--alert-at 80\]$/)],
+    ['an update without changes', ['business', 'update', '1'], expect.stringMatching(/^Usage: business update ID \[--user 7\] .* \[--alert-at 80\] \[--limits-from YYYY-MM-DD\]$/)],
     ...['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '1\n', '٣', '9007199254740992', '1/token', '..'].map(
       (id): [string, string[], string] => [`the id ${JSON.stringify(id)}`, ['business', 'show', '--', id], ID],
     ),

@@ -33,7 +33,7 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
     'PATCH /business/1',
     { monthly_limit: 5000, limits_from: 'next_month' },
   ],
-  [words('business add-extra 1 --uses -500 --month next'), 'POST /business/1/extra', { uses: -500, month: 'next' }],
+  [words('business add-extra 1 --uses=-500 --month next'), 'POST /business/1/extra', { uses: -500, month: 'next' }],
   [words('business status 1 suspended'), 'PATCH /business/1', { status: 'suspended' }],
   [['business', 'delete', '1', '--confirm', ' \u202eA&b\n'], 'DELETE /business/1?name=+%E2%80%AEA%26b%0A'],
   [words('business rotate-token 1'), 'POST /business/1/token', {}],

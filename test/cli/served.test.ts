@@ -19,7 +19,13 @@ const VALUES: Record<string, string> = {
   ...{ '--overage': 'none', '--status': 'active', '--database': '1', '--action': 'rotate_token', '--search': 'acme' },
   ...{ '--by': 'source', '--source': 'https://a.example', '--role': 'read', '--minutes': '60', '--as': 'Anna' },
   ...{ '--return-url': 'https://product.example/settings', '--from': '2026-01-01', '--to': '2026-01-31' },
-  ...{ '--ended': '2026-01-31', '--expires': '2096-01-31' },
+  ...{
+    '--ended': '2026-01-31',
+    '--expires': '2096-01-31',
+    '--limits-from': 'next_month',
+    '--uses': '500',
+    '--month': 'next',
+  },
 };
 /** The usages that `--help` prints, with values for all options. */
 const ROWS = [...(commandLineOf(['--help']) as { help: string }).help.matchAll(/^ {2}(\S.*)$/gm)].map(([, row = '']) =>
@@ -68,6 +74,9 @@ async function argvOf(command: string): Promise<string[]> {
   give('--id', `${id + 1000}`);
   give('--business', `${id}`);
   give('--expires', dayOf(new Date()));
+  if (words.includes('--limits-from')) words.push('--daily-limit', '5');
+  if (command.startsWith('business add-extra'))
+    await printed(env, 'business', 'update', `${id}`, '--monthly-limit', '9');
   if (words.includes('--database')) give('--user', '71'); // a new user
   return words;
 }

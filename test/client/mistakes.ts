@@ -33,12 +33,12 @@ if (recorded.data && 'count' in recorded.data.data) {
 // @ts-expect-error a number of hours without its unit
 await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, body: { keep_old: 24 } });
 const { data: one } = await usage.GET('/api/v1/business/{business_id}', { params: { path } });
-// @ts-expect-error `limits` can be null
-one?.data.limits.daily;
+// @ts-expect-error a limit can be null
+one?.data.limits.daily.toFixed();
 // @ts-expect-error a complete former token
 one?.data.former_tokens[0]?.token;
 const { data: page } = await usage.GET('/api/v1/business');
-// @ts-expect-error `limits` can be null
-page?.data.businesses[0]?.limits.daily;
+// @ts-expect-error a limit can be null
+page?.data.businesses[0]?.limits.daily.toFixed();
 // @ts-expect-error an unknown status
 await usage.PATCH('/api/v1/business/{business_id}', { params: { path }, body: { status: 'paused' } });

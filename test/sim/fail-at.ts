@@ -96,6 +96,7 @@ async function prepare() {
   await operate('POST', '/business', {
     ...NEW_BUSINESS,
     sites: ['https://a.example', 'https://b.example'],
+    monthly_limit: 1000,
     database: 0,
   });
   const key = (await operate('POST', `/user/${USER}/keys`, {})).api_key;
