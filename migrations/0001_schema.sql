@@ -48,7 +48,7 @@ CREATE INDEX businesses_next_from ON businesses (next_from) WHERE next_from IS N
 CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
 
 -- The sites of a business: canonical origins, compared byte for byte with the origin that a browser sends.
-CREATE TABLE access (
+CREATE TABLE sites (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   site        TEXT    NOT NULL CHECK (site LIKE '%://_%'),
@@ -212,7 +212,7 @@ CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 -- Origins that were refused although the credential was valid, or let in only because no site was registered: together at most 50 for each
 -- business, for 90 days. A site that is registered deletes those that it lets in, so that lists only count rows. The actual count can be higher, because not every call is stored. There is no index on last_seen, because a call
 -- must write few rows. The purge walks through the table instead.
-CREATE TABLE refused_origins (
+CREATE TABLE seen_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),
   count       INTEGER NOT NULL CHECK (count > 0),
@@ -290,8 +290,8 @@ CREATE TABLE imported_tokens (
 CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
 
 -- A business reached a threshold of a limit: one row for each period, limit and threshold, written by the transaction that reached it. A
--- run sends each to the receiver. An event is deleted with its business.
-CREATE TABLE events (
+-- run sends each to the receiver. An alert is deleted with its business.
+CREATE TABLE alerts (
   id          TEXT    NOT NULL UNIQUE CHECK (length(id) = 36), -- a UUID, by which the receiver recognizes repetitions
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
@@ -307,8 +307,8 @@ CREATE TABLE events (
   PRIMARY KEY (business_id, period, starts_on, "limit", threshold)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX events_at ON events (at, id);
-CREATE INDEX events_due_at ON events (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX alerts_at ON alerts (at, id);
+CREATE INDEX alerts_due_at ON alerts (due_at) WHERE due_at IS NOT NULL;
 
 -- When each scheduled run last ended: only the rows in DB count. And, in each database, how far the walks of the purge got. A walk of
 -- businesses examined last those after after_id, up to last_id. The walk through the ledger continues after the id with after_digest of the

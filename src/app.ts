@@ -1,7 +1,6 @@
 // Assembles the service from its middleware and routes.
 import type { ExecutionContext } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { routes as access } from './access/handlers.ts';
 import { routes as alerts } from './alerts/handlers.ts';
 import { routes as business } from './business/handlers.ts';
 import { routes as changes } from './changes/handlers.ts';
@@ -19,6 +18,7 @@ import { methodsOf, newRoutes, withMethodNotAllowed } from './http/router.ts';
 import { routes as keys } from './keys/handlers.ts';
 import { API } from './operation.ts';
 import { routes as sessions } from './sessions/handlers.ts';
+import { routes as sites } from './sites/handlers.ts';
 import { routes as tokens } from './tokens/handlers.ts';
 import { routes as usage } from './usage/handlers.ts';
 import { routes as users } from './users/handlers.ts';
@@ -42,7 +42,7 @@ export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) 
     .notFound(notFound)
     .onError(onError)
     .route('/', usageOnly)
-    .route('/', access)
+    .route('/', sites)
     .route('/', business)
     .route('/', tokens)
     .route('/', changes)

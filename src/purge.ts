@@ -1,32 +1,32 @@
-// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, events, and what is left
+// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, alerts, and what is left
 // of deleted businesses. Runs on a schedule, never during a request.
 import { and, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { type SQLiteColumn, type SQLiteTable, unionAll } from 'drizzle-orm/sqlite-core';
-import { eventsRetainedFrom, missingEventsOfSlice } from './alerts/statements.ts';
+import { alertsRetainedFrom, missingAlertsOfSlice } from './alerts/statements.ts';
 import { changesRetainedFrom } from './changes/statements.ts';
 import { type Binding, boundIn } from './core/database.ts';
 import { addDays, DAY_MS, formatTimestamp } from './core/time.ts';
 import type { Cost } from './db/batch.ts';
-import { forgetDeletedBusinesses, forgetIds } from './db/ledger.ts';
 import { metered } from './db/meter.ts';
 import { rowValues } from './db/new-row.ts';
-import { MAX_ORIGINS, originsRetainedFrom } from './db/refused-origins.ts';
 import {
+  alerts,
   apiKeys,
   changes,
   codes,
   type Database,
   deletions,
-  events,
   extraRequests,
   formerTokens,
   ledger,
-  refusedOrigins,
   runs,
+  seenOrigins,
 } from './db/schema.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
+import { MAX_ORIGINS, originsRetainedFrom } from './origins/seen-origins.ts';
+import { forgetDeletedBusinesses, forgetIds } from './usage/ledger.ts';
 
 /** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */
 const ROWS_PER_STATEMENT = 8000;
@@ -94,9 +94,9 @@ function purgeSessions(db: Database, now: Date): Promise<void> {
 const purgeCodes = (db: Database, now: Date) =>
   deleteSome(db, codes, codes.hash, lte(codes.expires_at, formatTimestamp(now)));
 
-/** Deletes events, and the ids of extras, which are retained as long as their changes. */
-async function purgeEventsAndExtras(db: Database, now: Date): Promise<void> {
-  await deleteSome(db, events, events.id, lt(events.at, eventsRetainedFrom(now)));
+/** Deletes alerts, and the ids of extras, which are retained as long as their changes. */
+async function purgeAlertsAndExtras(db: Database, now: Date): Promise<void> {
+  await deleteSome(db, alerts, alerts.id, lt(alerts.at, alertsRetainedFrom(now)));
   const { business_id, digest, day } = extraRequests;
   const some = db
     .select({ business_id, digest })
@@ -139,9 +139,9 @@ async function endDeletions(db: Database): Promise<void> {
   await db.delete(deletions).where(sql`not exists (${anyId}) and not exists (${secondChange})`);
 }
 
-/** Reports thresholds without an event. There should be none, so this only checks, and repairs nothing. */
-async function checkEvents(db: Database, now: Date, _turn: number, report: Report): Promise<void> {
-  for (const missing of await missingEventsOfSlice(db, now))
+/** Reports thresholds without an alert. There should be none, so this only checks, and repairs nothing. */
+async function checkAlerts(db: Database, now: Date, _turn: number, report: Report): Promise<void> {
+  for (const missing of await missingAlertsOfSlice(db, now))
     report({ operation: 'check_alerts', ...missing, error: 'no alert was stored for this threshold' });
 }
 
@@ -149,12 +149,12 @@ async function checkEvents(db: Database, now: Date, _turn: number, report: Repor
  * Walks through the table, because `last_seen` has no index. Examines whole businesses, with at most ROWS_PER_STATEMENT origins, continues
  * after them in its next turn, and begins again at the end. `runs` contains the businesses that it examines.
  */
-async function purgeRefusedOrigins(db: Database, now: Date): Promise<void> {
-  const { business_id, last_seen } = refusedOrigins;
-  const name = 'refused_origins';
+async function purgeSeenOrigins(db: Database, now: Date): Promise<void> {
+  const { business_id, last_seen } = seenOrigins;
+  const name = 'seen_origins';
   const stored = (column: SQLiteColumn) => sql`(select ${column} from ${runs} where ${eq(runs.name, name)})`;
   const after_id = sql`coalesce(${stored(runs.last_id)}, 0)`;
-  const last_id = sql`(select ${business_id} from ${refusedOrigins} where ${gt(business_id, after_id)} order by ${business_id}
+  const last_id = sql`(select ${business_id} from ${seenOrigins} where ${gt(business_id, after_id)} order by ${business_id}
     limit 1 offset ${ROWS_PER_STATEMENT - MAX_ORIGINS})`;
   const next = rowValues(runs, { name, ended_at: formatTimestamp(now), after_id, last_id });
   const isExamined = and(
@@ -170,7 +170,7 @@ async function purgeRefusedOrigins(db: Database, now: Date): Promise<void> {
         target: runs.name,
         set: { ended_at: excluded('ended_at'), after_id: excluded('after_id'), last_id: excluded('last_id') },
       }),
-    db.delete(refusedOrigins).where(and(isExamined, lt(last_seen, originsRetainedFrom(now)))),
+    db.delete(seenOrigins).where(and(isExamined, lt(last_seen, originsRetainedFrom(now)))),
   ]);
 }
 
@@ -182,8 +182,8 @@ const TURNS = [
   purgeSessions,
   purgeChanges,
   purgeCodes,
-  purgeEventsAndExtras,
+  purgeAlertsAndExtras,
   purgeChanges,
-  checkEvents,
-  purgeRefusedOrigins,
+  checkAlerts,
+  purgeSeenOrigins,
 ];

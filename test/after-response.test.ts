@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { markUsed } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
-import { apiKeys, formerTokens, refusedOrigins } from '../src/db/schema.ts';
+import { apiKeys, formerTokens, seenOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { granted, refused } from './answers.ts';
 import { addFormerToken, BASE, type Business, call, databases, newApp, newBusiness, TODAY } from './support.ts';
@@ -16,8 +16,8 @@ const restricted = () => newBusiness({ sites: ['https://shop.example'] });
 const stored = ({ db, id }: Business) =>
   db
     .select()
-    .from(refusedOrigins)
-    .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
+    .from(seenOrigins)
+    .where(and(eq(seenOrigins.business_id, id), eq(seenOrigins.origin, EVIL)));
 
 /**
  * Holds the writes that follow a response until `release` is called, or makes them fail. Any other statement contains the
@@ -47,7 +47,7 @@ function later(work: 'held' | 'failing') {
     const holding = {
       prepare: (sql: string) => ({
         bind: (...values: unknown[]) =>
-          bound(d1.prepare(sql).bind(...values), !/permission|^insert into "events"/.test(sql)),
+          bound(d1.prepare(sql).bind(...values), !/permission|^insert into "alerts"/.test(sql)),
       }),
       async batch(statements: D1PreparedStatement[]) {
         if (!statements.every((statement) => isOwn.has(statement))) await wait();

@@ -236,7 +236,7 @@ test('after all operations, no table contains an API key and no change contains 
     keys.push(...own);
     tokens.push(business.token);
   }
-  const refused = await Promise.all(homes.map(({ d1 }) => d1.prepare('select * from refused_origins').all()));
+  const refused = await Promise.all(homes.map(({ d1 }) => d1.prepare('select * from seen_origins').all()));
   const stored = (await dumpAll()) + JSON.stringify(refused.map(({ results }) => results));
   for (const key of keys) for (const part of [key.slice(7), key.slice(-8)]) expect(stored).not.toContain(part);
   const recorded = JSON.stringify(await Promise.all(homes.map(({ db }) => db.select().from(changes))));

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { markUsed } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
-import { recordOrigin } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
+import { recordOrigin } from '../src/origins/seen-origins.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import { mayWhileInactive } from './sim/model/may.ts';
 import {
@@ -102,7 +102,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
 });
 
 describe('a refused call', () => {
-  /** Creates a business and stores many days, sites, changes and events, and the ids of uses that the calls send. */
+  /** Creates a business and stores many days, sites, changes and alerts, and the ids of uses that the calls send. */
   async function crowded(fields: Parameters<typeof newBusiness>[0]) {
     const { status, ...others } = fields ?? {};
     const full = await newBusiness(others);
@@ -113,15 +113,15 @@ describe('a refused call', () => {
     await call('POST', full.usage, { as: full.key, body: { uses: [{ id: 'order-1' }] } });
     const stamp = '2026-01-01T00:00:00.000000Z';
     const sites = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 498)
-      insert into access (business_id, site, created_at, updated_at) select ?, 'https://s' || i || '.example', '${stamp}', '${stamp}' from n`;
+      insert into sites (business_id, site, created_at, updated_at) select ?, 'https://s' || i || '.example', '${stamp}', '${stamp}' from n`;
     const many = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 60)';
-    const events = `${many} insert into events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)
+    const alerts = `${many} insert into alerts (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)
       select printf('%036d', ?1 * 1000 + i), ?1, 'day', '2026-01-01', '2026-01-01', i, 80, i, '${stamp}' from n`;
     const changes = `${many} ${INSERT_CHANGES} select 'business', ?, i + 1000, '${stamp}', 'operator', 'rotate_token', null, '{}' from n`;
     const { d1 } = full.home;
     await d1.batch([
       d1.prepare(sites).bind(full.id),
-      d1.prepare(events).bind(full.id),
+      d1.prepare(alerts).bind(full.id),
       d1.prepare(changes).bind(full.id),
       d1.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
     ]);
@@ -240,7 +240,7 @@ test('recording a use reads and writes the same number of rows, however many use
     ),
     many(
       499,
-      `insert into access (business_id, site, created_at, updated_at) select ?, 'https://t' || i || '.example', ${stamp}, ${stamp} from n`,
+      `insert into sites (business_id, site, created_at, updated_at) select ?, 'https://t' || i || '.example', ${stamp}, ${stamp} from n`,
     ),
     many(
       366,
@@ -309,7 +309,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const fromElsewhere = { origin: 'https://a.evil.example' };
     const [without, denied] = [await read(), await read(fromElsewhere)];
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
-      insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15', 0, '[]' from n`;
+      insert into seen_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15', 0, '[]' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
     // Stores rows that come after the listed businesses' rows in each index, because an index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
@@ -597,7 +597,7 @@ test('a report of n days reads at most n + 4 rows, however much else is stored',
   await crowd(100, 1000);
   const counts = await Promise.all(homes.map(({ db }) => db.$count(dailyUsage)));
   expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThan(100_000);
-  const sites = `insert into access (business_id, site, created_at, updated_at) select ?, value, '', '' from json_each(?)`;
+  const sites = `insert into sites (business_id, site, created_at, updated_at) select ?, value, '', '' from json_each(?)`;
   const others = Array.from({ length: 499 }, (_, index) => `https://s${index}.example`);
   await business.home.d1.prepare(sites).bind(business.id, JSON.stringify(others)).run();
   expect(await costs()).toEqual(before);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALPHABET } from '../src/core/credential.ts';
-import { businesses, dailyUsage, events } from '../src/db/schema.ts';
+import { alerts, businesses, dailyUsage } from '../src/db/schema.ts';
 import { answerOf, granted } from './answers.ts';
 import {
   BASE,
@@ -31,7 +31,7 @@ const named = ({ number, binding }: Home) => ({ number, letter: ALPHABET[number]
 const [home] = homes;
 
 beforeEach(async () => {
-  for (const { db } of homes) await db.batch([db.delete(events), db.delete(dailyUsage)]);
+  for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(dailyUsage)]);
 });
 
 test('the list of databases contains each database with its size, yesterday’s uses, capped at the largest exact integer, and its backlog', async () => {
@@ -56,12 +56,12 @@ test('the backlog counts alerts that are not sent or given up', async () => {
   const { id, db, home } = await newBusiness();
   const backlog = async () => (await stateOf(home))?.backlog;
   expect(await backlog()).toEqual({ alerts: 0 });
-  const event = (limit: number, fields: object) => ({
+  const alert = (limit: number, fields: object) => ({
     ...{ id: crypto.randomUUID(), business_id: id, period: 'day' as const, starts_on: TODAY, ends_on: TODAY, limit },
     ...{ threshold: 80, used: 8, at: STAMP, ...fields },
   });
   const states = [{ due_at: STAMP }, { due_at: '2026-03-16T12:00:00.000000Z' }, { sent_at: STAMP }, {}];
-  await db.insert(events).values(states.map((fields, index) => event(index + 1, fields)));
+  await db.insert(alerts).values(states.map((fields, index) => alert(index + 1, fields)));
   expect(await backlog()).toEqual({ alerts: 2 });
 });
 
@@ -76,7 +76,7 @@ test('the list of databases reads a bounded number of rows, because each count s
   const store = async (from: number, to: number, firstBusiness = from) => {
     await d1
       .prepare(
-        `${range(from, to)} insert into events select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
+        `${range(from, to)} insert into alerts select printf('%036d', i), ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}', '${STAMP}', 0, null from n`,
       )
       .bind(id)
       .run();
@@ -105,7 +105,7 @@ test('the list of databases reads a bounded number of rows, because each count s
   expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { alerts: null } });
   expect(more.cost.rows_read).toBeLessThanOrEqual(4 * 10_001 + others);
   await d1.batch([
-    d1.prepare('delete from events'),
+    d1.prepare('delete from alerts'),
     d1.prepare('delete from daily_usage'),
     d1.prepare('delete from businesses where user_id > 3000000'),
   ]);

@@ -48,9 +48,9 @@ test.each([
 
 test('if an insert names a missing column, the log line shows how to apply the migrations', async () => {
   const { home, usage, key } = await newBusiness();
-  await home.d1.prepare('alter table events rename column attempts to elsewhere').run();
+  await home.d1.prepare('alter table alerts rename column attempts to elsewhere').run();
   const answers = await served(usage, key, databases(), 'POST');
-  await home.d1.prepare('alter table events rename column elsewhere to attempts').run();
+  await home.d1.prepare('alter table alerts rename column elsewhere to attempts').run();
   const error = expect.stringContaining('has no column named attempts');
   expect(answers.errors).toMatchObject([{ error, hint: expect.stringContaining('A table or a column is missing.') }]);
 });

@@ -2,9 +2,9 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
-import { recordLimitRefusal } from '../src/db/limit-refusals.ts';
 import { metered } from '../src/db/meter.ts';
 import { limitRefusals } from '../src/db/schema.ts';
+import { recordLimitRefusal } from '../src/limits/refusals.ts';
 import { answerOf, granted } from './answers.ts';
 import { NEW_BUSINESS } from './routes.ts';
 import {

@@ -169,7 +169,7 @@ describe('the cost of checking an origin', () => {
   async function crowded(sites: string[]) {
     const business = await newBusiness({ user_id: 900 });
     const insert = business.home.d1.prepare(
-      "insert into access select null, ?, value, 'then', 'then', 1 from json_each(?)",
+      "insert into sites select null, ?, value, 'then', 'then', 1 from json_each(?)",
     );
     await insert.bind(business.id, JSON.stringify(sites)).run();
     for (let day = 10; day < 10 + DAYS; day++) await setCount(business.id, `2026-03-${day}`, day);

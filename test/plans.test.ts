@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { foldDue, foldDueLimits } from '../src/business/due.ts';
 import { SCHEDULES } from '../src/core/schedule.ts';
 import { noCost } from '../src/db/batch.ts';
-import { events } from '../src/db/schema.ts';
+import { alerts } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { runScheduled } from '../src/schedule.ts';
 import { limitsWith } from './business.ts';
@@ -42,7 +42,7 @@ const former = async ({ db, id }: Business) => {
   return (await db.$client.prepare(sql).bind(id).all()).results;
 };
 const eventsOf = async ({ db, id }: Business) =>
-  (await db.select().from(events))
+  (await db.select().from(alerts))
     .filter(({ business_id }) => business_id === id)
     .map(({ period, starts_on, limit, threshold, used }) => [period, starts_on, limit, threshold, used])
     .sort((a, b) => `${a}`.localeCompare(`${b}`));

@@ -3,10 +3,10 @@ import { and, eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
-import { forgetIds } from '../src/db/ledger.ts';
 import { metered } from '../src/db/meter.ts';
-import { changes, events, formerTokens, ledger, refusedOrigins, runs } from '../src/db/schema.ts';
+import { alerts, changes, formerTokens, ledger, runs, seenOrigins } from '../src/db/schema.ts';
 import { purgeAll, windowsFor } from '../src/purge.ts';
+import { forgetIds } from '../src/usage/ledger.ts';
 import { call, env, homes, later, NOW, newBusiness, recordStatements, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,8 +16,8 @@ const DAY_NUMBER = Date.parse(TODAY) / DAY_MS;
 // A run deletes expired rows of every business, so each test starts with empty tables.
 beforeEach(async () => {
   for (const { db } of homes) {
-    await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
-    await db.batch([db.delete(events), db.delete(runs)]);
+    await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(seenOrigins), db.delete(changes)]);
+    await db.batch([db.delete(alerts), db.delete(runs)]);
   }
 });
 
@@ -108,14 +108,14 @@ test('a purge run examines at most 8,000 refused origins, wherever their busines
       .bind(id),
     d1
       .prepare(
-        `insert into refused_origins ${ids}, o(n) as (select 0 union all select n + 1 from o where n < 49)
+        `insert into seen_origins ${ids}, o(n) as (select 0 union all select n + 1 from o where n < 49)
         select i, 'https://x' || n || '.example', 1, ?2, case when n = 0 then ?3 else ?2 end, 0, '[]' from ids, o`,
       )
       .bind(id, '2026-03-15T12:00:00.000000Z', '2026-03-16T12:00:00.000000Z'),
   ]);
   expect(made?.meta.changes).toBe(1029);
   const costs = [];
-  const left = () => d1.prepare('select count(*) as n from refused_origins').first<number>('n');
+  const left = () => d1.prepare('select count(*) as n from seen_origins').first<number>('n');
   for (let turn = 9; ((await left()) ?? 0) > 1030 && turn < 720; turn += 10) {
     const cost = noCost();
     await run(91, turn, { [binding]: metered(d1, cost) });
@@ -180,7 +180,7 @@ test.each([
     `printf('%064x', i), ?1, 'full', 60, '2026-03-01T00:00:00.000000Z'`,
   ],
   [
-    ...(['events', 6, 'events (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),
+    ...(['alerts', 6, 'alerts (id, business_id, period, starts_on, ends_on, "limit", threshold, used, at)'] as const),
     `printf('%036d', i), ?1, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z'`,
   ],
 ])('at most 8,000 %s are deleted in ten purge runs', { tags: 'slow' }, async (_, turn, table, values) => {
@@ -232,7 +232,7 @@ test('a purge run sends at most 47 statements to a single database, or five to e
     ...['SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)'],
     ...['SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)'],
     ...['SEARCH codes USING COVERING INDEX codes_expires_at (expires_at<?)'],
-    ...['SEARCH events USING COVERING INDEX events_at (at<?)'],
+    ...['SEARCH alerts USING COVERING INDEX events_at (at<?)'],
     'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
   ])
     expect(details).toContain(index);

@@ -1,6 +1,6 @@
 // A rate limiter that fails blocks nothing: requests pass, refused origins are not stored, and the log names the limiter.
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { refusedOrigins } from '../src/db/schema.ts';
+import { seenOrigins } from '../src/db/schema.ts';
 import { call, later, newBusiness } from './support.ts';
 
 const ADDRESS = { 'CF-Connecting-IP': '192.0.2.7' };
@@ -43,7 +43,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
       const { status, errors } = await inTime(refused);
       expect(status).toBe(403);
       expect(errors).toMatchObject([{ operation: 'rate_limit', limiter }]);
-      expect(await db.$count(refusedOrigins)).toBe(0);
+      expect(await db.$count(seenOrigins)).toBe(0);
     },
   );
 });

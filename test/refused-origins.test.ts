@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { canonicalSite, covers } from '../src/core/site.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
-import { recordOrigin } from '../src/db/refused-origins.ts';
-import { businesses, type Entry, refusedOrigins } from '../src/db/schema.ts';
+import { businesses, type Entry, seenOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
+import { recordOrigin } from '../src/origins/seen-origins.ts';
 import { type Business, type CallOptions, call, env, inBatches, later, limiter, NOW, newBusiness } from './support.ts';
 
 const SHOP = 'https://shop.example';
@@ -15,7 +15,7 @@ const restricted = () => newBusiness({ sites: [SHOP] });
 const visit = (business: Business, origin: string, options: CallOptions = {}) =>
   call('GET', business.usage, { as: business.token, origin, ...options });
 
-const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
+const stored = ({ db, id }: Business) => db.select().from(seenOrigins).where(eq(seenOrigins.business_id, id));
 
 test('a refused origin is not stored if it cannot be registered', async () => {
   const business = await restricted();

@@ -21,7 +21,7 @@ test('the schema and the database have the same tables, all of them STRICT', asy
 
 test('tables with public ids are AUTOINCREMENT, and the table of daily counts is WITHOUT ROWID', async () => {
   const sql = Object.fromEntries((await stored()).map(({ name, sql }) => [name, sql]));
-  for (const name of ['businesses', 'access', 'api_keys'])
+  for (const name of ['businesses', 'sites', 'api_keys'])
     expect(sql[name]).toMatch(/id +INTEGER PRIMARY KEY AUTOINCREMENT/);
   expect(sql.daily_usage).toMatch(/PRIMARY KEY \(business_id, day\)\n\) STRICT, WITHOUT ROWID/);
 });

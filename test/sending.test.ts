@@ -1,4 +1,4 @@
-// How events are signed and sent to the receiver, one in each message, and when again (docs/alerts.md). The tests pass the clock as an
+// How alerts are signed and sent to the receiver, one in each message, and when again (docs/alerts.md). The tests pass the clock as an
 // argument and act as the receiver. The simulator (test/sim) checks that none is lost.
 import { eq } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
@@ -9,7 +9,7 @@ import { SCHEDULES } from '../src/core/schedule.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
-import { businesses, events } from '../src/db/schema.ts';
+import { alerts, businesses } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { runScheduled } from '../src/schedule.ts';
 import { expectSent } from './contract.ts';
@@ -22,9 +22,9 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const [home] = homes;
 
-// A run sends the events of every business, so each test starts without events.
+// A run sends the alerts of every business, so each test starts without alerts.
 beforeEach(async () => {
-  for (const { db } of homes) await db.delete(events);
+  for (const { db } of homes) await db.delete(alerts);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -40,7 +40,7 @@ async function businessIn(home: Home) {
   }
 }
 let limit = 0;
-/** Stores due events of one business, each for a different limit. Returns their ids. */
+/** Stores due alerts of one business, each for a different limit. Returns their ids. */
 async function newEvents(count: number, at = NOW, home_ = home): Promise<string[]> {
   const { id: business_id } = await businessIn(home_);
   const month = { period: 'month' as const, starts_on: '2026-03-01', ends_on: '2026-03-31', threshold: 80, used: 8 };
@@ -49,14 +49,14 @@ async function newEvents(count: number, at = NOW, home_ = home): Promise<string[
     limit += 1;
     return { id: crypto.randomUUID(), business_id, ...month, limit, at: stamp, due_at: stamp };
   });
-  for (let start = 0; start < count; start += 9) await home_.db.insert(events).values(rows.slice(start, start + 9));
+  for (let start = 0; start < count; start += 9) await home_.db.insert(alerts).values(rows.slice(start, start + 9));
   return rows.map(({ id }) => id);
 }
 const stored = async (id: string | undefined, { db } = home) => {
   const [row] = await db
     .select()
-    .from(events)
-    .where(eq(events.id, `${id}`));
+    .from(alerts)
+    .where(eq(alerts.id, `${id}`));
   return row && { due_at: row.due_at, attempts: row.attempts, sent_at: row.sent_at };
 };
 
@@ -171,21 +171,21 @@ describe('the receiver', () => {
     expect(cancelled, 'body cancelled').toBe(true);
   });
 
-  // After a rejection, the run goes on. After any other failure, it claims no more events.
+  // After a rejection, the run goes on. After any other failure, it claims no more alerts.
   test.each([
     ...[301, 302, 307, 304, 401, 408, 425, 429, 500, 503].map((status) => [status, 6]),
     ...[400, 403, 404, 410, 413, 422, 499].map((status) => [status, 7]),
-  ] as [number, number][])('that responds to one of 7 events with %i gets %i', async (status, sent) => {
+  ] as [number, number][])('that responds to one of 7 alerts with %i gets %i', async (status, sent) => {
     const [id] = await newEvents(7);
     const location = { location: 'https://elsewhere.example/' };
     const receiver = newReceiver(
-      (_, event) => new Response(null, event.id === id ? { status, headers: location } : {}),
+      (_, alert) => new Response(null, alert.id === id ? { status, headers: location } : {}),
     );
     expect((await run(receiver)).lines).toEqual([lineOf(id, { status })]);
     expect(receiver.sent).toHaveLength(sent);
   });
 
-  test('that rejects an event gets it again, with the same id and body, after 1, 2, 4 … minutes', async () => {
+  test('that rejects an alert gets it again, with the same id and body, after 1, 2, 4 … minutes', async () => {
     const [id] = await newEvents(1);
     const receiver = newReceiver(answers(404));
     await run(receiver);
@@ -216,18 +216,18 @@ describe('the receiver', () => {
     ['Sun, 15 Mar 2099 13:00:00 GMT', '2026-03-16T12:00:00.000000Z'],
     ['0', '2026-03-15T12:01:00.000000Z'], // not earlier than without it
     ['soon', undefined],
-  ])('that responds with Retry-After: %s gets the event then', async (value, due_at) => {
+  ])('that responds with Retry-After: %s gets the alert then', async (value, due_at) => {
     for (const status of [429, 404]) {
       const [id] = await newEvents(1);
       const { lines } = await run(newReceiver(answers(status, { 'retry-after': value })));
       const retry_at = value === '0' ? STAMP : due_at;
       expect(lines).toEqual([lineOf(id, { status, ...(retry_at && { retry_at }) })]);
       expect(await stored(id)).toEqual({ due_at: due_at ?? '2026-03-15T12:01:00.000000Z', attempts: 1, sent_at: null });
-      await home.db.delete(events);
+      await home.db.delete(alerts);
     }
   });
 
-  test('that throws gets the event again, and its URL is not logged', async () => {
+  test('that throws gets the alert again, and its URL is not logged', async () => {
     const [id] = await newEvents(1);
     const receiver = newReceiver(() => {
       throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
@@ -260,7 +260,7 @@ describe('the receiver', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test('that is down for three days gets no event that is older, and each of these is logged as given up', async () => {
+  test('that is down for three days gets no alert that is older, and each of these is logged as given up', async () => {
     const [first] = await newEvents(1);
     const receiver = newReceiver(answers(503));
     for (const minutes of [0, 60, 2 * 24 * 60]) await run(receiver, later(minutes * MINUTE_MS));
@@ -296,7 +296,7 @@ describe('a run', () => {
       const receiver = newReceiver(answers(500));
       await run(receiver, later((60 + minute) * MINUTE_MS));
       order.push(...receiver.ids());
-      for (const { db } of homes) await db.update(events).set({ due_at: STAMP });
+      for (const { db } of homes) await db.update(alerts).set({ due_at: STAMP });
     }
     expect(order.toSorted()).toEqual(made.flat().toSorted());
   });
@@ -307,7 +307,7 @@ describe('a run', () => {
     [10, 50, 24],
     [11, 210, 114],
   ])(
-    'with %i databases makes at most %i subrequests, folds what is due and sends %i of many events',
+    'with %i databases makes at most %i subrequests, folds what is due and sends %i of many alerts',
     { tags: 'slow' },
     async (count, most, alerts) => {
       await newEvents(120);
@@ -347,7 +347,7 @@ describe('a run', () => {
     },
   );
 
-  test('reads few rows, whatever the number of events that were sent', async () => {
+  test('reads few rows, whatever the number of alerts that were sent', async () => {
     const costOf = async (count: number) => {
       await newEvents(count);
       const cost = noCost();
@@ -358,9 +358,9 @@ describe('a run', () => {
     expect(await costOf(0)).toMatchObject(idle);
     expect(await costOf(1)).toMatchObject({ round_trips: 2, rows_read: 13, rows_written: 3 });
     await newEvents(200);
-    await home.db.update(events).set({ due_at: null, sent_at: STAMP });
+    await home.db.update(alerts).set({ due_at: null, sent_at: STAMP });
     expect(await costOf(0)).toMatchObject(idle);
-    // Six events, and a second round that finds nothing.
+    // Six alerts, and a second round that finds nothing.
     expect(await costOf(6)).toMatchObject({ round_trips: 3, rows_read: 71, rows_written: 18 });
   });
 });

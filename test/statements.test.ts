@@ -280,7 +280,7 @@ async function fill() {
       business(FOREIGN, FOREIGN_USER, FOREIGN_TEXT, { ...limits, decision: null }),
       ...others,
     ].map((row) => ({ ...NO_LIMITS, has_billing_changes: 0, ...row })),
-    access: [
+    sites: [
       { id: 1, business_id: OWN, site: SITE, created_at: OLD, updated_at: OLD },
       { id: 2, business_id: OWN, site: 'https://*.own.example', created_at: OLD, updated_at: OLD },
       { id: 3, business_id: INACTIVE, site: SITE, created_at: OLD, updated_at: OLD },
@@ -375,7 +375,7 @@ async function fill() {
         last_used_on: null,
       })),
     ],
-    refused_origins: ofEach((business_id, index, word) => ({
+    seen_origins: ofEach((business_id, index, word) => ({
       ...{
         business_id,
         origin: `https://${word}-refused${index}.example`,
@@ -411,7 +411,7 @@ async function fill() {
       { hash: hashOf(8000), user_id: HOMELESS },
       ...MANY.map((index) => ({ hash: hashOf(8000 + index), user_id: FOREIGN_USER })),
     ],
-    events: ofEach((business_id, index, word) => ({
+    alerts: ofEach((business_id, index, word) => ({
       ...{
         id: `${word.padEnd(30, '-')}${String(index).padStart(6, '0')}`,
         business_id,
@@ -454,7 +454,7 @@ beforeAll(async () => {
   const kept = tables.map((name) => d1.prepare(`create table kept_${name} as select * from ${name}`));
   await d1.batch([...kept, d1.prepare('create table noise (n)'), d1.prepare('insert into noise values (1)')]);
   // The first id of a table is begun only once.
-  await d1.prepare(`delete from kept_sqlite_sequence where name = 'access'`).run();
+  await d1.prepare(`delete from kept_sqlite_sequence where name = 'sites'`).run();
 });
 
 /** Names a statement in a failure, with its beginning, because the steps of a change have the same place. */
@@ -514,8 +514,8 @@ function runsOf(definition: Definition, call: Call, isFirst: boolean) {
 }
 const WROTE = () => d1.prepare('update noise set n = 1');
 /** A table's ids are begun only if they are not. Only that statement may find it so: SQLite itself begins those of an insert. */
-const UNBEGUN = () => d1.prepare(`delete from sqlite_sequence where name = 'access'`);
-const BEGUN = () => d1.prepare(`insert into sqlite_sequence values ('access', 1000000)`);
+const UNBEGUN = () => d1.prepare(`delete from sqlite_sequence where name = 'sites'`);
+const BEGUN = () => d1.prepare(`insert into sqlite_sequence values ('sites', 1000000)`);
 const WROTE_NOTHING = () => d1.prepare('update noise set n = 1 where false');
 
 test('every value of a statement has a sample', () => {

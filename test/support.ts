@@ -7,7 +7,6 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { describe, test } from 'vitest';
 import api from '../docs/api.md?raw';
-import { listOfSites } from '../src/access/statements.ts';
 import { createApp } from '../src/app.ts';
 import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
@@ -15,10 +14,11 @@ import { formatSecret } from '../src/core/operator.ts';
 import type { Role } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
-import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
-import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { apiKeys, businesses, codes, dailyUsage, formerTokens, sites } from '../src/db/schema.ts';
 import type { Bindings, Clock, Log } from '../src/env.ts';
+import { claimHome } from '../src/homes/homes.ts';
+import { listOfSites } from '../src/sites/statements.ts';
 import { boundTo } from './ask.ts';
 import { SHOP } from './business.ts';
 import { expectValidRequest, expectValidResponse } from './contract.ts';
@@ -276,7 +276,7 @@ let user = 1000;
 
 const insertBusiness = (row: object) =>
   `insert into businesses (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')}) returning id`;
-const INSERT_SITES = `insert into access (business_id, site, is_reachable, created_at, updated_at)
+const INSERT_SITES = `insert into sites (business_id, site, is_reachable, created_at, updated_at)
   select businesses.id, value ->> 0, value ->> 1, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
 /** Starts a statement that stores changes. `select` follows. */
 export const INSERT_CHANGES = 'insert into changes (subject, subject_id, id, at, actor, action, before, after)';
@@ -369,7 +369,7 @@ export async function newCode(
 export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
-  const [made] = await homeOfId(business_id).db.insert(access).values(row).returning({ id: access.id });
+  const [made] = await homeOfId(business_id).db.insert(sites).values(row).returning({ id: sites.id });
   return made?.id ?? 0;
 }
 
@@ -407,7 +407,7 @@ export async function countsByDay({ db, id }: Business): Promise<Record<string, 
 /** Selects the tables, except those that are written only after responses, or for the price of a call. */
 export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
-    and name not in ('refused_origins', 'limit_refusals', 'work')`;
+    and name not in ('seen_origins', 'limit_refusals', 'work')`;
 /**
  * For each table, selects the text of a statement that joins the table's rows into a few strings of up to 2 MB. In D1, this is much faster
  * than returning the rows individually.

@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { formatTimestamp } from '../src/core/time.ts';
-import { claimHome } from '../src/db/homes.ts';
-import { events } from '../src/db/schema.ts';
+import { alerts } from '../src/db/schema.ts';
+import { claimHome } from '../src/homes/homes.ts';
 import { purge } from '../src/purge.ts';
 import { boundTo } from './ask.ts';
 import { NEW_BUSINESS } from './routes.ts';
@@ -22,9 +22,9 @@ import {
   withBatch,
 } from './support.ts';
 
-// A run sends the events of every business, so each test starts without events.
+// A run sends the alerts of every business, so each test starts without alerts.
 beforeEach(async () => {
-  for (const { db } of homes) await db.delete(events);
+  for (const { db } of homes) await db.delete(alerts);
 });
 
 const HOUR_MS = 3_600_000;
@@ -227,7 +227,7 @@ describe('an erasure', () => {
     };
     const before = await kept();
     expect(placesOf(before)).toEqual(
-      expect.arrayContaining([...PLACES, 'businesses.user_id', 'businesses.name', 'refused_origins.origin']),
+      expect.arrayContaining([...PLACES, 'businesses.user_id', 'businesses.name', 'seen_origins.origin']),
     );
     expect((await erase(user.user_id)).status).toBe(200);
     expect(await kept()).toEqual(before);

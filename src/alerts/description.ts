@@ -2,10 +2,10 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { MAX_COUNT } from '../core/limits.ts';
-import { parameter } from '../openapi/parameters.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { json, ok } from '../openapi/responses.ts';
-import { count, day, id, list, object, percent, text, textOrNull, time } from '../openapi/schemas.ts';
+import { parameter } from '../description/parameters.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { json, ok } from '../description/responses.ts';
+import { count, day, id, list, object, percent, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 import { type AlertField, MESSAGE_TYPE } from './webhook.ts';
 

@@ -2,14 +2,14 @@
 
 import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { formatTimestamp, parseInstant } from '../core/time.ts';
-import { readFirstPage } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
+import { readFirstPage } from '../homes/homes.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { Alerts } from './description.ts';
 import { operations } from './operations.ts';
 import { formatCursor, parseCursor } from './rules.ts';
-import { allEventsBefore, eventsBefore } from './statements.ts';
+import { alertsBefore, allAlertsBefore } from './statements.ts';
 
 type AlertsQuery = { limit?: string | undefined; since?: string | undefined; cursor?: string | undefined };
 
@@ -50,7 +50,7 @@ export const routes = serve(operations, {
   async readAlerts(c) {
     const database = c.get('database');
     const { number, page } = pageOfAlerts(c.req.valid('query'), database);
-    const { row } = await c.get('ask')(eventsBefore(page));
+    const { row } = await c.get('ask')(alertsBefore(page));
     return success<Alerts>(c, shownAlerts(row, page, number, [database]));
   },
 
@@ -58,7 +58,7 @@ export const routes = serve(operations, {
     const databases = c.get('databases');
     const { numbers, askIn } = databases;
     const { number, page } = pageOfAlerts(c.req.valid('query'), 0);
-    const read = allEventsBefore(page);
+    const read = allAlertsBefore(page);
     const row = number === 0 ? await readFirstPage(databases, read) : (await askIn(number)(read)).row;
     return success<Alerts>(c, shownAlerts(row, page, number, numbers));
   },

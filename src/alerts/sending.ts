@@ -1,4 +1,4 @@
-// The alerts run (docs/alerts.md), once a minute: sends events to the receiver in signed messages, one event in each. An event can arrive
+// The alerts run (docs/alerts.md), once a minute: sends alerts to the receiver in signed messages, one alert in each. An alert can arrive
 // twice, with the same id, because it is sent until the receiver's response shows that it was accepted.
 import { drizzle } from 'drizzle-orm/d1';
 import { type Binding, boundIn } from '../core/database.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../db/schema.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { Bindings, Clock, Log } from '../env.ts';
-import { type Claimed, claim, EVENTS_PER_CLAIM, giveUp, type Outcome, settle } from './outbox.ts';
+import { ALERTS_PER_CLAIM, type Claimed, claim, giveUp, type Outcome, settle } from './outbox.ts';
 import {
   ADDRESS_RULE,
   isAddress,
@@ -27,7 +27,7 @@ const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
 /** A round starts only if this much of the run is left: enough for a slow receiver, if the database is not slow too. */
 const ROUND_MS = MESSAGE_MS + 2_000;
-/** Events are sent for at least this long while the receiver is down or rejects them. */
+/** Alerts are sent for at least this long while the receiver is down or rejects them. */
 const GIVE_UP_DAYS = 3;
 /**
  * Client errors that can be temporary. After one of them, the run sends nothing more: 401 (the secrets differ, RFC 9110 §15.5.2), 408 (a
@@ -39,8 +39,8 @@ const FREE_SUBREQUESTS = 49;
 /** The free plan allows ten databases. With more, an invocation may make 1,000 subrequests. */
 const FREE_DATABASES = 10;
 const SUBREQUESTS_PER_DATABASE = 16;
-/** A round gives up old events, claims others, sends them and stores what became of them. */
-const SUBREQUESTS_PER_ROUND = 2 + EVENTS_PER_CLAIM + 1;
+/** A round gives up old alerts, claims others, sends them and stores what became of them. */
+const SUBREQUESTS_PER_ROUND = 2 + ALERTS_PER_CLAIM + 1;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secrets: Secret[] };
 type BoundDatabase = { binding: Binding; db: Database };
@@ -54,8 +54,8 @@ type Run = Pick<RunOptions, 'clock' | 'log'> & { receiver: Receiver; did: Did };
 type Did = { alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
- * Sends due events, in rounds of one database each, until nothing is due or the invocation runs out of time or subrequests. A failure that
- * is not a rejection ends the run, so a receiver that is down does not use up the attempts of other events. A failing database does not
+ * Sends due alerts, in rounds of one database each, until nothing is due or the invocation runs out of time or subrequests. A failure that
+ * is not a rejection ends the run, so a receiver that is down does not use up the attempts of other alerts. A failing database does not
  * stop the others. Logs each failure. Returns the results and the databases that failed.
  */
 export async function runAlerts(
@@ -79,9 +79,9 @@ export async function runAlerts(
     const { binding } = next;
     try {
       const { claimed, goesOn } = await sendRound(next, { receiver, clock, log, did });
-      left -= claimed === 0 ? SUBREQUESTS_PER_ROUND - EVENTS_PER_CLAIM - 1 : SUBREQUESTS_PER_ROUND;
+      left -= claimed === 0 ? SUBREQUESTS_PER_ROUND - ALERTS_PER_CLAIM - 1 : SUBREQUESTS_PER_ROUND;
       if (!goesOn) break;
-      if (claimed === EVENTS_PER_CLAIM) queue.push(next);
+      if (claimed === ALERTS_PER_CLAIM) queue.push(next);
     } catch (error) {
       left -= SUBREQUESTS_PER_ROUND;
       failed.push(binding);
@@ -107,7 +107,7 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Run
   return { post, secrets };
 }
 
-/** Sends the events that a database claims, at the same time. Returns how many these were, and whether the run may go on. */
+/** Sends the alerts that a database claims, at the same time. Returns how many these were, and whether the run may go on. */
 async function sendRound({ binding, db }: BoundDatabase, { receiver, clock, log, did }: Run) {
   const line = { operation: 'send_alerts', database: binding };
   const now = clock();
@@ -117,22 +117,22 @@ async function sendRound({ binding, db }: BoundDatabase, { receiver, clock, log,
     log.error({ ...line, alert_id: id, error: `gave up: it is older than ${GIVE_UP_DAYS} days` });
   let goesOn = true;
   const outcomes: Outcome[] = [];
-  const sending = claimed.map(async (event) => {
+  const sending = claimed.map(async (alert) => {
     const sent = clock();
-    const failure = await trySend(receiver, event, sent);
+    const failure = await trySend(receiver, alert, sent);
     const answered = clock();
     did.receiver_ms = Math.max(did.receiver_ms, answered.getTime() - sent.getTime());
-    if (did.oldest === null || event.at < did.oldest) did.oldest = event.at;
+    if (did.oldest === null || alert.at < did.oldest) did.oldest = alert.at;
     if (failure === null) {
       did.alerts += 1;
-      outcomes.push({ id: event.id, sent_at: formatTimestamp(answered), due_at: null });
+      outcomes.push({ id: alert.id, sent_at: formatTimestamp(answered), due_at: null });
       return;
     }
     const { retry_after, ...reason } = failure;
     const retryAt = retryTime(retry_after, answered);
     const due_at = retryAt && formatTimestamp(retryAt);
-    log.error({ ...line, alert_id: event.id, ...reason, ...(due_at && { retry_at: due_at }) });
-    if (due_at) outcomes.push({ id: event.id, sent_at: null, due_at });
+    log.error({ ...line, alert_id: alert.id, ...reason, ...(due_at && { retry_at: due_at }) });
+    if (due_at) outcomes.push({ id: alert.id, sent_at: null, due_at });
     goesOn &&= rejects(failure);
   });
   await Promise.all(sending);
@@ -140,13 +140,13 @@ async function sendRound({ binding, db }: BoundDatabase, { receiver, clock, log,
   return { claimed: claimed.length, goesOn };
 }
 
-/** The reason that an event was not accepted: the response, or the error if the receiver did not respond. */
+/** The reason that an alert was not accepted: the response, or the error if the receiver did not respond. */
 type Failure = { status: number; retry_after: string | null } | { error: string; retry_after: null };
-/** Returns whether the receiver rejected the event, that is, whether the status is a client error that is not temporary. */
+/** Returns whether the receiver rejected the alert, that is, whether the status is a client error that is not temporary. */
 const rejects = (failure: Failure) =>
   'status' in failure && failure.status >= 400 && failure.status < 500 && !PASSING.includes(failure.status);
 
-/** Sends an event. Returns null after a 2xx response, otherwise the failure. */
+/** Sends an alert. Returns null after a 2xx response, otherwise the failure. */
 async function trySend({ post, secrets }: Receiver, { id, body }: Claimed, now: Date): Promise<Failure | null> {
   const stop = new AbortController();
   try {

@@ -1,20 +1,20 @@
-// Stores and lists events. An event records that a business reached a threshold of a limit (docs/api.md, "Alerts"). The transaction that
-// reaches the threshold stores the event, so no event can be lost. The purge looks for missing events only to report them.
+// Stores and lists alerts. An alert records that a business reached a threshold of a limit (docs/api.md, "Alerts"). The transaction that
+// reaches the threshold stores the alert, so no alert can be lost. The purge looks for missing alerts only to report them.
 import { and, desc, getTableColumns, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { DEFAULT_ALERT_AT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { addDays, dayOf, formatTimestamp, MINUTE_MS } from '../core/time.ts';
-import { billingMonth, MAX_MONTH_DAYS } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { boundedSumOfCounts } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { extraIn, hasOtherLimits, judgedOn, type Limit, limitOn, planIn } from '../db/plan.ts';
-import { billingColumns, businesses, type Database, dailyUsage, events, planColumns } from '../db/schema.ts';
+import { alerts, billingColumns, businesses, type Database, dailyUsage, planColumns } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { billingMonth, MAX_MONTH_DAYS } from '../limits/billing.ts';
+import { boundedSumOfCounts } from '../limits/usage.ts';
 
-const KEEP_EVENTS_DAYS = 90;
+const KEEP_ALERTS_DAYS = 90;
 /**
  * The periods in which one request can reach a threshold: yesterday, today and tomorrow, and the months that contain these days. There are
  * at most two of those, of which at most one begins today or later.
@@ -23,12 +23,12 @@ const MAX_PERIODS = 5;
 /** A number from 0 to 5, which differs between these periods. A window function that numbers the rows would read one row more. */
 const indexOfPeriod = (today: SQLWrapper | Placeholder) =>
   sql`3 * (period = 'month') + (starts_on >= ${today}) + (starts_on > ${today})`;
-/** The number of businesses that one check compares with their events. There are 72 checks a day. */
+/** The number of businesses that one check compares with their alerts. There are 72 checks a day. */
 const SLICE = 20;
 const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
 
-/** The first day whose events are retained. */
-export const eventsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_EVENTS_DAYS);
+/** The first day whose alerts are retained. */
+export const alertsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
 
 /**
  * The highest percentage in alert_at that `used` reaches. The products never reach 2^63. Reads the ascending list by index, starting with
@@ -41,11 +41,11 @@ const highestReached = sql.raw(
 );
 
 /**
- * Selects at most `most` thresholds that the stored counts reach and that have no event: for each limit of the businesses that match
+ * Selects at most `most` thresholds that the stored counts reach and that have no alert: for each limit of the businesses that match
  * `which`, in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no
- * event if neither it nor a higher one has one for the same period and at least this limit: what was announced for a higher limit is known.
+ * alert if neither it nor a higher one has one for the same period and at least this limit: what was announced for a higher limit is known.
  */
-function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
+function missingAlerts(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
   const { id, daily_limit, monthly_limit, extras_until } = businesses;
   const columns = Object.values({ id, ...planColumns, ...billingColumns, extras_until });
   const business = sql`select ${sql.join(columns, sql`, `)} from ${businesses}
@@ -68,8 +68,8 @@ function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
   const used = sql`select *, (select ${boundedSumOfCounts} from ${dailyUsage} where ${dailyUsage.business_id} = periods.id
       and ${dailyUsage.day} between starts_on and ends_on) as used
     from periods where "limit" > 0 and ends_on >= date(${today}, '-1 day') limit ${sql.raw(`${most}`)}`;
-  const isStored = sql`exists (select 1 from ${events} where ${events.business_id} = reached.id and ${events.period} = reached.period
-    and ${events.starts_on} = reached.starts_on and ${events.limit} >= reached."limit" and ${events.threshold} >= reached.threshold)`;
+  const isStored = sql`exists (select 1 from ${alerts} where ${alerts.business_id} = reached.id and ${alerts.period} = reached.period
+    and ${alerts.starts_on} = reached.starts_on and ${alerts.limit} >= reached."limit" and ${alerts.threshold} >= reached.threshold)`;
   return {
     with: sql`with business as (${business}), spans as (${spans}), periods as (${periods}), used as (${used}),
       reached as (select *, ${highestReached} as threshold from used)`,
@@ -78,16 +78,16 @@ function missingEvents(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
 }
 
 /**
- * Stores an event for each limit's highest threshold that the counts reach in the periods of `days`. Must be the last statement of every
+ * Stores an alert for each limit's highest threshold that the counts reach in the periods of `days`. Must be the last statement of every
  * batch that can raise a count, or change a limit or the thresholds. `business_id` must be null unless the batch did.
  */
 export function storeReached(business_id: SQL, days: SQL) {
-  const missing = missingEvents(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
+  const missing = missingAlerts(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
   const row = rowOfEvent(sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod($call.today)})`, $call.now);
-  return builder.insert(events).select(sql`${missing.with} select ${row} ${missing.from}`);
+  return builder.insert(alerts).select(sql`${missing.with} select ${row} ${missing.from}`);
 }
 const rowOfEvent = (id: SQL, now: Placeholder | SQL) =>
-  rowValues(events, {
+  rowValues(alerts, {
     id,
     business_id: sql`id`,
     period: sql`period`,
@@ -102,15 +102,15 @@ const rowOfEvent = (id: SQL, now: Placeholder | SQL) =>
   });
 
 /**
- * Stores an event for each limit's highest threshold that today's counts reach, for the businesses that match `which`, at most `most`.
+ * Stores an alert for each limit's highest threshold that today's counts reach, for the businesses that match `which`, at most `most`.
  * `uuid` is random. Its last 12 digits are replaced by the business and the period.
  */
 export function storeReachedByDue(db: Database, which: SQL, most: number, now: Date, uuid: string) {
   const today = sql`${dayOf(now)}`;
-  const missing = missingEvents(which, sql`(select ${today} as day)`, today, 2 * most);
+  const missing = missingAlerts(which, sql`(select ${today} as day)`, today, 2 * most);
   const id = sql`substr(${uuid}, 1, 24) || printf('%012x', 6 * id + ${indexOfPeriod(today)})`;
   return db
-    .insert(events)
+    .insert(alerts)
     .select(sql`${missing.with} select ${rowOfEvent(id, sql`${formatTimestamp(now)}`)} ${missing.from}`);
 }
 
@@ -122,10 +122,10 @@ export const recentDays = (list: Placeholder, day: SQL) =>
 
 type Missing = { business_id: number; period: 'day' | 'month'; limit: number; threshold: number; used: number };
 /**
- * Returns the thresholds that the stored counts of today and this month reach and that have no event, for a slice of the businesses, which
+ * Returns the thresholds that the stored counts of today and this month reach and that have no alert, for a slice of the businesses, which
  * changes every minute.
  */
-export async function missingEventsOfSlice(db: Database, now: Date): Promise<Missing[]> {
+export async function missingAlertsOfSlice(db: Database, now: Date): Promise<Missing[]> {
   const { id } = businesses;
   const [first, last] = [sql`(select min(${id}) from ${businesses})`, sql`(select max(${id}) from ${businesses})`];
   // Multiples of the golden ratio spread the slices evenly.
@@ -135,33 +135,33 @@ export async function missingEventsOfSlice(db: Database, now: Date): Promise<Mis
   const day = sql`${dayOf(now)}`;
   // The run that folds due limits stores their alerts (business/due.ts).
   const isSettled = sql`(${businesses.next_from} is null or ${businesses.next_from} > ${day})`;
-  const missing = missingEvents(sql`${id} in (${slice}) and ${isSettled}`, sql`(select ${day} as day)`, day, 2 * SLICE);
+  const missing = missingAlerts(sql`${id} in (${slice}) and ${isSettled}`, sql`(select ${day} as day)`, day, 2 * SLICE);
   return db.all(sql`${missing.with} select id as business_id, period, "limit", threshold, used ${missing.from}`);
 }
 
-/** An event is open until it is sent or given up. */
+/** An alert is open until it is sent or given up. */
 type State = 'open' | 'sent' | 'given_up';
-const state = sql<State>`case when ${events.due_at} is not null then 'open'
-  when ${events.sent_at} is not null then 'sent' else 'given_up' end`;
+const state = sql<State>`case when ${alerts.due_at} is not null then 'open'
+  when ${alerts.sent_at} is not null then 'sent' else 'given_up' end`;
 
-/** Orders and bounds a page: newest first, after the event with the time `at` and the id `id`. */
+/** Orders and bounds a page: newest first, after the alert with the time `at` and the id `id`. */
 const PAGE = ['limit', 'since', 'before_at', 'before_id'] as const;
 
-/** Reads the verdict and a page of the business's events. */
-export const eventsBefore = statement(PAGE, (permission, $) =>
-  pageOfEvents(permission, $, sql`${events.business_id} = ${permittedId(permission)}`),
+/** Reads the verdict and a page of the business's alerts. */
+export const alertsBefore = statement(PAGE, (permission, $) =>
+  pageOfAlerts(permission, $, sql`${alerts.business_id} = ${permittedId(permission)}`),
 );
-/** Reads the verdict and a page of all businesses' events. */
-export const allEventsBefore = operatorStatement(PAGE, (permission, $) =>
-  pageOfEvents(permission, $, sql`${isPermitted(permission)}`),
+/** Reads the verdict and a page of all businesses' alerts. */
+export const allAlertsBefore = operatorStatement(PAGE, (permission, $) =>
+  pageOfAlerts(permission, $, sql`${isPermitted(permission)}`),
 );
 
-function pageOfEvents(permission: Permission, $: Placeholders<(typeof PAGE)[number]>, condition: SQL) {
-  const { at, id } = events;
+function pageOfAlerts(permission: Permission, $: Placeholders<(typeof PAGE)[number]>, condition: SQL) {
+  const { at, id } = alerts;
   const isNext = sql`(${at}, ${id}) < (${$.before_at}, ${$.before_id})`;
   const page = builder
-    .select({ ...getTableColumns(events), state: state.as('state') })
-    .from(events)
+    .select({ ...getTableColumns(alerts), state: state.as('state') })
+    .from(alerts)
     .where(and(condition, isNext, gte(at, $.since)))
     .orderBy(desc(at), desc(id))
     .limit($.limit)

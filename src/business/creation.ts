@@ -1,25 +1,25 @@
 // Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { listOfSites, newSite } from '../access/statements.ts';
 import { Conflict } from '../core/conflict.ts';
 import { masked, newCredential, sha256Hex, shortHashOf } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { $call, isBeforeDeadline } from '../db/call.ts';
 import { recordChange } from '../db/change.ts';
-import { claimHome } from '../db/homes.ts';
 import { beginIds, sequence } from '../db/ids.ts';
 import { parseJson } from '../db/json.ts';
 import { type NewRow, rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
-import { access, businesses, retiredTokens } from '../db/schema.ts';
-import { numberSites } from '../db/sources.ts';
+import { businesses, retiredTokens, sites } from '../db/schema.ts';
 import { named, operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { claimHome } from '../homes/homes.ts';
+import { listOfSites, newSite } from '../sites/statements.ts';
+import { numberSites } from '../sources/sources.ts';
 import type { newBusinessBody } from './operations.ts';
 import { usedKeyRule } from './rules.ts';
-import { businessAndEntries } from './statements.ts';
+import { businessAndSites } from './statements.ts';
 
 /** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
 export type NewBusiness = Omit<z.output<typeof newBusinessBody>, 'id'>;
@@ -77,7 +77,7 @@ const recordCreation = operatorStatement([...IDENTITY, 'after'], (permission, $)
 );
 const insertSites = operatorStatement([...IDENTITY, 'sites'], (_, $) =>
   builder
-    .insert(access)
+    .insert(sites)
     .select(
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
@@ -95,7 +95,7 @@ const retireToken = operatorStatement([...IDENTITY, 'hash'], (_, $) =>
 const created = operatorStatement(IDENTITY, (permission, $) =>
   builder
     .select({
-      ...named(businessAndEntries),
+      ...named(businessAndSites),
       request: sql<string | null>`nullif(lower(hex(${businesses.creation_request})), '')`.as('request'),
     })
     .from(businesses)

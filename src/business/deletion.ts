@@ -9,21 +9,21 @@ import { jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
 import {
-  access,
+  alerts,
   apiKeys,
   billingChanges,
   businesses,
   codes,
   dailyUsage,
   deletions,
-  events,
   extraRequests,
   extras,
   formerLimits,
   formerTokens,
   importedDays,
   limitRefusals,
-  refusedOrigins,
+  seenOrigins,
+  sites,
   sources,
 } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
@@ -39,7 +39,7 @@ const readDeleted = statement([], (permission) => {
 const OWN_TABLES = [
   apiKeys,
   codes,
-  access,
+  sites,
   dailyUsage,
   sources,
   importedDays,
@@ -48,9 +48,9 @@ const OWN_TABLES = [
   extras,
   extraRequests,
   formerTokens,
-  refusedOrigins,
+  seenOrigins,
   limitRefusals,
-  events,
+  alerts,
 ];
 const deleteFrom = (table: (typeof OWN_TABLES)[number]) => () =>
   builder.delete(table).where(eq(table.business_id, decidedId));

@@ -1,16 +1,16 @@
 // Descriptions of the operations on businesses.
 import * as z from 'zod/mini';
 import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
-import { listedDays, SHOP, times } from '../openapi/examples.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { count, day, flag, id, list, next, object, percent, text, time } from '../openapi/schemas.ts';
+import { listedDays, SHOP, times } from '../description/examples.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { count, day, flag, id, list, next, object, percent, text, time } from '../description/schemas.ts';
 import { usageEntry } from '../usage/description.ts';
 import type { operations } from './operations.ts';
 import { LISTED_DAYS, NO_MONTHLY_RULE, USED_EXTRA_RULE, usedKeyRule } from './rules.ts';
 
-const access = object('Access', 'A registered domain.', {
+const site = object('Access', 'A registered domain.', {
   id: id('the entry'),
   business_id: id('the business it belongs to'),
   site: text('The domain: an origin as browsers send it, or a wildcard.'),
@@ -79,7 +79,7 @@ const businessFields = {
 
 export const business = object('Business', 'A business and its registered domains.', {
   ...businessFields,
-  access_list: list('Its registered domains, ordered by id.', access),
+  access_list: list('Its registered domains, ordered by id.', site),
 });
 
 export type Business = z.infer<typeof business>;
@@ -97,7 +97,7 @@ const refusedByLimit = count(
 const details = 'A business, its registered domains, its limits and its former tokens.';
 export const businessDetails = object('BusinessDetails', details, {
   ...businessFields,
-  access_list: list('Its registered domains, ordered by id.', access),
+  access_list: list('Its registered domains, ordered by id.', site),
   limits,
   refused_by_limit: refusedByLimit,
   former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),

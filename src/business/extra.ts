@@ -6,7 +6,6 @@ import { Conflict } from '../core/conflict.ts';
 import { shortHashOf } from '../core/credential.ts';
 import { MAX_LIMIT } from '../core/limits.ts';
 import type { Ask } from '../db/batch.ts';
-import { billingMonth } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { type Json, jsonObject, parseJson, selectOne } from '../db/json.ts';
@@ -16,6 +15,7 @@ import { limitOn } from '../db/plan.ts';
 import { businesses, extraRequests, extras } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { billingMonth } from '../limits/billing.ts';
 import type { extraBody } from './operations.ts';
 import { extraRule, NO_MONTHLY_RULE, USED_EXTRA_RULE } from './rules.ts';
 

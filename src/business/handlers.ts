@@ -1,15 +1,15 @@
 // Lists, creates, changes and deletes businesses.
 
-import { canonicalSites } from '../access/rules.ts';
 import { databaseOfId } from '../core/database.ts';
 import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
-import { originsRetainedFrom } from '../db/refused-origins.ts';
 import { idOf } from '../http/input.ts';
-import { nextAfter, pageAfter, readPage } from '../http/pages.ts';
+import { nextAfter, pageAfter, readPage } from '../http/paging.ts';
 import { success } from '../http/response.ts';
+import { originsRetainedFrom } from '../origins/seen-origins.ts';
 import { serve } from '../serve.ts';
+import { canonicalSites } from '../sites/rules.ts';
 import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
 import type { Businesses, DeletedBusiness, Extra } from './description.ts';

@@ -1,7 +1,5 @@
 // Businesses.
 import * as z from 'zod/mini';
-import { SITES_RULE, site } from '../access/operations.ts';
-import { sitesErrors } from '../access/rules.ts';
 import { errorOf } from '../core/conflict.ts';
 import { IMPORTED } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
@@ -27,6 +25,8 @@ import {
   wholeNumber,
 } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
+import { SITES_RULE, site } from '../sites/operations.ts';
+import { sitesErrors } from '../sites/rules.ts';
 import { datedErrors, type Overage, overageErrors } from './rules.ts';
 
 export const businessesQuery = {

@@ -1,33 +1,33 @@
 // Statements that read businesses.
 import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
-import { billingDayOf, billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
 import { asJson, type ContentOf, type Json, jsonList, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
-import { refusedByLimit } from '../db/limit-refusals.ts';
-import { billingOf, limitUsageOf, monthOf } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor } from '../db/permission.ts';
 import { extraIn, type Limit, limitOn } from '../db/plan.ts';
-import { refusedBy } from '../db/refused-origins.ts';
 import {
-  access,
   type BusinessRow,
   billingColumns,
   businessColumns,
   businesses,
   dailyUsage,
   entryColumns,
+  sites,
 } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { billingDayOf, billingMonth } from '../limits/billing.ts';
+import { refusedByLimit } from '../limits/refusals.ts';
+import { billingOf, limitUsageOf, monthOf } from '../limits/usage.ts';
+import { refusedBy } from '../origins/seen-origins.ts';
 import { formerTokensOf } from '../tokens/statements.ts';
 
 /** The fields of a business and its entries. The entries are in no particular order. */
-export const businessAndEntries = {
+export const businessAndSites = {
   business: jsonObject(businessColumns),
   entries: selectOne(
     jsonList(jsonObject(entryColumns)),
-    sql`from ${access} where ${access.business_id} = ${businesses.id}`,
+    sql`from ${sites} where ${sites.business_id} = ${businesses.id}`,
   ),
 };
 
@@ -39,8 +39,8 @@ const withBusiness = (permission: Permission) =>
  * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
  * permitted. The change itself returns the rows that it wrote.
  */
-export const businessWithEntries = statement([], (permission) =>
-  withVerdict(permission, businessAndEntries, withBusiness(permission)),
+export const businessWithSites = statement([], (permission) =>
+  withVerdict(permission, businessAndSites, withBusiness(permission)),
 )({});
 
 /** The pending limits and the day from which they hold, or null. */
@@ -57,12 +57,12 @@ const nextLimits = sql<Json<NextLimits> | null>`case when ${businesses.next_from
   alert_at: businesses.next_alert_at,
 })} end`;
 
-/** Like `businessWithEntries`, but also reads the limits, the billing day and the former tokens that still work. */
+/** Like `businessWithSites`, but also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission) =>
   withVerdict(
     permission,
     {
-      ...businessAndEntries,
+      ...businessAndSites,
       ...limitUsageOf(permission),
       page_overage: sql<number | null>`${permission.page_overage}`,
       next_limits: nextLimits,

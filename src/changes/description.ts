@@ -1,10 +1,10 @@
 // Descriptions of the lists of changes.
 import * as z from 'zod/mini';
-import { SHOP, times } from '../openapi/examples.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, UNKNOWN_USER } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { id, list, next, object, text, textOrNull, time } from '../openapi/schemas.ts';
+import { SHOP, times } from '../description/examples.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField, UNKNOWN_USER } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { id, list, next, object, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));

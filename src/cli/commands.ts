@@ -1,7 +1,6 @@
 // The operator's commands. Most follow from an operation and the words beside its definition. Their arguments and options come from its path
 // and schema, so a new field becomes an option automatically.
 import * as z from 'zod/mini';
-import * as access from '../access/operations.ts';
 import * as alerts from '../alerts/operations.ts';
 import * as business from '../business/operations.ts';
 import * as changes from '../changes/operations.ts';
@@ -11,6 +10,7 @@ import * as databases from '../databases/operations.ts';
 import * as keys from '../keys/operations.ts';
 import type { CommandWords, Method, Operation, PathParameter } from '../operation.ts';
 import * as sessions from '../sessions/operations.ts';
+import * as sites from '../sites/operations.ts';
 import * as tokens from '../tokens/operations.ts';
 import * as usage from '../usage/operations.ts';
 import * as users from '../users/operations.ts';
@@ -69,7 +69,7 @@ function commandsOf({ operations, commands }: Resource): [usage: string, Command
     return [usage, { ...requestOf(operations[id] as Operation), ...words, ...(prepare && { prepare }) }];
   });
 }
-const RESOURCES: Resource[] = [access, alerts, business, changes, databases, keys, sessions, tokens, usage, users];
+const RESOURCES: Resource[] = [sites, alerts, business, changes, databases, keys, sessions, tokens, usage, users];
 
 /** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
@@ -77,7 +77,7 @@ const SLOTS = ['1', '2', '3', '4'] as const;
 /** Those that send no request, a part of one, or several. */
 const OTHERS: Record<string, Command> = {
   'access check ID ORIGIN': {
-    ...requestOf(access.operations.readAccess),
+    ...requestOf(sites.operations.readAccess),
     does: 'Shows whether a page with this origin may use the token, and which entry allows it.',
     shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
       const sites = access_list.map(({ site }) => site);

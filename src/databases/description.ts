@@ -1,9 +1,9 @@
 // Descriptions of the list of databases.
 import * as z from 'zod/mini';
 import { LARGE_GB } from '../core/database.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { ok } from '../openapi/responses.ts';
-import { count, list, object, text, time } from '../openapi/schemas.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { ok } from '../description/responses.ts';
+import { count, list, object, text, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 
 const databaseName = {

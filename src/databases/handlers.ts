@@ -2,7 +2,6 @@
 import { ALPHABET } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { addDays, dayOf } from '../core/time.ts';
-import { PROBE_TIMEOUT_MS } from '../db/health.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -11,6 +10,7 @@ import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type { Databases } from './description.ts';
 import { operations } from './operations.ts';
+import { PROBE_TIMEOUT_MS } from './probe.ts';
 import { readDatabase } from './statements.ts';
 
 /** Returns a database's state, or an `error` if it fails. Only operators call this, so the database must be the cause of any failure. */

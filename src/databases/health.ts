@@ -1,11 +1,12 @@
 // /api/v1/health: whether the databases respond, which are large, and when the scheduled runs ended. Public, so results are cached for a few seconds.
-import { probe } from '../db/health.ts';
+
 import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
 import { publicAccess } from '../http/public.ts';
 import { json } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import type { Health } from './description.ts';
+import { probe } from './probe.ts';
 
 const REUSE_MS = 5000;
 /** An older result would hide a database that hangs. */

@@ -1,9 +1,9 @@
 // Reads a database's figures for the operator. Each figure counts at most COUNTED_TO rows.
 import { and, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm';
-import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted } from '../db/permission.ts';
-import { businesses, dailyUsage, events } from '../db/schema.ts';
+import { alerts, businesses, dailyUsage } from '../db/schema.ts';
 import { operatorStatement, withVerdict } from '../db/statement.ts';
+import { boundedSumOfCounts } from '../limits/usage.ts';
 
 const COUNTED_TO = 10_000;
 /** Reads one row beyond COUNTED_TO, to detect whether there are more. */
@@ -21,7 +21,7 @@ export const readDatabase = operatorStatement(['day'], (permission, $) => {
   const page = sql`(select ${businesses.id} from ${businesses} where ${and(permitted, gt(businesses.id, 0))}
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
-  const unsent = sql`from ${events} where ${and(permitted, isNotNull(events.due_at))}`;
+  const unsent = sql`from ${alerts} where ${and(permitted, isNotNull(alerts.due_at))}`;
   return withVerdict(permission, {
     uses: nullIfMore(boundedSumOfCounts, counts),
     alerts: countOf(unsent),

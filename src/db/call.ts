@@ -9,7 +9,7 @@ import { type Bindable, placeholders } from './text.ts';
 
 /** The caller, rule, origin and time of a request. Created by the guard. */
 export type Call = {
-  /** A random UUID: the mark that the call's change writes (change.ts), and all but the last digit of the ids of the events that it stores. */
+  /** A random UUID: the mark that the call's change writes (change.ts), and all but the last digit of the ids of the alerts that it stores. */
   id: string;
   rule: Rule;
   /**

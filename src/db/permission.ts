@@ -5,8 +5,7 @@ import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/po
 import type { Spent } from '../core/work.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { hasOtherLimits, type Limit, limitOn } from './plan.ts';
-import { access, apiKeys, billingColumns, businesses, codes, formerTokens } from './schema.ts';
-import { sourceOfPage } from './sources.ts';
+import { apiKeys, billingColumns, businesses, codes, formerTokens, sites, sources } from './schema.ts';
 import { spentBy } from './spent.ts';
 import { builder, NULL } from './text.ts';
 
@@ -16,7 +15,21 @@ const isToken = or(
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
     where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.expires_at} > ${$call.now})`,
 );
-const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
+const ownSites = sql`select 1 from ${sites} where ${eq(sites.business_id, businesses.id)}`;
+
+/**
+ * The number of the entry that lets the call's origin in: the site itself, or else the narrowest wildcard. Null if none does.
+ */
+function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape): SQL {
+  if (candidates === 0) return NULL;
+  const numbers = Array.from({ length: candidates }, (_, index) => {
+    const site = sql.placeholder(candidate(index));
+    return sql`(select ${sources.number} from ${sites} cross join ${sources}
+      where ${and(eq(sites.business_id, business_id), eq(sites.site, site), eq(sources.business_id, business_id), eq(sources.name, site))})`;
+  });
+  // In the order of sitesCovering. SQLite's coalesce requires two values.
+  return sql`coalesce(${sql.join([...numbers, NULL], sql`, `)})`;
+}
 
 /**
  * The overage that this caller may use, as a field of a query of `businesses`. Uses with a token may use it only if the business has
@@ -24,7 +37,7 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
  */
 export const allowedOverage = ({ caller }: CallShape, overageOf: (limit: 'overage' | 'page_overage') => SQLWrapper) =>
   caller === 'token'
-    ? sql<number | null>`case when ${overageOf('page_overage')} and exists (${ownSites} and ${access.is_reachable})
+    ? sql<number | null>`case when ${overageOf('page_overage')} and exists (${ownSites} and ${sites.is_reachable})
         then ${overageOf('overage')} else 0 end`
     : sql<number | null>`${overageOf('overage')}`;
 
@@ -62,7 +75,7 @@ export function ruleFor(
     [caller === 'key', sql`(${sql.join([sql`true`, ...isUnlisted], sql` and `)})`, sql`${key.role} || '_only_key'`],
     [isOfUser, sql`${key.key_business_id} is not null`, 'narrow_key'],
     [!whileInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
-    [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, permitted],
+    [candidates > 0, sql`exists (${ownSites} and ${inArray(sites.site, covering)})`, permitted],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
     [origin === 'sent', sql`exists (${ownSites})`, 'origin_not_authorized'],
   ];

@@ -47,7 +47,7 @@ export const businesses = sqliteTable('businesses', {
   creation_request: blob(),
 });
 
-export const access = sqliteTable('access', {
+export const sites = sqliteTable('sites', {
   id: id(),
   business_id: integer().notNull(),
   site: text().notNull(),
@@ -57,7 +57,7 @@ export const access = sqliteTable('access', {
   is_reachable: integer().notNull().default(0),
 });
 /** The columns of an entry that responses show. */
-const { is_reachable, ...shownEntry } = getTableColumns(access);
+const { is_reachable, ...shownEntry } = getTableColumns(sites);
 export const entryColumns = shownEntry;
 
 export const apiKeys = sqliteTable('api_keys', {
@@ -183,7 +183,7 @@ export const formerTokens = sqliteTable('former_tokens', {
   last_used_on: text(),
 });
 
-export const refusedOrigins = sqliteTable('refused_origins', {
+export const seenOrigins = sqliteTable('seen_origins', {
   business_id: integer().notNull(),
   origin: text().notNull(),
   count: integer().notNull(),
@@ -240,8 +240,8 @@ export const deletions = sqliteTable('deletions', { business_id: integer().notNu
 export const importedTokens = sqliteTable('imported_tokens', { hash: text().notNull(), user_id: integer().notNull() });
 
 /** Each row records that a business reached a threshold of a limit, and whether the receiver knows. */
-export const events = sqliteTable('events', {
-  /** A UUID. The receiver uses it to recognize an event that it has already received. */
+export const alerts = sqliteTable('alerts', {
+  /** A UUID. The receiver uses it to recognize an alert that it has already received. */
   id: text().notNull(),
   business_id: integer().notNull(),
   period: text({ enum: ['day', 'month'] }).notNull(),
@@ -253,7 +253,7 @@ export const events = sqliteTable('events', {
   /** The number of uses counted when the row was written. */
   used: integer().notNull(),
   at: text().notNull(),
-  /** When to send the event next. Null if it was sent or given up. */
+  /** When to send the alert next. Null if it was sent or given up. */
   due_at: text(),
   attempts: integer().notNull().default(0),
   sent_at: text(),
@@ -305,7 +305,7 @@ const { decision, creation_key, creation_request, ...shown } = others;
 export const businessColumns = shown;
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
-export type Entry = Pick<typeof access.$inferSelect, keyof typeof entryColumns>;
+export type Entry = Pick<typeof sites.$inferSelect, keyof typeof entryColumns>;
 
 /** The type of the databases that scheduled runs use. */
 export type Database = DrizzleD1Database & { $client: D1Database };

@@ -8,8 +8,8 @@ import { isRegistrable } from '../core/site.ts';
 import { MAX_BYTES_PER_DAY, MAX_IDS_PER_DAY, type Spent } from '../core/work.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
+import type { ErrorBody } from '../description/schemas.ts';
 import type { ContextOf, Env } from '../env.ts';
-import type { ErrorBody } from '../openapi/schemas.ts';
 import { json } from './response.ts';
 
 /** The values of the `Error-Code` header, for programs. The message is for people. */
@@ -116,7 +116,7 @@ export function limitReached(
 }
 
 /** An unknown id in the path, other than a business id. */
-export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
+export const unknownId = (name: 'Access id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
 /** The body was cut off or is not UTF-8. */

@@ -2,8 +2,8 @@
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
+import type { Success } from '../description/schemas.ts';
 import type { ContextOf, Env } from '../env.ts';
-import type { Success } from '../openapi/schemas.ts';
 
 const CORS = {
   'Access-Control-Allow-Origin': '*',

@@ -1,12 +1,13 @@
 // The user in a path, whom the operator numbers.
-import { askOfUser } from '../db/homes.ts';
+
 import type { ContextOf, Guarded } from '../env.ts';
-import { unknownEntry } from './errors.ts';
+import { askOfUser } from '../homes/homes.ts';
+import { unknownId } from './errors.ts';
 
 /** Returns the id of the user in the path. Throws if it is malformed. For other callers than the operator, the permission refuses 0. */
 export function userOf(c: ContextOf<Guarded>): number {
   const { credential, user_id } = c.get('call');
-  if (user_id === 0 && credential.kind === 'operator') throw unknownEntry('User id');
+  if (user_id === 0 && credential.kind === 'operator') throw unknownId('User id');
   return user_id;
 }
 

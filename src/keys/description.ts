@@ -1,12 +1,12 @@
 // Descriptions of the operations on API keys.
 import * as z from 'zod/mini';
 import { OWN_ROLES, ROLES } from '../core/policy.ts';
-import { times } from '../openapi/examples.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, unknown } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { kindsOf, ROLE_MEANINGS } from '../openapi/roles.ts';
-import { day, id, list, object, text, time } from '../openapi/schemas.ts';
+import { times } from '../description/examples.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField, unknown } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { kindsOf, ROLE_MEANINGS } from '../description/roles.ts';
+import { day, id, list, object, text, time } from '../description/schemas.ts';
 import { OWN_ROLE_RULE, type operations } from './operations.ts';
 import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE } from './rules.ts';
 

@@ -1,6 +1,6 @@
 // Lists, creates and revokes a user's API keys.
 import { parseId } from '../core/request.ts';
-import { unknownEntry } from '../http/errors.ts';
+import { unknownId } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { askForUser, userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
@@ -26,7 +26,7 @@ export const routes = serve(operations, {
   async revokeKey(c) {
     const { ask } = await askForUser(c);
     const key = await revokeKey(ask, parseId(c.req.param('key_id')));
-    if (key === null) throw unknownEntry('Key id');
+    if (key === null) throw unknownId('Key id');
     return success<RevokedKey>(c, { key });
   },
 });

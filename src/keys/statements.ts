@@ -18,7 +18,6 @@ import { newCredential, sha256Hex } from '../core/credential.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';
 import { actorOf, lastFour, recordChange } from '../db/change.ts';
-import { claimHome, findHome } from '../db/homes.ts';
 import { beginIds } from '../db/ids.ts';
 import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
@@ -33,6 +32,7 @@ import {
   withVerdict,
 } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { claimHome, findHome } from '../homes/homes.ts';
 import { endSessionsOf } from '../sessions/statements.ts';
 import type { newKeyBody } from './operations.ts';
 import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, SESSION_KEY_DAYS } from './rules.ts';

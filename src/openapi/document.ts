@@ -1,21 +1,21 @@
 // Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, rules and refusals come from the service,
 // and the test suite validates every response against the description (test/contract.ts).
 import { createDocument, createSchema, type ZodOpenApiOverride } from 'zod-openapi';
-import { descriptions as access } from '../access/description.ts';
 import { descriptions as alerts, webhooks } from '../alerts/description.ts';
 import { descriptions as business } from '../business/description.ts';
 import { descriptions as changes } from '../changes/description.ts';
 import { descriptions as databases } from '../databases/description.ts';
+import { type DescriptionsOf, pathsOf } from '../description/paths.ts';
+import { NARROW_KINDS, ROLE_RESTRICTIONS } from '../description/roles.ts';
 import { JSON_SCHEMAS } from '../input.ts';
 import { descriptions as keys } from '../keys/description.ts';
 import { OPERATIONS } from '../operations.ts';
 import { descriptions as sessions } from '../sessions/description.ts';
+import { descriptions as sites } from '../sites/description.ts';
 import { descriptions as tokens } from '../tokens/description.ts';
 import { descriptions as usage } from '../usage/description.ts';
 import { descriptions as users } from '../users/description.ts';
-import { type DescriptionsOf, pathsOf } from './paths.ts';
 import { publicPaths } from './public.ts';
-import { NARROW_KINDS, ROLE_RESTRICTIONS } from './roles.ts';
 
 const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the domains that its owner registered.
 
@@ -30,7 +30,7 @@ Every page can read every response (\`Access-Control-Allow-Origin: *\`). A respo
 stored. Days are in UTC.`;
 
 const DESCRIPTIONS: DescriptionsOf<typeof OPERATIONS> = {
-  ...access,
+  ...sites,
   ...usage,
   ...users,
   ...sessions,

@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { health } from '../databases/description.ts';
+import { FAILURES, PUBLIC, unknownParameter } from '../description/refusals.ts';
+import { cached, json, refusals, uncached } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
-import { FAILURES, PUBLIC, unknownParameter } from './refusals.ts';
-import { cached, json, refusals, uncached } from './responses.ts';
 
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 

@@ -1,11 +1,11 @@
 // Descriptions of the operations on console sessions.
 import * as z from 'zod/mini';
 import { ROLES } from '../core/policy.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, NO_BODY, unknown } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { ROLE_MEANINGS } from '../openapi/roles.ts';
-import { component, flag, id, object, text, textOrNull, time } from '../openapi/schemas.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField, NO_BODY, unknown } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { ROLE_MEANINGS } from '../description/roles.ts';
+import { component, flag, id, object, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
 import { MAX_SESSIONS, SESSION_HOURS, WIDE_LINK_RULE } from './rules.ts';

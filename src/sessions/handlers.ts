@@ -2,7 +2,7 @@
 import { newCredential, sha256Hex } from '../core/credential.ts';
 import { formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { readVerdict } from '../db/statement.ts';
-import { unknownEntry } from '../http/errors.ts';
+import { unknownId } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { userOf } from '../http/user.ts';
 import { serve } from '../serve.ts';
@@ -17,7 +17,7 @@ export const routes = serve(operations, {
     const user_id = userOf(c);
     const { now, ownOrigin } = c.get('call');
     const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
-    if (link === null) throw unknownEntry('User id');
+    if (link === null) throw unknownId('User id');
     return success<ConsoleLink>(c, { url: consoleUrl(ownOrigin, link.code), expires_at: link.expires_at });
   },
 

@@ -1,10 +1,10 @@
 // Descriptions of the operations on tokens.
 import { business, businessDetails, businessWith, detailsOf } from '../business/description.ts';
+import { SHOP } from '../description/examples.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { unknownParameter } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
-import { SHOP } from '../openapi/examples.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { unknownParameter } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
 import type { operations } from './operations.ts';
 
 export const descriptions: DescriptionsOf<typeof operations> = {

@@ -1,6 +1,6 @@
 // Replaces the token of a business, and stops former tokens.
 import { businessResponse, detailsResponse } from '../business/shown-business.ts';
-import { businessInFull, businessWithEntries } from '../business/statements.ts';
+import { businessInFull, businessWithSites } from '../business/statements.ts';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { formatTimestamp } from '../core/time.ts';
@@ -17,7 +17,7 @@ export const routes = serve(operations, {
     const keepUntil =
       keep_old === undefined ? null : formatTimestamp(new Date(now.getTime() + parseDuration(keep_old)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));
-    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken({ token, keep_until: keepUntil }));
+    const { row, decided } = await c.get('ask')(businessWithSites, rotateToken({ token, keep_until: keepUntil }));
     const [business] = decided;
     if (business === undefined) throw new Error('a permitted rotation changed nothing');
     return businessResponse(c, row, { ...business, token }, parseJson(row.entries));

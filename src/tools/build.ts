@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join, parse, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
-import { operationsHtml } from '../openapi/operations.ts';
+import { operationsHtml } from '../openapi/html.ts';
 import { BROWSERS, lackingFor, RECORDER_BROWSERS, targetOf } from './browsers.ts';
 import { chartFiles, pin, recorderFiles } from './chart.ts';
 

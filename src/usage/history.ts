@@ -4,12 +4,12 @@ import { recentDays, storeReached } from '../alerts/statements.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { type Json, jsonObject } from '../db/json.ts';
-import { boundedSumOfCounts } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, importedDays } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL } from '../db/text.ts';
+import { boundedSumOfCounts } from '../limits/usage.ts';
 import { firstRememberedDay } from './lowering.ts';
 
 // The list is one JSON value of [day, count] pairs, because D1 binds at most 100 values.

@@ -1,14 +1,14 @@
 // Reads the billing months that ended on a given day, for the invoice run (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { billingMonth } from '../db/billing.ts';
 import { $call } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission } from '../db/permission.ts';
 import { extraIn, limitOn } from '../db/plan.ts';
 import { billingChanges, businesses, dailyUsage } from '../db/schema.ts';
 import { operatorStatement, withVerdict } from '../db/statement.ts';
 import type { Placeholders } from '../db/text.ts';
+import { billingMonth } from '../limits/billing.ts';
+import { boundedSumOfCounts } from '../limits/usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 

@@ -3,12 +3,12 @@ import { and, eq, gt, gte, inArray, type Placeholder, type SQLWrapper, sql } fro
 import { $call } from '../db/call.ts';
 import { change, decidedId } from '../db/change.ts';
 import { jsonObject, selectOne } from '../db/json.ts';
-import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
 import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, importedDays, ledger } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { dayWithNumber, numberOfDay } from './ledger.ts';
 import { LOWER_DAYS } from './rules.ts';
 
 // The list is one JSON value of [digest, quantity] pairs, because D1 binds at most 100 values.

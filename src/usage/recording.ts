@@ -4,15 +4,17 @@ import { ofToday, recentDays, storeReached } from '../alerts/statements.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import { MAX_LABELS } from '../core/sources.ts';
-import { billingMonth } from '../db/billing.ts';
 import { $call, type CallShape, isBeforeDeadline } from '../db/call.ts';
 import type { Json } from '../db/json.ts';
-import { dayWithNumber, numberOfDay } from '../db/ledger.ts';
-import { isOverLimit, limitUsageOf } from '../db/limits.ts';
 import { rowValues } from '../db/new-row.ts';
 import { allowedOverage, ifPermitted, isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { extraIn, judgedOn, type Limit, limitOn } from '../db/plan.ts';
 import { businesses, dailyUsage, ledger, sources } from '../db/schema.ts';
+import { followingStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
+import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { takeIds } from '../db/work.ts';
+import { billingMonth } from '../limits/billing.ts';
+import { isOverLimit, limitUsageOf } from '../limits/usage.ts';
 import {
   ifCounted,
   lastLabel,
@@ -22,10 +24,8 @@ import {
   sourceNumberOf,
   withOneSource,
   withSources,
-} from '../db/sources.ts';
-import { followingStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
-import { builder, NULL, type Placeholders } from '../db/text.ts';
-import { takeIds } from '../db/work.ts';
+} from '../sources/sources.ts';
+import { dayWithNumber, numberOfDay } from './ledger.ts';
 import { KEEP_ID_DAYS } from './rules.ts';
 
 /**

@@ -2,12 +2,12 @@
 import { and, between, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { boundedSumOfCounts } from '../db/limits.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, sources } from '../db/schema.ts';
-import { sourceNumberOf } from '../db/sources.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { boundedSumOfCounts } from '../limits/usage.ts';
+import { sourceNumberOf } from '../sources/sources.ts';
 import type { DayBySource } from './rules.ts';
 
 /** Reads the verdict, and the counts from `from` to `to` as one object that maps days to counts. */

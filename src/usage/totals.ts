@@ -5,7 +5,7 @@ import { parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
-import { type BusinessesPage, nextAfter, pageAfter, readPage } from '../http/pages.ts';
+import { type BusinessesPage, nextAfter, pageAfter, readPage } from '../http/paging.ts';
 import { success } from '../http/response.ts';
 import { API } from '../operation.ts';
 import type { EndedMonths, Totals } from './description.ts';

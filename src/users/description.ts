@@ -1,9 +1,9 @@
 // Descriptions of the operations on users.
 import * as z from 'zod/mini';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, UNKNOWN_USER } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { id, object } from '../openapi/schemas.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField, UNKNOWN_USER } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { id, object } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
 

@@ -6,11 +6,11 @@ import { Conflict } from '../core/conflict.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
-import { boundHome, readHome } from '../db/homes.ts';
 import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, userIn, work } from '../db/schema.ts';
 import { operatorStatement, readVerdict, withVerdict } from '../db/statement.ts';
 import { type BuiltQuery, builder, type Placeholders } from '../db/text.ts';
+import { boundHome, readHome } from '../homes/homes.ts';
 import { ownsRule, RECENT_RULE } from './rules.ts';
 
 /** No user has this id. */

@@ -87,12 +87,12 @@ export async function crowd(db: D1Database): Promise<void> {
   await db.batch([
     db.prepare(`update businesses set user_id = case when id < ${FIRST[DAYS]} then ${SITES} when id < ${FIRST[LARGE]} then ${DAYS} else ${LARGE} end
       where id >= ${FIRST[SITES]}`),
-    db.prepare(`delete from access where business_id >= ${FIRST[DAYS]}`),
-    db.prepare(`insert or ignore into access (business_id, site, created_at, updated_at) ${numbers(500)}
+    db.prepare(`delete from sites where business_id >= ${FIRST[DAYS]}`),
+    db.prepare(`insert or ignore into sites (business_id, site, created_at, updated_at) ${numbers(500)}
       select id, 'https://p' || i || '.example', '${STAMP}', '${STAMP}' from businesses, n where user_id = ${SITES}`),
-    db.prepare(`insert into refused_origins
+    db.prepare(`insert into seen_origins
       select id, 'https://evil.example', 1, date('now'), date('now'), 0, '["https://evil.example"]' from businesses where user_id = ${SITES}`),
-    db.prepare(`insert into refused_origins ${numbers(50)}
+    db.prepare(`insert into seen_origins ${numbers(50)}
       select id, 'https://e' || i || '.example', 1, date('now'), date('now'), 0, '["https://e' || i || '.example"]' from businesses, n
       where user_id = ${LARGE}`),
     db.prepare(`insert into daily_usage (business_id, day, count) ${numbers(87)}

@@ -28,7 +28,7 @@ export async function fill(db: D1Database, { businesses, days, sites, uses }: Si
     await db.batch(statements.map((one) => db.prepare(one)));
   }
   const today = dayAgo(0);
-  const site = 'access (business_id, site, created_at, updated_at)';
+  const site = 'sites (business_id, site, created_at, updated_at)';
   const hash = createHash('sha256').update(BUSINESS.key).digest('hex');
   const key = 'api_keys (user_id, name, hash, last_four, role, created_at, created_by)';
   // n(i) contains the numbers from 1 to the given count.

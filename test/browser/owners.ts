@@ -9,7 +9,7 @@ import { newCredential, sha256Hex } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
 import { sitesCovering } from '../../src/core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
-import { access, businesses, changes, codes, dailyUsage, refusedOrigins, sources } from '../../src/db/schema.ts';
+import { businesses, changes, codes, dailyUsage, seenOrigins, sites, sources } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
 import type {} from '../node/migrated.ts'; // for the types of the provided values
@@ -73,8 +73,8 @@ async function makeOwners(first: LocalDatabase) {
     const listed = sql`select ${business_id}, value ->> 0, value ->> 1, null from json_each(${rows}) where value ->> 1 > 0`;
     return db.insert(dailyUsage).select(listed);
   };
-  const sites = async (business_id: number, list: string[]) => {
-    await db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
+  const register = async (business_id: number, list: string[]) => {
+    await db.insert(sites).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
     await db.insert(sources).values(list.map((name, index) => ({ business_id, name, number: -1 - index })));
   };
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
@@ -83,7 +83,7 @@ async function makeOwners(first: LocalDatabase) {
   await homeOf(boundTo([first], NOW), OWNER); // assigns a home, as creating a key or link does
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
   for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
-  await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
+  await register(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
   const seen = (origin: string, count: number) => ({
     business_id: tulip.id,
     origin,
@@ -93,7 +93,7 @@ async function makeOwners(first: LocalDatabase) {
     last_seen: STAMP,
   });
   await db
-    .insert(refusedOrigins)
+    .insert(seenOrigins)
     .values([
       seen('https://tulip-shop.example', 148),
       seen('http://localhost:5173', 12),
@@ -104,7 +104,7 @@ async function makeOwners(first: LocalDatabase) {
   await uses(oneDay.id, [{ day: dayOf(NOW), count: 1 }]);
   const long = await business(OWNER, LONG, `${'a-very-long-label-'.repeat(3)}.of-a-long-name.example`);
   await uses(long.id, counts(30, 400));
-  await sites(long.id, [`https://${'a-very-long-label-'.repeat(3)}x.of-a-long-name.example:8443`]);
+  await register(long.id, [`https://${'a-very-long-label-'.repeat(3)}x.of-a-long-name.example:8443`]);
   const huge = await business(OWNER, 'Galactic Counters', 'galactic.example');
   await uses(huge.id, counts(60, 30_000_000_000));
   const closed = await business(OWNER, 'Winter Garden', 'winter.example');
@@ -126,9 +126,9 @@ async function makeOwners(first: LocalDatabase) {
   for (let n = 1; n < BUSY_BUSINESSES; n++) await business(BUSY, `Branch ${n}`, `branch-${n}.example`);
   const busy = await business(BUSY, 'Zürich Café', 'cafe.example');
   await uses(busy.id, counts(730, 200));
-  await sites(busy.id, ['https://cafe.example', 'https://shop.cafe.example']);
+  await register(busy.id, ['https://cafe.example', 'https://shop.cafe.example']);
   await db.update(businesses).set({ monthly_limit: 20_000 }).where(eq(businesses.id, busy.id));
-  await db.insert(refusedOrigins).values({ ...seen('https://www.cafe.example', 31), business_id: busy.id });
+  await db.insert(seenOrigins).values({ ...seen('https://www.cafe.example', 31), business_id: busy.id });
   const laptop = await createKey(first, { user_id: BUSY, name: 'Owner laptop' }, NOW);
   const change = (id: number, daysAgo: number, action: 'add_sites' | 'remove_sites') => {
     const changed = JSON.stringify({ sites: [`https://page-${id}.cafe.example`] });

@@ -40,7 +40,7 @@ CREATE INDEX businesses_user_id ON businesses (user_id);
 CREATE INDEX businesses_billing_day ON businesses (billing_day);
 CREATE INDEX businesses_next_from ON businesses (next_from) WHERE next_from IS NOT NULL;
 CREATE UNIQUE INDEX businesses_creation_key ON businesses (creation_key) WHERE creation_key IS NOT NULL;
-CREATE TABLE access (
+CREATE TABLE sites (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   site        TEXT    NOT NULL CHECK (site LIKE '%://_%'),
@@ -160,7 +160,7 @@ CREATE TABLE former_tokens (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
-CREATE TABLE refused_origins (
+CREATE TABLE seen_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),
   count       INTEGER NOT NULL CHECK (count > 0),
@@ -215,7 +215,7 @@ CREATE TABLE imported_tokens (
   user_id INTEGER NOT NULL -- 0: the user was erased, and nobody may import the token
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX imported_tokens_user_id ON imported_tokens (user_id);
-CREATE TABLE events (
+CREATE TABLE alerts (
   id          TEXT    NOT NULL UNIQUE CHECK (length(id) = 36), -- a UUID, by which the receiver recognizes repetitions
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
@@ -230,8 +230,8 @@ CREATE TABLE events (
   sent_at     TEXT    CHECK (sent_at IS NULL OR due_at IS NULL),
   PRIMARY KEY (business_id, period, starts_on, "limit", threshold)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX events_at ON events (at, id);
-CREATE INDEX events_due_at ON events (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX alerts_at ON alerts (at, id);
+CREATE INDEX alerts_due_at ON alerts (due_at) WHERE due_at IS NOT NULL;
 CREATE TABLE runs (
   name     TEXT NOT NULL PRIMARY KEY,
   ended_at TEXT NOT NULL CHECK (ended_at LIKE '____-__-__T__:__:__.______Z'),
@@ -252,7 +252,7 @@ INSERT INTO businesses VALUES
 (1,7,'Bäckerei “O’Neill”','acme.example','https://acme.example',1,'small','bua_pk_03qvd9eLlZIJ1gZ8JtoioZkl4wonu8c4xR','active','2025-12-20T08:00:00.000000Z','2026-03-14T13:00:00.000000Z',NULL,4000,500,0,'[50,80,100]','2026-03-14','2026-03-15',NULL,5000,500,0,'[50,80,100]','2026-02-15',15,1,'a99f74db-eee8-4cfe-a452-068316b2faef',X'597B423A8908A74B8FF6875A6F1E9DAD',X'0D9E6632C55827FF58C3874781F07B9F'),
 (2,7,'Museum 2026-01-20','acme.example','https://acme.example',20,'small','bua_pk_0sN8nGVapw7Me57dKQi7UE2gPcE1KUalmo','active','2025-12-20T08:00:00.000000Z','2026-01-20T10:00:00.000000Z',40,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,0,'d867f810-4f02-4d78-a236-e8801a5e61d0',NULL,NULL),
 (3,9,'Garage','acme.example','https://acme.example',1,'small','garage-token-of-another-system','suspended','2025-12-20T08:00:00.000000Z','2026-03-14T11:00:00.000000Z',NULL,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1,0,'95756b28-2ee4-4fc5-a453-d9a87168bb1e',NULL,NULL);
-INSERT INTO access VALUES
+INSERT INTO sites VALUES
 (1,1,'https://shop.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
 (3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',1);
@@ -388,7 +388,7 @@ INSERT INTO imported_days VALUES
 (3,'2026-03-08');
 INSERT INTO former_tokens VALUES
 ('bua_pk_0qYiLdOUtOO7byS30MtrLeAnUjQ8dEpIjO',1,'2026-03-21T13:00:00.000000Z',1,NULL);
-INSERT INTO refused_origins VALUES
+INSERT INTO seen_origins VALUES
 (1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0,'["https://copy.example"]');
 INSERT INTO limit_refusals VALUES
 (2,'2026-03-14',100);
@@ -423,7 +423,7 @@ INSERT INTO deletions VALUES
 (4);
 INSERT INTO imported_tokens VALUES
 ('4b3c8b22620729f8035d80519c63bf22efd1e496569fd00d71fa54c6ee06c2de',8);
-INSERT INTO events VALUES
+INSERT INTO alerts VALUES
 ('580dd774-5b7c-4212-a586-3d382dab9233',1,'month','2026-01-15','2026-02-14',3000,50,1621,'2026-02-07T10:00:00.000000Z',NULL,1,'2026-02-07T10:00:00.000000Z'),
 ('f851d007-23fc-4c71-a2e7-e4b433169023',1,'month','2026-02-15','2026-03-14',3000,50,1662,'2026-03-12T10:00:00.000000Z',NULL,1,'2026-03-12T10:00:00.000000Z'),
 ('66087f87-d46e-4673-ab55-0c87ecae2ae1',2,'day','2026-03-14','2026-03-14',40,100,40,'2026-03-14T13:00:00.000000Z','2026-03-14T13:01:00.000000Z',1,NULL);
@@ -438,5 +438,5 @@ INSERT INTO work VALUES
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES
 ('businesses',4),
-('access',3),
+('sites',3),
 ('api_keys',5);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { commands } from '../../src/openapi/operations.ts';
+import { commands } from '../../src/openapi/html.ts';
 import { newFolder } from '../node/state.ts';
 import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, parseOutput, read, tableIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
@@ -204,8 +204,8 @@ test('docs/api.md states how old a use may be, and how long the service remember
 });
 
 test.each([
-  ['`refused_origins`', 'db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
-  ['`events`', 'alerts/statements.ts', /KEEP_EVENTS_DAYS = (\d+)/],
+  ['`seen_origins`', 'origins/seen-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
+  ['`alerts`', 'alerts/statements.ts', /KEEP_ALERTS_DAYS = (\d+)/],
   ['`changes`', 'changes/statements.ts', /KEEP_CHANGES_DAYS = (\d+)/],
 ])('docs/operating.md states how long the service keeps %s', (table, file, constant) => {
   const row = tableIn('docs/operating.md', 'Table', 'Contents', 'Stored').find(([name]) => name === table);

@@ -1,7 +1,7 @@
 // The Worker in docs/embedding.md with its service binding. failing-service.test.ts runs it with a service that fails.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
+import { type BusinessRow, dailyUsage, sites } from '../../src/db/schema.ts';
 import { createBusiness } from '../ask.ts';
 import { withDatabases } from './local.ts';
 import { type Service, startService } from './server.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
     const made = await createBusiness(first, row, new Date());
     const stamp = made.created_at;
     await first.db
-      .insert(access)
+      .insert(sites)
       .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
     return made;
   });

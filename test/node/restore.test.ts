@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { claimHome } from '../../src/db/homes.ts';
+import { claimHome } from '../../src/homes/homes.ts';
 import { boundTo, createBusiness } from '../ask.ts';
 import { ROOT, threeDatabases } from '../cli/support.ts';
 import { read } from '../docs/document.ts';

@@ -10,6 +10,10 @@ import { expect, test } from 'vitest';
 const LAYERS: [files: string, values: string, types?: string][] = [
   ['core/', ''],
   ['db/', 'core/ drizzle-orm'],
+  ['limits/', 'core/ db/ drizzle-orm'],
+  ['homes/', 'core/ db/ drizzle-orm'],
+  ['origins/', 'core/ db/ drizzle-orm'],
+  ['sources/', 'core/ db/ drizzle-orm'],
   ['input.ts', 'core/ zod'],
   ['operation.ts', '', 'core/ input.ts zod'],
   ['suffix-parents.ts', ''],
@@ -18,43 +22,39 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
   ['operations.ts', '*/operations.ts'],
   [
-    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts sessions/console-links.ts
-      usage/history.ts usage/invoices.ts usage/lowering.ts usage/recording.ts`,
-    'core/ db/ */rules.ts drizzle-orm',
+    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts databases/probe.ts
+      sessions/console-links.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts`,
+    'core/ db/ limits/ homes/ origins/ sources/ */rules.ts drizzle-orm',
     '*/operations.ts zod',
   ],
   ['env.ts', '', 'core/ db/ hono'],
-  ['openapi/schemas.ts', 'core/ zod'],
-  ['http/', 'core/ db/ input.ts @hono/zod-validator hono zod', 'env.ts openapi/schemas.ts'],
-  ['openapi/', 'core/ input.ts operation.ts openapi/schemas.ts http/ zod', 'zod-openapi'],
+  ['description/schemas.ts', 'core/ zod'],
+  ['http/', 'core/ db/ limits/ homes/ origins/ input.ts @hono/zod-validator hono zod', 'env.ts description/schemas.ts'],
+  ['description/', 'core/ input.ts operation.ts description/schemas.ts http/ zod', 'zod-openapi'],
   [
     '*/description.ts',
-    'core/ input.ts */rules.ts */operations.ts openapi/schemas.ts http/ openapi/ zod',
+    'core/ input.ts */rules.ts */operations.ts description/schemas.ts http/ description/ zod',
     'zod-openapi',
   ],
-  [
-    'openapi/document.ts openapi/operations.ts openapi/public.ts',
-    'input.ts operations.ts openapi/ */description.ts zod zod-openapi',
-    'operation.ts',
-  ],
+  ['openapi/', 'input.ts operations.ts description/ */description.ts zod zod-openapi', 'operation.ts'],
   ['guard.ts', 'core/ db/ input.ts http/ hono', 'operation.ts env.ts'],
   ['serve.ts', 'operation.ts http/ guard.ts', 'input.ts env.ts hono zod'],
   [
     '*/handlers.ts business/shown-business.ts databases/health.ts usage/totals.ts',
-    'core/ db/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
+    'core/ db/ homes/ origins/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
     'env.ts */description.ts zod',
   ],
   ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'env.ts'],
   [
     'schedule.ts alerts/sending.ts business/due.ts purge.ts',
-    'core/ db/ */rules.ts */statements.ts drizzle-orm',
+    'core/ db/ origins/ */rules.ts */statements.ts drizzle-orm',
     'env.ts',
   ],
   ['worker.ts', 'app.ts schedule.ts', 'env.ts'],
   ['index.ts rehearsal.ts', 'worker.ts'],
   ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
-  ['tools/', 'core/ openapi/document.ts cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
-  ['page/', 'core/ */rules.ts hono preact punycode', 'openapi/schemas.ts */description.ts app.ts'],
+  ['tools/', 'core/ openapi/ cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
+  ['page/', 'core/ */rules.ts hono preact punycode', 'description/schemas.ts */description.ts app.ts'],
 ];
 const namesIn = (list = '') => list.split(/\s+/).filter((name) => name !== '');
 const layers = LAYERS.map(([files, values, types]) => {

@@ -7,7 +7,7 @@ import { entryOf, shapeOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { allowsKeys, allowsOperators, INVALIDITIES, ROLES, type Rule } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
-import { operationsHtml } from '../../src/openapi/operations.ts';
+import { operationsHtml } from '../../src/openapi/html.ts';
 import type { Operation } from '../../src/operation.ts';
 import { OPERATIONS } from '../../src/operations.ts';
 import { SENT } from '../cli/sent.ts';

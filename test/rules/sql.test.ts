@@ -2,9 +2,9 @@
 // npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
-import { addSites } from '../../src/access/statements.ts';
-import { businessWithEntries } from '../../src/business/statements.ts';
+import { businessWithSites } from '../../src/business/statements.ts';
 import type { Steps } from '../../src/db/statement.ts';
+import { addSites } from '../../src/sites/statements.ts';
 import { rotateToken } from '../../src/tokens/statements.ts';
 import { countOnce, readKnownUse } from '../../src/usage/recording.ts';
 import { usageInRange } from '../../src/usage/statements.ts';
@@ -18,7 +18,7 @@ const server = { caller: 'key', namesBusiness: true, namesUser: false, origin: '
 test.each([
   ['report', 'permission-to-read', { ...page, rule: ruleNamed('read_usage') }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
   ['use-with-id', 'permission-to-record', { ...page, rule: ruleNamed('record_use') }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1, label: null }) }],
-  ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
+  ['add-sites', 'permission-to-change', { ...server, rule: ruleNamed('change_access') }, { read: businessWithSites, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', 'permission-to-change', { ...server, rule: ruleNamed('rotate_token') }, rotateToken({ token, keep_until: '2026-03-16T12:00:00.000000Z' })],
 ] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {

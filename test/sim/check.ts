@@ -6,7 +6,7 @@ import { LIMITS } from './model/input.ts';
 import type { Model } from './model/model.ts';
 import { matches, reveal } from './model/secrets.ts';
 import { isReachable } from './model/sites.ts';
-import { databaseOf, type Event, type Refused, type State } from './model/state.ts';
+import { type Alert, databaseOf, type Refused, type State } from './model/state.ts';
 import { dayOf, plusDays, stamp } from './model/time.ts';
 
 type Actual = { status: number; headers: Headers; text: string };
@@ -175,8 +175,8 @@ const TABLES: Record<string, Table> = {
       for (const key of Object.keys(requests)) if (sha256(key).startsWith(`${digest}`)) delete requests[key];
     },
   },
-  access: {
-    sql: 'select * from access',
+  sites: {
+    sql: 'select * from sites',
     key: ['id'],
     rows: ({ entries }, database) =>
       entries.filter(isIn(database)).map((entry) => ({ ...entry, is_reachable: Number(isReachable(entry.site)) })),
@@ -267,16 +267,16 @@ const TABLES: Record<string, Table> = {
     rows: ({ imported }, database) => perBusiness(imported, database, (days) => days.map((day) => ({ day }))),
     hasExpired: never,
   },
-  events: {
-    sql: 'select business_id, period, starts_on, ends_on, "limit", threshold, used, at from events',
+  alerts: {
+    sql: 'select business_id, period, starts_on, ends_on, "limit", threshold, used, at from alerts',
     key: ['business_id', 'period', 'starts_on', 'limit', 'threshold'],
-    rows: ({ events }, database) =>
-      perBusiness(events, database, (all) => all.map(({ id: _, accepted: __, ...event }) => event)),
+    rows: ({ alerts }, database) =>
+      perBusiness(alerts, database, (all) => all.map(({ id: _, accepted: __, ...alert }) => alert)),
     hasExpired: (_, { at }, now) => `${at}` < plusDays(dayOf(now), -90),
     forget(state, { business_id, at, period, limit, threshold }) {
-      const isOther = (event: Event) =>
-        event.at !== at || event.period !== period || event.limit !== limit || event.threshold !== threshold;
-      state.events[Number(business_id)] = (state.events[Number(business_id)] ?? []).filter(isOther);
+      const isOther = (alert: Alert) =>
+        alert.at !== at || alert.period !== period || alert.limit !== limit || alert.threshold !== threshold;
+      state.alerts[Number(business_id)] = (state.alerts[Number(business_id)] ?? []).filter(isOther);
     },
   },
   changes: {
@@ -312,8 +312,8 @@ const TABLES: Record<string, Table> = {
       delete state.limited[Number(business_id)]?.[`${day}`];
     },
   },
-  refused_origins: {
-    sql: 'select * from refused_origins',
+  seen_origins: {
+    sql: 'select * from seen_origins',
     ignored: ['candidates'],
     key: ['business_id', 'origin'],
     rows: ({ refused }, database) =>
@@ -449,7 +449,7 @@ function compareTable(
   // still there.
   for (const [id, row] of actual) {
     const business_id = row.business_id as number;
-    if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'refused_origins')) continue;
+    if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'seen_origins')) continue;
     if (name === 'limit_refusals') {
       const [day, count] = [`${row.day}`, Number(row.count)];
       const isNew = day >= plusDays(dayOf(now), -92);
@@ -481,7 +481,7 @@ function becomeSure({ unsure, former }: State, table: string, number: number): v
     unsure.former = unsure.former.filter((text) =>
       former.some(({ token, business_id }) => token === text && isElsewhere(business_id)),
     );
-  if (table === 'refused_origins') unsure.refused = unsure.refused.filter(isElsewhere);
+  if (table === 'seen_origins') unsure.refused = unsure.refused.filter(isElsewhere);
 }
 
 function isSame(row: Row, stored: Row): boolean {
@@ -493,7 +493,7 @@ function isSame(row: Row, stored: Row): boolean {
 const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
   (table === 'former_tokens' && unsure.former.includes(row.token as string)) ||
-  (table === 'refused_origins' && unsure.refused.includes(row.business_id as number)) ||
+  (table === 'seen_origins' && unsure.refused.includes(row.business_id as number)) ||
   (table === 'limit_refusals' && (row.business_id as number) in unsure.limited);
 
 /** An ended request has left this many uses to a later one, which may store them. */

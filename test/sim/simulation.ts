@@ -48,7 +48,7 @@ export class Simulation {
   readonly world: World;
   readonly model: Model;
   #requests = 0;
-  /** The ids of events that were given up. */
+  /** The ids of alerts that were given up. */
   readonly #givenUp = new Set<unknown>();
   readonly #trace = createHash('sha256');
   readonly #past = new Past();
@@ -141,8 +141,8 @@ export class Simulation {
         const difference = this.#judgeRun(succeeded);
         if (difference !== null) return difference;
       }
-    const [due] = this.#events('due_at is not null');
-    if (due !== undefined) return `an event is still due: ${JSON.stringify(due)}`;
+    const [due] = this.#alerts('due_at is not null');
+    if (due !== undefined) return `an alert is still due: ${JSON.stringify(due)}`;
     const unfolded = this.model.state.businesses.find((business) => (business.unfolded ?? '9') <= dayOf(began));
     if (unfolded !== undefined) return `the limits of business ${unfolded.id} have not been folded`;
     return this.compareDatabases() ?? this.compareDatabases({ isSettled: true }, began);
@@ -174,13 +174,13 @@ export class Simulation {
         foldLimits(this.model.state, business, now);
   }
 
-  #events(where: string): Row[] {
-    return this.world.databases.flatMap(({ sqlite }) => sqlite.prepare(`select * from events where ${where}`).all());
+  #alerts(where: string): Row[] {
+    return this.world.databases.flatMap(({ sqlite }) => sqlite.prepare(`select * from alerts where ${where}`).all());
   }
 
   /**
-   * Judges what a run sent. Each message is about a threshold that was reached, each event has one id, and none is sent again after the
-   * service learned that it was accepted. An event that is given up is three days old, and is logged.
+   * Judges what a run sent. Each message is about a threshold that was reached, each alert has one id, and none is sent again after the
+   * service learned that it was accepted. An alert that is given up is three days old, and is logged.
    */
   #judgeRun(succeeded: boolean): string | null {
     const { world, model } = this;
@@ -188,38 +188,38 @@ export class Simulation {
     for (const { id, body, at, status, ms } of world.deliveries) {
       const { data, ...message } = JSON.parse(body);
       const { business_id, user_id, ...sent } = data;
-      const event = (model.state.events[business_id] ?? []).find((event) =>
-        (['period', 'starts_on', 'limit', 'threshold'] as const).every((name) => event[name] === sent[name]),
+      const alert = (model.state.alerts[business_id] ?? []).find((alert) =>
+        (['period', 'starts_on', 'limit', 'threshold'] as const).every((name) => alert[name] === sent[name]),
       );
-      if (event === undefined) return `an event that did not happen was sent: ${body}`;
-      if (at > Date.parse(event.at) + 3 * DAY_MS + RUN_MS) return `an event of more than three days was sent: ${body}`;
-      const { accepted, ...stored } = event;
+      if (alert === undefined) return `an alert that did not happen was sent: ${body}`;
+      if (at > Date.parse(alert.at) + 3 * DAY_MS + RUN_MS) return `an alert of more than three days was sent: ${body}`;
+      const { accepted, ...stored } = alert;
       const owner = model.state.businesses.find((business) => business.id === business_id)?.user_id;
-      const right = { type: 'limit.reached', timestamp: event.at, ...{ ...stored, id: event.id ?? id } };
+      const right = { type: 'limit.reached', timestamp: alert.at, ...{ ...stored, id: alert.id ?? id } };
       if (
         JSON.stringify(Object.entries({ ...message, ...sent }).sort()) !== JSON.stringify(Object.entries(right).sort())
       )
         return `the message ${body} is not ${JSON.stringify(right)}`;
       if (sent.id !== id || user_id !== owner) return `the message ${body} has the id ${id} and the owner ${owner}`;
-      if (accepted === 'surely') return `an event was sent again after it was accepted: ${body}`;
-      event.id = id;
-      if (status >= 200 && status < 300) event.accepted = isCertain && ms < RECEIVER_MS ? 'surely' : 'perhaps';
+      if (accepted === 'surely') return `an alert was sent again after it was accepted: ${body}`;
+      alert.id = id;
+      if (status >= 200 && status < 300) alert.accepted = isCertain && ms < RECEIVER_MS ? 'surely' : 'perhaps';
     }
-    const [late] = this.#events(`due_at > '${stamp(world.now + DAY_MS)}'`);
-    if (late !== undefined) return `an event waits for more than a day: ${JSON.stringify(late)}`;
+    const [late] = this.#alerts(`due_at > '${stamp(world.now + DAY_MS)}'`);
+    if (late !== undefined) return `an alert waits for more than a day: ${JSON.stringify(late)}`;
     const acceptanceOf = ({ business_id, id }: Row) =>
-      model.state.events[Number(business_id)]?.find((event) => event.id === id)?.accepted ?? 'no';
-    for (const row of this.#events('sent_at is not null'))
-      if (acceptanceOf(row) === 'no') return `an event was not sent: ${JSON.stringify(row)}`;
-    for (const row of this.#events('sent_at is null'))
-      if (acceptanceOf(row) === 'surely') return `it is not stored that an event was sent: ${JSON.stringify(row)}`;
-    for (const row of this.#events('sent_at is null and due_at is null')) {
+      model.state.alerts[Number(business_id)]?.find((alert) => alert.id === id)?.accepted ?? 'no';
+    for (const row of this.#alerts('sent_at is not null'))
+      if (acceptanceOf(row) === 'no') return `an alert was not sent: ${JSON.stringify(row)}`;
+    for (const row of this.#alerts('sent_at is null'))
+      if (acceptanceOf(row) === 'surely') return `it is not stored that an alert was sent: ${JSON.stringify(row)}`;
+    for (const row of this.#alerts('sent_at is null and due_at is null')) {
       if (this.#givenUp.has(row.id)) continue;
       this.#givenUp.add(row.id);
       if (Date.parse(`${row.at}`) > world.now - 3 * DAY_MS)
-        return `an event was given up early: ${JSON.stringify(row)}`;
+        return `an alert was given up early: ${JSON.stringify(row)}`;
       const isLogged = world.lines.some((line) => 'alert_id' in line && line.alert_id === row.id);
-      if (isCertain && !isLogged) return `an event was given up silently: ${JSON.stringify(row)}`;
+      if (isCertain && !isLogged) return `an alert was given up silently: ${JSON.stringify(row)}`;
     }
     return null;
   }

@@ -55,7 +55,7 @@ type Timer = { at: number; order: number; invocation: Invocation; fire: () => vo
 type Gate = { invocation: Invocation; pass: () => void };
 
 /**
- * More turns of the machine's event loop than the service ever needs between two calls of a database. It waits for promises only, so a busy
+ * More turns of the machine's alert loop than the service ever needs between two calls of a database. It waits for promises only, so a busy
  * machine needs no more turns than an idle one.
  */
 const MAX_TURNS = 100;
@@ -70,7 +70,7 @@ const MIGRATIONS = readdirSync('migrations')
 export class World {
   /** Milliseconds since 1970. */
   now: number;
-  /** Draws the order of events, and what the service takes for random values. */
+  /** Draws the order of alerts, and what the service takes for random values. */
   random: Random;
   readonly databases: SimulatedD1[];
   /** What the last step did: the lines that the service logged, and the faults that hit a call. */

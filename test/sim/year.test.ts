@@ -14,14 +14,14 @@ import { OPERATOR, World } from './world.ts';
 
 type Limits = { daily_limit: number | null; monthly_limit: number | null; overage: number | null };
 /** What happens on a day: the limits change, at once or from a day on, or something else about the plan does. */
-type Event = { on: string } & (
+type Alert = { on: string } & (
   | { limits: Partial<Limits>; from?: string; billing_day?: number }
   | { cancels: true }
   | { billing_day: number }
   | { extra: number; month: 'this' | 'next' }
   | { closes: true }
 );
-type Story = { signsUp: string; billing_day: number; starts: Limits; most: number; events: Event[] };
+type Story = { signsUp: string; billing_day: number; starts: Limits; most: number; alerts: Alert[] };
 type Use = { sent: string; day: string; quantity: number };
 
 const [FIRST, LAST] = ['2026-01-05', '2027-02-10'];
@@ -31,7 +31,7 @@ const STORIES: Story[] = [
     // day with a larger plan in July, and a cancellation in November.
     ...{ signsUp: '2026-01-10', billing_day: 1, most: 90 },
     starts: { daily_limit: 40, monthly_limit: 300, overage: 0 },
-    events: [
+    alerts: [
       { on: '2026-01-10', limits: { daily_limit: null, monthly_limit: 1000, overage: null }, from: '2026-02-01' },
       { on: '2026-03-17', limits: { monthly_limit: 1500 } },
       { on: '2026-04-20', extra: 500, month: 'this' },
@@ -45,7 +45,7 @@ const STORIES: Story[] = [
     // A free plan that stops, a change that is cancelled, one in the middle of a month, and packs of which one is taken back.
     ...{ signsUp: '2026-02-03', billing_day: 10, most: 60 },
     starts: { daily_limit: null, monthly_limit: 400, overage: 0 },
-    events: [
+    alerts: [
       { on: '2026-03-01', limits: { monthly_limit: 100 }, from: '2026-03-10' },
       { on: '2026-03-05', cancels: true },
       { on: '2026-05-02', limits: { monthly_limit: 700, daily_limit: 50 }, from: '2026-05-25' },
@@ -60,7 +60,7 @@ const STORIES: Story[] = [
     // No limit until June. The invoices include 1,000 without one.
     ...{ signsUp: '2026-01-20', billing_day: 28, most: 150 },
     starts: { daily_limit: null, monthly_limit: null, overage: 0 },
-    events: [
+    alerts: [
       { on: '2026-06-01', limits: { monthly_limit: 500, overage: null }, from: '2026-06-28' },
       { on: '2026-10-05', limits: { monthly_limit: null } },
       { on: '2026-12-05', billing_day: 5 },
@@ -89,7 +89,7 @@ class Ledger {
     while (!isFirst(start, story.billing_day)) start = addDays(start, -1);
     while (start <= LAST) {
       // A month that has begun keeps its end, and a month after it has at least 28 days.
-      const changed = story.events.findLast((event) => 'billing_day' in event && event.on < start);
+      const changed = story.alerts.findLast((alert) => 'billing_day' in alert && alert.on < start);
       const billingDay = (changed as { billing_day: number } | undefined)?.billing_day ?? story.billing_day;
       let next = addDays(start, 28);
       while (!isFirst(next, billingDay)) next = addDays(next, 1);
@@ -108,22 +108,22 @@ class Ledger {
     return [...this.#counts].reduce((sum, [day, count]) => (from <= day && day <= to ? sum + count : sum), 0);
   }
 
-  happens(event: Event): void {
-    const { on } = event;
-    if ('cancels' in event) this.#plan = this.#plan.filter(({ from }) => from <= on);
-    else if ('closes' in event) this.#isClosed = true;
-    else if ('extra' in event) {
+  happens(alert: Alert): void {
+    const { on } = alert;
+    if ('cancels' in alert) this.#plan = this.#plan.filter(({ from }) => from <= on);
+    else if ('closes' in alert) this.#isClosed = true;
+    else if ('extra' in alert) {
       const { starts_on, ends_on } = this.#monthOf(on);
-      const month = event.month === 'this' ? starts_on : addDays(ends_on, 1);
-      this.#extras.set(month, (this.#extras.get(month) ?? 0) + event.extra);
-    } else if ('limits' in event) {
+      const month = alert.month === 'this' ? starts_on : addDays(ends_on, 1);
+      this.#extras.set(month, (this.#extras.get(month) ?? 0) + alert.extra);
+    } else if ('limits' in alert) {
       const held = this.#on(on);
-      const from = event.from ?? on;
+      const from = alert.from ?? on;
       const pending = this.#plan.find((one) => one.from > on);
       if (pending !== undefined && from === on)
-        for (const name of Object.keys(event.limits) as (keyof Limits)[])
-          if (pending.limits[name] === held[name]) pending.limits = { ...pending.limits, [name]: event.limits[name] };
-      this.#plan = [...this.#plan, { from, limits: { ...held, ...event.limits } }];
+        for (const name of Object.keys(alert.limits) as (keyof Limits)[])
+          if (pending.limits[name] === held[name]) pending.limits = { ...pending.limits, [name]: alert.limits[name] };
+      this.#plan = [...this.#plan, { from, limits: { ...held, ...alert.limits } }];
       this.#plan.sort((a, b) => (a.from < b.from ? -1 : 1));
     }
   }
@@ -243,10 +243,10 @@ test('each night’s invoices of a year add up to what a second program computes
         customer.key = (await call('POST', `/user/${user_id}/keys`, OPERATOR.full, { name: 'server' })).data.api_key;
       }
       const path = `/business/${customer.id}`;
-      for (const [number, event] of story.events.entries()) {
-        if (event.on !== today) continue;
-        ledger.happens(event);
-        const { on, ...change } = event;
+      for (const [number, alert] of story.alerts.entries()) {
+        if (alert.on !== today) continue;
+        ledger.happens(alert);
+        const { on, ...change } = alert;
         const body =
           'limits' in change
             ? { ...change.limits, ...(change.billing_day && { billing_day: change.billing_day }) }
@@ -255,12 +255,12 @@ test('each night’s invoices of a year add up to what a second program computes
               : 'closes' in change
                 ? { status: 'closed' }
                 : change;
-        const from = 'from' in event && ('billing_day' in event ? 'next_month' : event.from);
+        const from = 'from' in alert && ('billing_day' in alert ? 'next_month' : alert.from);
         const sent =
-          'extra' in event
-            ? call('POST', `${path}/extra`, OPERATOR.full, { uses: event.extra, month: event.month }, `${number}`)
+          'extra' in alert
+            ? call('POST', `${path}/extra`, OPERATOR.full, { uses: alert.extra, month: alert.month }, `${number}`)
             : call('PATCH', path, OPERATOR.full, { ...body, ...(from && { limits_from: from }) });
-        expect({ event, status: (await sent).status }).toEqual({ event, status: 200 });
+        expect({ alert, status: (await sent).status }).toEqual({ alert, status: 200 });
       }
       for (let turn = 0; turn < 2; turn++) {
         world.now = at(today, `1${turn}:00:00`);

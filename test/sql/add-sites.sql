@@ -38,19 +38,19 @@ select
         json_group_array(
           json_object(
             'id',
-            access.id,
+            sites.id,
             'business_id',
-            access.business_id,
+            sites.business_id,
             'site',
-            access.site,
+            sites.site,
             'created_at',
-            access.created_at,
+            sites.created_at,
             'updated_at',
-            access.updated_at
+            sites.updated_at
           )
         )
-      from access
-      where access.business_id = businesses.id
+      from sites
+      where sites.business_id = businesses.id
     )
   end as entries
 from
@@ -78,34 +78,34 @@ where
       where
         not exists (
           select 1
-          from access
+          from sites
           where
-            access.business_id = businesses.id
-            and access.site = value ->> 0
+            sites.business_id = businesses.id
+            and sites.site = value ->> 0
         )
     )
     and (
       select count(*)
-      from access
-      where access.business_id = businesses.id
+      from sites
+      where sites.business_id = businesses.id
     ) + (
       select count(*)
       from json_each(:sites)
       where
         not exists (
           select 1
-          from access
+          from sites
           where
-            access.business_id = businesses.id
-            and access.site = value ->> 0
+            sites.business_id = businesses.id
+            and sites.site = value ->> 0
         )
     ) <= 500
     and (
       :may_be_first
       or exists (
         select 1
-        from access
-        where access.business_id = businesses.id
+        from sites
+        where sites.business_id = businesses.id
       )
     )
     and (
@@ -181,11 +181,11 @@ where
               and counted ->> ('$."' || sources.number || '"') is null
               and not exists (
                 select 1
-                from access
+                from sites
                 where
                   (
-                    access.business_id = businesses.id
-                    and access.site = sources.name
+                    sites.business_id = businesses.id
+                    and sites.site = sources.name
                   )
               )
               and sources.name not in (
@@ -239,10 +239,10 @@ select
     where
       not exists (
         select 1
-        from access
+        from sites
         where
-          access.business_id = :business_id
-          and access.site = value ->> 0
+          sites.business_id = :business_id
+          and sites.site = value ->> 0
       )
   ),
   key_actor_name,
@@ -257,7 +257,7 @@ where
   );
 
 -- applied
-insert into access (id, business_id, site, created_at, updated_at, is_reachable)
+insert into sites (id, business_id, site, created_at, updated_at, is_reachable)
 select
   null,
   businesses.id,
@@ -275,10 +275,10 @@ where
   )
   and not exists (
     select 1
-    from access
+    from sites
     where
-      access.business_id = :business_id
-      and access.site = value ->> 0
+      sites.business_id = :business_id
+      and sites.site = value ->> 0
   )
 order by key
 returning
@@ -355,11 +355,11 @@ from
                   and counted ->> ('$."' || sources.number || '"') is null
                   and not exists (
                     select 1
-                    from access
+                    from sites
                     where
                       (
-                        access.business_id = business
-                        and access.site = sources.name
+                        sites.business_id = business
+                        and sites.site = sources.name
                       )
                   )
                   and sources.name not in (
@@ -415,10 +415,10 @@ on conflict (sources.business_id, sources.number) do update
 set name = excluded.name;
 
 -- noLongerRefused
-delete from refused_origins
+delete from seen_origins
 where
   (
-    refused_origins.business_id = (
+    seen_origins.business_id = (
       select businesses.id
       from businesses
       where
@@ -430,12 +430,12 @@ where
     and exists (
       select 1
       from
-        json_each(refused_origins.candidates)
-        cross join access
+        json_each(seen_origins.candidates)
+        cross join sites
       where
         (
-          access.business_id = refused_origins.business_id
-          and access.site = value
+          sites.business_id = seen_origins.business_id
+          and sites.site = value
         )
     )
   );

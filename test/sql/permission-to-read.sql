@@ -8,15 +8,15 @@ select
       when businesses.id is not :business_id then 'unknown_business'
       when exists (
         select 1
-        from access
+        from sites
         where
-          access.business_id = businesses.id
-          and access.site in (:site_0, :site_1)
+          sites.business_id = businesses.id
+          and sites.site in (:site_0, :site_1)
       ) then null
       when exists (
         select 1
-        from access
-        where access.business_id = businesses.id
+        from sites
+        where sites.business_id = businesses.id
       ) then 'origin_not_authorized'
       else 'open'
     end
@@ -131,10 +131,10 @@ select
     end
     and exists (
       select 1
-      from access
+      from sites
       where
-        access.business_id = businesses.id
-        and access.is_reachable
+        sites.business_id = businesses.id
+        and sites.is_reachable
     ) then case
       when :today < businesses.limits_since then (
         select former_limits.overage
@@ -161,12 +161,12 @@ select
     (
       select sources.number
       from
-        access
+        sites
         cross join sources
       where
         (
-          access.business_id = businesses.id
-          and access.site = :site_0
+          sites.business_id = businesses.id
+          and sites.site = :site_0
           and sources.business_id = businesses.id
           and sources.name = :site_0
         )
@@ -174,12 +174,12 @@ select
     (
       select sources.number
       from
-        access
+        sites
         cross join sources
       where
         (
-          access.business_id = businesses.id
-          and access.site = :site_1
+          sites.business_id = businesses.id
+          and sites.site = :site_1
           and sources.business_id = businesses.id
           and sources.name = :site_1
         )

@@ -527,7 +527,7 @@ where ifnull(refusal, 'open') = 'open';
 
 -- reached
 insert into
-  events (
+  alerts (
     id,
     business_id,
     period,
@@ -757,11 +757,11 @@ where
   threshold is not null
   and not exists (
     select 1
-    from events
+    from alerts
     where
-      events.business_id = reached.id
-      and events.period = reached.period
-      and events.starts_on = reached.starts_on
-      and events."limit" >= reached."limit"
-      and events.threshold >= reached.threshold
+      alerts.business_id = reached.id
+      and alerts.period = reached.period
+      and alerts.starts_on = reached.starts_on
+      and alerts."limit" >= reached."limit"
+      and alerts.threshold >= reached.threshold
   );

@@ -3,7 +3,7 @@ import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { OwnRole } from '../../core/policy.ts';
 import type { Range } from '../../core/time.ts';
-import type { ErrorBody } from '../../openapi/schemas.ts';
+import type { ErrorBody } from '../../description/schemas.ts';
 import type { Session } from '../../sessions/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './changes/change-pages.ts';

@@ -1,8 +1,8 @@
 // A business's view: its name, its warnings, and its tabs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RefusedOrigin } from '../../access/description.ts';
 import type { Business, Limits } from '../../business/description.ts';
+import type { RefusedOrigin } from '../../sites/description.ts';
 import { Changes } from './changes/changes.tsx';
 import { dismissedOf, storeDismissed } from './dismissed.ts';
 import { Domains } from './domains/domains.tsx';

@@ -1,5 +1,5 @@
 // The refused origins that owners dismissed, by business. This browser stores them, so they survive a reload.
-import type { RefusedOrigin } from '../../access/description.ts';
+import type { RefusedOrigin } from '../../sites/description.ts';
 
 const ITEM = 'dismissed';
 

@@ -1,6 +1,7 @@
 // State that the views share during a session.
-import type { RefusedOrigin, RefusedOrigins } from '../../access/description.ts';
+
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
+import type { RefusedOrigin, RefusedOrigins } from '../../sites/description.ts';
 import type { Api } from './api.ts';
 import { notDismissed } from './dismissed.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';

@@ -1,4 +1,6 @@
 // Businesses, their sites and tokens (docs/api.md, "Businesses", "Sites", "Replacing the token").
+
+import { storeReached } from './alerts.ts';
 import { takenBy } from './allowance.ts';
 import { billingDayOn, changeBillingDay, latestBillingDay, monthOf, periodsOf, planOn } from './billing.ts';
 import {
@@ -12,11 +14,10 @@ import {
   sentIn,
   sitesOf,
   success,
-  unknownEntry,
+  unknownId,
 } from './call.ts';
 import { CHANGERS, READERS, ROLES } from './callers.ts';
 import { masked, record } from './changes.ts';
-import { storeReached } from './events.ts';
 import { claimHome } from './homes.ts';
 import {
   DEFAULTS,
@@ -148,7 +149,7 @@ function addSites(call: Call): Answer {
 }
 function addEntries({ state, now }: Call, { id: business_id }: Business, sites: string[]): void {
   for (const site of sites) {
-    const id = nextId(state, databaseOf(business_id), 'access');
+    const id = nextId(state, databaseOf(business_id), 'sites');
     state.entries.push({ id, business_id, site, created_at: stamp(now), updated_at: stamp(now) });
   }
   nameSites(state, business_id, sites);
@@ -161,7 +162,7 @@ function removeSites(call: Call): Answer {
   const business = businessOf(call);
   const own = entriesOf(state, business.id);
   const removed = entry === undefined ? own : own.filter(({ id }) => id === idOf(entry));
-  if (entry !== undefined && removed.length === 0) throw unknownEntry('Access id');
+  if (entry !== undefined && removed.length === 0) throw unknownId('Access id');
   if (entry !== undefined && own.length === 1)
     throw invalid(
       {
@@ -426,7 +427,7 @@ function deleteBusiness(call: Call): Answer {
   delete state.counts[id];
   delete state.bySource[id];
   delete state.sources[id];
-  delete state.events[id];
+  delete state.alerts[id];
   delete state.refused[id];
   delete state.limited[id];
   delete state.unsure.limited[id];

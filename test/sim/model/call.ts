@@ -71,7 +71,7 @@ export function businessOf({ business }: Call): Business {
 /** The user in the path. */
 export function userOf({ parameters }: Call): number {
   const user_id = idOf(parameters.user_id ?? '');
-  if (user_id === null) throw unknownEntry('User id');
+  if (user_id === null) throw unknownId('User id');
   return user_id;
 }
 /** The members of a body whose input is right. */
@@ -101,6 +101,6 @@ export const unauthenticated = (wasSent: boolean) =>
         : 'Bearer',
     },
   );
-export const unknownEntry = (name: string) => refused(404, 'unknown_entry', `${name} is not valid`);
+export const unknownId = (name: string) => refused(404, 'unknown_entry', `${name} is not valid`);
 export const unavailable = () =>
   new Answer(503, 'unavailable', { message: 'Service Unavailable' }, { 'Retry-After': '10' });

@@ -1,5 +1,5 @@
 // API keys, console links and sessions (docs/api.md, "API keys", "Console links").
-import { type Answer, type Call, invalidField, sentIn, success, unknownEntry, userOf } from './call.ts';
+import { type Answer, type Call, invalidField, sentIn, success, unknownId, userOf } from './call.ts';
 import { OWNERS } from './callers.ts';
 import { actorOf, masked, record } from './changes.ts';
 import { claimHome } from './homes.ts';
@@ -95,7 +95,7 @@ function revokeKey(call: Call): Answer {
   const { state, now } = call;
   const user_id = userOf(call);
   const key = keysOf(state, user_id).find(({ id }) => id === idOf(call.parameters.key_id ?? ''));
-  if (key === undefined) throw unknownEntry('Key id');
+  if (key === undefined) throw unknownId('Key id');
   const ending = [key, ...keysOf(state, user_id).filter(({ creator_id }) => creator_id === key.id)];
   for (const each of ending) {
     const hasExpired = (each.expires_on ?? dayOf(now)) < dayOf(now);
@@ -133,7 +133,7 @@ function createLink(call: Call): Answer {
   const hasKey = keysOf(state, user_id).some(
     (key) => key.business_id === null && key.revoked_at === null && (key.expires_on ?? today) >= today,
   );
-  if (state.homes[user_id] === undefined || !(hasBusiness || hasKey)) throw unknownEntry('User id');
+  if (state.homes[user_id] === undefined || !(hasBusiness || hasKey)) throw unknownId('User id');
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   const secret = newMarker(state);
   const expires_at = stamp(now + 2 * MINUTE_MS);

@@ -118,12 +118,12 @@ function endedMonths(call: Call, ended: string): Answer {
   return answerOf(call, rows, next, `ended=${ended}`, columns);
 }
 
-/** The first page of a business's alerts. Those of one time have any order, and their rows are compared with `state.events`. */
+/** The first page of a business's alerts. Those of one time have any order, and their rows are compared with `state.alerts`. */
 function readAlerts(call: Call): Answer {
   const { state, query } = call;
   const { id: business_id } = businessOf(call);
   const since = stamp(instantOf(query.get('since') ?? '1970-01-01T00:00:00Z') ?? Number.NaN);
-  const times = (state.events[business_id] ?? []).map(({ at }) => at).filter((at) => at >= since);
+  const times = (state.alerts[business_id] ?? []).map(({ at }) => at).filter((at) => at >= since);
   const limit = Number(query.get('limit') ?? 20);
   const of = { id: ANY, period: ANY, starts_on: ANY, ends_on: ANY, limit: ANY, threshold: ANY, used: ANY };
   const alerts = times

@@ -110,7 +110,7 @@ export type Class = 'reading' | 'recording' | 'changing';
 /** `until`: the time up to which a user's calls have spent the database's. `ids` and `bytes`: what they stored on the day. */
 export type Taken = { until: number; day: string; ids: number; bytes: number };
 
-export type Event = {
+export type Alert = {
   period: 'day' | 'month';
   starts_on: string;
   ends_on: string;
@@ -145,7 +145,7 @@ export type State = {
   /** Remembered uses by business and `key:id` or `token:id`. */
   ledger: Record<number, Record<string, Use>>;
   /** The thresholds that each business reached. */
-  events: Record<number, Event[]>;
+  alerts: Record<number, Alert[]>;
   changes: Change[];
   /** The days of each business that were imported. */
   imported: Record<number, string[]>;
@@ -161,7 +161,7 @@ export type State = {
   /** What the keys and sessions of each user have taken of the database, by class. */
   taken: Record<number, { [kind in Class]?: Taken }>;
   /** The last id of each kind in each database. */
-  last: Record<number, { businesses: number; access: number; api_keys: number }>;
+  last: Record<number, { businesses: number; sites: number; api_keys: number }>;
   /** The texts of markers, as far as they are known. */
   known: Record<number, string>;
   /** The last four characters of markers whose texts are not known. */
@@ -193,7 +193,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     counts: {},
     bySource: {},
     sources: {},
-    events: {},
+    alerts: {},
     ledger: {},
     changes: [],
     imported: {},
@@ -205,7 +205,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     deletions: [],
     taken: {},
     last: Object.fromEntries(
-      numbers.map((number) => [number, { businesses: first(number), access: first(number), api_keys: first(number) }]),
+      numbers.map((number) => [number, { businesses: first(number), sites: first(number), api_keys: first(number) }]),
     ),
     known: {},
     fours: {},
@@ -216,7 +216,7 @@ export function emptyState(databases: number, operators: State['operators']): St
 }
 
 /** The next id of a kind, which is never given again. */
-export function nextId(state: State, database: number, kind: 'businesses' | 'access' | 'api_keys'): number {
+export function nextId(state: State, database: number, kind: 'businesses' | 'sites' | 'api_keys'): number {
   const last = state.last[database];
   if (last === undefined) throw new Error(`there is no database ${database}`);
   last[kind] += 1;

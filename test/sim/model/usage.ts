@@ -1,4 +1,6 @@
 // Recording, lowering and reading uses (docs/api.md, "Recording a use" to "Limits").
+
+import { storeReached } from './alerts.ts';
 import { takenBy } from './allowance.ts';
 import { type Period, periodsOf, planOn } from './billing.ts';
 import { Answer, businessOf, type Call, invalid, invalidField, sentIn, sitesOf, success } from './call.ts';
@@ -6,7 +8,6 @@ import { CHANGERS, READERS } from './callers.ts';
 import { record } from './changes.ts';
 import { csv, prefersCsv } from './csv.ts';
 import { dayError } from './errors.ts';
-import { storeReached } from './events.ts';
 import {
   type Errors,
   history,

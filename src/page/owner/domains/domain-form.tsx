@@ -1,6 +1,6 @@
 // The field for adding one or several domains. Sends nothing while any of them is invalid.
 import { useRef, useState } from 'preact/hooks';
-import type { RefusedOrigin } from '../../../access/description.ts';
+import type { RefusedOrigin } from '../../../sites/description.ts';
 import type { Failure } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';
 import { namesWords, plural } from '../formats.ts';

@@ -1,6 +1,6 @@
 // The sites whose pages use the token while no domain is registered. Registering domains stops the others.
 import { useState } from 'preact/hooks';
-import type { RefusedOrigin } from '../../../access/description.ts';
+import type { RefusedOrigin } from '../../../sites/description.ts';
 import { namesWords, shareWords } from '../formats.ts';
 import { siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.tsx';

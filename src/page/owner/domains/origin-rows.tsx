@@ -1,6 +1,6 @@
 // Rows of origins that were refused or let in. Until the view is left, each row keeps its place and its height, whatever happens to the
 // origin.
-import type { RefusedOrigin } from '../../../access/description.ts';
+import type { RefusedOrigin } from '../../../sites/description.ts';
 import { instantWords, plural } from '../formats.ts';
 import { Button } from '../parts.tsx';
 import { siteCovering } from './address.ts';

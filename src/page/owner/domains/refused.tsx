@@ -1,6 +1,6 @@
 // Lists recently refused origins, which may be sites that the owner has not registered yet. Those that look like the owner's come first.
 import { useRef, useState } from 'preact/hooks';
-import type { RefusedOrigin } from '../../../access/description.ts';
+import type { RefusedOrigin } from '../../../sites/description.ts';
 import { Confirm } from '../confirm.tsx';
 import { useFocusFallback } from '../focus.ts';
 import { plural } from '../formats.ts';

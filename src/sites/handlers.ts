@@ -1,15 +1,15 @@
 // Lists, registers and removes the domains on which a business token works.
 import { businessResponse } from '../business/shown-business.ts';
-import { businessWithEntries } from '../business/statements.ts';
+import { businessWithSites } from '../business/statements.ts';
 import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { inputError, unknownEntry } from '../http/errors.ts';
+import { inputError, unknownId } from '../http/errors.ts';
 import { success } from '../http/response.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../origins/seen-origins.ts';
 import { serve } from '../serve.ts';
 import type { RefusedOrigin, RefusedOrigins } from './description.ts';
 import { operations } from './operations.ts';
@@ -22,7 +22,7 @@ import {
   MOST_RULE,
   UNREGISTRABLE_RULE,
 } from './rules.ts';
-import { addSites, removeEntries, removeEntry } from './statements.ts';
+import { addSites, removeAllSites, removeSite } from './statements.ts';
 
 /** Lists the origins that are refused or, while no site is registered, those that are let in because of that. Most recent first. */
 function refusedOriginsResponse(
@@ -47,7 +47,7 @@ function originOfSender(c: ContextOf<Guarded>) {
 
 export const routes = serve(operations, {
   async readAccess(c) {
-    const { row } = await c.get('ask')(businessWithEntries);
+    const { row } = await c.get('ask')(businessWithSites);
     return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));
   },
 
@@ -55,7 +55,7 @@ export const routes = serve(operations, {
     const canonical = canonicalSites(c.req.valid('json').sites);
     const origin = originOfSender(c);
     const coversSender = origin === null || covers(new Set(canonical), origin);
-    const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
+    const { row, decided, applied } = await c.get('ask')(businessWithSites, addSites(canonical, coversSender));
     const before = parseJson(row.entries);
     if (!coversSender && before.length === 0) {
       throw new Conflict('sites', isRegistrable(origin) ? FIRST_RULE : UNREGISTRABLE_RULE);
@@ -70,7 +70,7 @@ export const routes = serve(operations, {
   },
 
   async removeAllAccess(c) {
-    const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries({}));
+    const { row, decided } = await c.get('ask')(businessWithSites, removeAllSites({}));
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
   },
 
@@ -87,10 +87,10 @@ export const routes = serve(operations, {
   async removeAccess(c) {
     const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
     const origin = originOfSender(c);
-    const removal = removeEntry(access_id, origin === null ? null : sitesCovering(origin));
-    const { row, decided } = await c.get('ask')(businessWithEntries, removal);
+    const removal = removeSite(access_id, origin === null ? null : sitesCovering(origin));
+    const { row, decided } = await c.get('ask')(businessWithSites, removal);
     const entries = parseJson(row.entries);
-    if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
+    if (!entries.some(({ id }) => id === access_id)) throw unknownId('Access id');
     const [business] = decided;
     const others = entries.filter(({ id }) => id !== access_id);
     if (business === undefined) {

@@ -4,13 +4,13 @@ import { and, asc, eq, gte, inArray, type Placeholder, type SQL, sql } from 'dri
 import { drizzle } from 'drizzle-orm/d1';
 import { sitesCovering } from '../core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
-import { isBeforeDeadline } from './call.ts';
-import { jsonList, jsonObject, selectOne } from './json.ts';
-import { rowValues } from './new-row.ts';
-import { permittedId } from './permission.ts';
-import { access, businesses, refusedOrigins } from './schema.ts';
-import { statement, withVerdict } from './statement.ts';
-import { builder } from './text.ts';
+import { isBeforeDeadline } from '../db/call.ts';
+import { jsonList, jsonObject, selectOne } from '../db/json.ts';
+import { rowValues } from '../db/new-row.ts';
+import { permittedId } from '../db/permission.ts';
+import { businesses, seenOrigins, sites } from '../db/schema.ts';
+import { statement, withVerdict } from '../db/statement.ts';
+import { builder } from '../db/text.ts';
 
 /** The maximum number of stored origins per business. */
 export const MAX_ORIGINS = 50;
@@ -33,29 +33,29 @@ export async function recordOrigin(
   now: Date,
 ): Promise<void> {
   const db = drizzle(d1);
-  const own = eq(refusedOrigins.business_id, business_id);
-  const known = sql`exists (select 1 from ${refusedOrigins} where ${and(own, eq(refusedOrigins.origin, origin))})`;
-  const isFull = sql`(select count(*) from ${refusedOrigins} where ${own}) >= ${MAX_ORIGINS}`;
+  const own = eq(seenOrigins.business_id, business_id);
+  const known = sql`exists (select 1 from ${seenOrigins} where ${and(own, eq(seenOrigins.origin, origin))})`;
+  const isFull = sql`(select count(*) from ${seenOrigins} where ${own}) >= ${MAX_ORIGINS}`;
   const rarest = db
-    .select({ origin: refusedOrigins.origin })
-    .from(refusedOrigins)
+    .select({ origin: seenOrigins.origin })
+    .from(seenOrigins)
     .where(own)
-    .orderBy(asc(refusedOrigins.count), asc(refusedOrigins.last_seen))
+    .orderBy(asc(seenOrigins.count), asc(seenOrigins.last_seen))
     .limit(1);
   const seen = formatTimestamp(now);
   const candidates = sitesCovering(origin);
-  const isCovered = sql`exists (select 1 from ${access}
-    where ${and(eq(access.business_id, business_id), inArray(access.site, candidates))})`;
-  const isSame = eq(refusedOrigins.let_in, let_in);
+  const isCovered = sql`exists (select 1 from ${sites}
+    where ${and(eq(sites.business_id, business_id), inArray(sites.site, candidates))})`;
+  const isSame = eq(seenOrigins.let_in, let_in);
   await db.batch([
     db
-      .delete(refusedOrigins)
-      .where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull, sql`not ${isCovered}`)),
+      .delete(seenOrigins)
+      .where(and(own, eq(seenOrigins.origin, rarest), sql`not ${known}`, isFull, sql`not ${isCovered}`)),
     db
-      .insert(refusedOrigins)
+      .insert(seenOrigins)
       // Selects from businesses, so nothing is stored for a deleted business.
       .select(
-        sql`select ${rowValues(refusedOrigins, {
+        sql`select ${rowValues(seenOrigins, {
           business_id: businesses.id,
           origin,
           count: 1,
@@ -66,10 +66,10 @@ export async function recordOrigin(
         })} from ${businesses} where ${eq(businesses.id, business_id)} and not ${isCovered}`,
       )
       .onConflictDoUpdate({
-        target: [refusedOrigins.business_id, refusedOrigins.origin],
+        target: [seenOrigins.business_id, seenOrigins.origin],
         set: {
-          count: sql`iif(${isSame}, ${refusedOrigins.count} + 1, 1)`,
-          first_seen: sql`iif(${isSame}, ${refusedOrigins.first_seen}, ${seen})`,
+          count: sql`iif(${isSame}, ${seenOrigins.count} + 1, 1)`,
+          first_seen: sql`iif(${isSame}, ${seenOrigins.first_seen}, ${seen})`,
           last_seen: seen,
           let_in,
         },
@@ -79,46 +79,43 @@ export async function recordOrigin(
 
 /** Tests whether a site is registered. Without one, the business refuses no origin. */
 const hasSite = (business_id: SQL) =>
-  sql<0 | 1>`exists (select 1 from ${access} where ${eq(access.business_id, business_id)})`;
+  sql<0 | 1>`exists (select 1 from ${sites} where ${eq(sites.business_id, business_id)})`;
 
 /** Reads the verdict, whether the business has a site, and the origins refused or let in since the day `since`. */
 export const originsSince = statement(['since'], (permission, $) => {
-  const { origin, count, first_seen, last_seen, let_in } = refusedOrigins;
-  const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
+  const { origin, count, first_seen, last_seen, let_in } = seenOrigins;
+  const ofBusiness = and(eq(seenOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const origins = jsonList(jsonObject({ origin, count, first_seen, last_seen, let_in }));
   return withVerdict(permission, {
     has_site: hasSite(permittedId(permission)),
-    origins: selectOne(origins, sql`from ${refusedOrigins} where ${ofBusiness}`),
+    origins: selectOne(origins, sql`from ${seenOrigins} where ${ofBusiness}`),
   });
 });
 
 /** The number of origins that a business refused since the day `since`. 0 if it has no site. */
 export function refusedBy(business_id: SQL, since: Placeholder) {
   const isRefused = and(
-    eq(refusedOrigins.business_id, business_id),
-    eq(refusedOrigins.let_in, 0),
-    gte(refusedOrigins.last_seen, since),
+    eq(seenOrigins.business_id, business_id),
+    eq(seenOrigins.let_in, 0),
+    gte(seenOrigins.last_seen, since),
   );
-  return sql<number>`iif(${hasSite(business_id)}, (select count(*) from ${refusedOrigins} where ${isRefused}), 0)`;
+  return sql<number>`iif(${hasSite(business_id)}, (select count(*) from ${seenOrigins} where ${isRefused}), 0)`;
 }
 
 /** Deletes the origins that one of a business's sites lets in. */
 export const deleteCoveredOrigins = (business_id: SQL) =>
-  builder.delete(refusedOrigins).where(
+  builder.delete(seenOrigins).where(
     and(
-      eq(refusedOrigins.business_id, business_id),
-      sql`exists (select 1 from json_each(${refusedOrigins.candidates}) cross join ${access}
-          where ${and(eq(access.business_id, refusedOrigins.business_id), sql`${access.site} = value`)})`,
+      eq(seenOrigins.business_id, business_id),
+      sql`exists (select 1 from json_each(${seenOrigins.candidates}) cross join ${sites}
+          where ${and(eq(sites.business_id, seenOrigins.business_id), sql`${sites.site} = value`)})`,
     ),
   );
 
 export const deleteRefusedOrigins = statement([], (permission) =>
   builder
-    .delete(refusedOrigins)
+    .delete(seenOrigins)
     .where(
-      and(
-        eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`),
-        isBeforeDeadline,
-      ),
+      and(eq(seenOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`), isBeforeDeadline),
     ),
 )({});

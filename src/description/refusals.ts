@@ -91,8 +91,8 @@ export const BROKEN_BODY = {
 };
 
 /** Returns a 404. `when` states which id does not exist. */
-export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {
-  const { status, body } = errors.unknownEntry(name);
+export function unknown(name: Parameters<typeof errors.unknownId>[0], when: string): Refused {
+  const { status, body } = errors.unknownId(name);
   return { status, body, when };
 }
 

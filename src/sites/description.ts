@@ -2,12 +2,12 @@
 import type * as z from 'zod/mini';
 import { business, businessWith } from '../business/description.ts';
 import { MAX_SITES } from '../core/site.ts';
+import { SHOP, times } from '../description/examples.ts';
+import type { DescriptionsOf } from '../description/paths.ts';
+import { invalidField, unknown, unknownParameter } from '../description/refusals.ts';
+import { ok } from '../description/responses.ts';
+import { count, list, object, text, time } from '../description/schemas.ts';
 import { NO_QUERY } from '../input.ts';
-import { SHOP, times } from '../openapi/examples.ts';
-import type { DescriptionsOf } from '../openapi/paths.ts';
-import { invalidField, unknown, unknownParameter } from '../openapi/refusals.ts';
-import { ok } from '../openapi/responses.ts';
-import { count, list, object, text, time } from '../openapi/schemas.ts';
 import type { operations } from './operations.ts';
 import { ADMITTING_RULE, FIRST_RULE, LAST_RULE } from './rules.ts';
 

@@ -1,11 +1,11 @@
 // Computes a business's billing months in SQL (docs/api.md, "Billing months"). Each day is in exactly one month. A change to the billing
 // day is deferred, so that it never alters a month that has started and no month is shorter than 28 days.
 import { and, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { $call } from './call.ts';
-import { decidedId, isDecided } from './change.ts';
-import { rowValues } from './new-row.ts';
-import { billingChanges, type billingColumns, businesses } from './schema.ts';
-import { builder, type Placeholders } from './text.ts';
+import { $call } from '../db/call.ts';
+import { decidedId, isDecided } from '../db/change.ts';
+import { rowValues } from '../db/new-row.ts';
+import { billingChanges, type billingColumns, businesses } from '../db/schema.ts';
+import { builder, type Placeholders } from '../db/text.ts';
 
 /** No month is longer. The month before a change to the billing day lasts until the new day, but at least 28 days. */
 export const MAX_MONTH_DAYS = 28 + 31;

@@ -3,8 +3,8 @@ import { and, eq, gte, lt, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_COUNT } from '../core/limits.ts';
 import { addDays } from '../core/time.ts';
-import { rowValues } from './new-row.ts';
-import { businesses, limitRefusals } from './schema.ts';
+import { rowValues } from '../db/new-row.ts';
+import { businesses, limitRefusals } from '../db/schema.ts';
 
 const KEEP_DAYS = 92;
 

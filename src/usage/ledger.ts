@@ -2,8 +2,8 @@
 import { and, eq, gte, inArray, isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { dayOf, formatTimestamp } from '../core/time.ts';
-import type { Json } from './json.ts';
-import { type Database, deletions, ledger, runs } from './schema.ts';
+import type { Json } from '../db/json.ts';
+import { type Database, deletions, ledger, runs } from '../db/schema.ts';
 
 /** The number of a day, counted from 1970-01-01. The ledger stores days as numbers, so that its rows are small. */
 export const numberOfDay = (day: SQLWrapper): SQL => sql`(strftime('%s', ${day}) / 86400)`;

@@ -1,11 +1,11 @@
 // A business's limits, and the uses that count towards them, in SQL (core/limits.ts).
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
 import { MAX_COUNT } from '../core/limits.ts';
+import { $call } from '../db/call.ts';
+import { type Permission, permittedId } from '../db/permission.ts';
+import { extraIn } from '../db/plan.ts';
+import { dailyUsage } from '../db/schema.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
-import { $call } from './call.ts';
-import { type Permission, permittedId } from './permission.ts';
-import { extraIn } from './plan.ts';
-import { dailyUsage } from './schema.ts';
 
 /**
  * The sum of counts, capped at MAX_COUNT. Uses total(), which is exact up to there, because sum() fails beyond 2^63 - 1. The cap is inlined,

@@ -1,9 +1,9 @@
 // Pagination. The operator's lists cover all databases, but each page comes from a single one.
 import { databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
-import { askOfUser, readFirstPage } from '../db/homes.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
+import { askOfUser, readFirstPage } from '../homes/homes.ts';
 
 /** The parameters of a list of businesses, which can be those of one user. */
 export type BusinessesPage = { limit: number; after: number; user_id: number | undefined };

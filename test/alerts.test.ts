@@ -1,10 +1,10 @@
-// The events of thresholds that are reached: what storing them costs, and how the lists of alerts show them (docs/api.md, "Alerts"). The
+// The alerts of thresholds that are reached: what storing them costs, and how the lists of alerts show them (docs/api.md, "Alerts"). The
 // simulator (test/sim) checks which are stored.
 import { asc, eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
-import { events } from '../src/db/schema.ts';
+import { alerts } from '../src/db/schema.ts';
 import { purgeAll } from '../src/purge.ts';
 import { answerOf, granted, invalid } from './answers.ts';
 import {
@@ -58,7 +58,7 @@ test.each([
   expect((await counted(list('a'), 0)) - (await counted(list('b'), 2))).toBe(rows); // the last statement spends the list's price
 });
 
-test('a check of the businesses reports a threshold without an event, and stores none', async () => {
+test('a check of the businesses reports a threshold without an alert, and stores none', async () => {
   const business = await newLimitedBusiness({ daily_limit: 2, monthly_limit: 1000 });
   const turn = new Date('2026-03-15T12:16:00.000Z');
   const lines = async (scheduled: Date) => {
@@ -68,12 +68,12 @@ test('a check of the businesses reports a threshold without an event, and stores
   };
   await record(business, { quantity: 2 });
   expect(await lines(turn)).toEqual([]);
-  await business.db.delete(events).where(eq(events.business_id, business.id));
+  await business.db.delete(alerts).where(eq(alerts.business_id, business.id));
   expect(await lines(new Date('2026-03-15T12:18:00.000Z'))).toEqual([]);
   const missing = { business_id: business.id, period: 'day', limit: 2, threshold: 100, used: 2 };
   const line = { operation: 'check_alerts', database: business.home.binding };
   expect(await lines(turn)).toEqual([{ ...line, ...missing, error: 'no alert was stored for this threshold' }]);
-  expect(await business.db.$count(events, eq(events.business_id, business.id))).toBe(0);
+  expect(await business.db.$count(alerts, eq(alerts.business_id, business.id))).toBe(0);
 });
 
 describe('the list of alerts', () => {
@@ -98,7 +98,7 @@ describe('the list of alerts', () => {
     }
     return read;
   }
-  /** Stores events of these businesses in turn, three at a time with the same `at`. Returns them, newest first. */
+  /** Stores alerts of these businesses in turn, three at a time with the same `at`. Returns them, newest first. */
   async function made(businesses: Business[], count: number) {
     const rows = Array.from({ length: count }, (_, index) => {
       const business_id = businesses[index % businesses.length]?.id ?? 0;
@@ -113,12 +113,12 @@ describe('the list of alerts', () => {
       const at = `2026-03-15T12:00:${`${Math.floor(index / 3)}`.padStart(2, '0')}.000000Z`;
       return { id: crypto.randomUUID() as string, business_id, ...day, at };
     });
-    for (const row of rows) await homeOfId(row.business_id).db.insert(events).values(row);
+    for (const row of rows) await homeOfId(row.business_id).db.insert(alerts).values(row);
     return rows.toSorted((a, b) => (a.at + a.id < b.at + b.id ? 1 : -1));
   }
   const idsOf = (alerts: { id: string }[]) => alerts.map(({ id }) => id);
   beforeEach(async () => {
-    for (const { db } of homes) await db.delete(events);
+    for (const { db } of homes) await db.delete(alerts);
   });
 
   test('shows complete alerts, newest first, with their states', async () => {
@@ -126,7 +126,7 @@ describe('the list of alerts', () => {
     await record(business, { quantity: 8 });
     await record(business, { quantity: 1 });
     await record(business, { quantity: 1 }, later(1000));
-    const [first] = await business.db.select().from(events).orderBy(asc(events.at));
+    const [first] = await business.db.select().from(alerts).orderBy(asc(alerts.at));
     expect(first).toMatchObject({ due_at: STAMP, attempts: 0 });
     const shared = { business_id: business.id, period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10 };
     const last = { threshold: 100, used: 10, at: '2026-03-15T12:00:01.000000Z', sent_at: null, state: 'open' };
@@ -135,14 +135,14 @@ describe('the list of alerts', () => {
       [null, STAMP, 'sent'],
       [null, null, 'given_up'],
     ] as const) {
-      const isFirst = eq(events.id, `${first?.id}`);
-      await business.db.update(events).set({ due_at, sent_at }).where(isFirst);
-      const alerts = [
+      const isFirst = eq(alerts.id, `${first?.id}`);
+      await business.db.update(alerts).set({ due_at, sent_at }).where(isFirst);
+      const shown = [
         { id: expect.stringMatching(UUID), ...shared, ...last },
         { id: first?.id, ...shared, threshold: 80, used: 8, at: STAMP, sent_at, state },
       ];
-      expect(await get(of(business), {}, business.key)).toMatchObject({ alerts, next: null });
-      expect((await pages(ALL, {})).flat()).toEqual(alerts);
+      expect(await get(of(business), {}, business.key)).toMatchObject({ alerts: shown, next: null });
+      expect((await pages(ALL, {})).flat()).toEqual(shown);
     }
   });
 

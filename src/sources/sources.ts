@@ -1,9 +1,8 @@
 // The sources of uses, in SQL (docs/api.md, "Sources"): the numbers of their names, and the counts of a day by number.
 import { and, eq, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { MAX_LABELS, MAX_LABELS_PER_DAY, MAX_NAMED_SITES, MAX_SITES_PER_DAY } from '../core/sources.ts';
-import { type CallShape, candidate } from './call.ts';
-import { access, dailyUsage, sources } from './schema.ts';
-import { builder, NULL } from './text.ts';
+import { dailyUsage, sites, sources } from '../db/schema.ts';
+import { builder } from '../db/text.ts';
 
 /** The number of a name of the business. Null if it has none. */
 export const sourceNumberOf = (business_id: SQLWrapper | Placeholder, name: SQLWrapper) =>
@@ -43,7 +42,7 @@ const freeNumbers = (business_id: SQLWrapper, list: SQLWrapper | Placeholder) =>
   // One JSON object, and a limit, because SQLite would list what counted again for each number.
   return sql`select ${sources.number} as number from (select ${counted} as counted where ${isNeeded} limit 1) cross join ${sources}
     where ${and(eq(sources.business_id, business_id), sql`${sources.number} < 0`)} and counted ->> (${pathOf(sources.number)}) is null
-      and not exists (select 1 from ${access} where ${and(eq(access.business_id, business_id), eq(access.site, sources.name))})
+      and not exists (select 1 from ${sites} where ${and(eq(sites.business_id, business_id), eq(sites.site, sources.name))})
       and ${sources.name} not in (select ${listedSite} from json_each(${list}))`;
 };
 
@@ -73,21 +72,6 @@ export const numberSites = (business_id: SQLWrapper, list: SQLWrapper | Placehol
     )
     .onConflictDoUpdate({ target: [sources.business_id, sources.number], set: { name: sql`excluded.name` } });
 };
-
-/**
- * The number of the entry that lets the call's origin in: the site itself, or else the narrowest wildcard. Null if none does. For the
- * permission's select.
- */
-export function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape): SQL {
-  if (candidates === 0) return NULL;
-  const numbers = Array.from({ length: candidates }, (_, index) => {
-    const site = sql.placeholder(candidate(index));
-    return sql`(select ${sources.number} from ${access} cross join ${sources}
-      where ${and(eq(access.business_id, business_id), eq(access.site, site), eq(sources.business_id, business_id), eq(sources.name, site))})`;
-  });
-  // In the order of sitesCovering. SQLite's coalesce requires two values.
-  return sql`coalesce(${sql.join([...numbers, NULL], sql`, `)})`;
-}
 
 /** The counts of one source as JSON, or null if `number` is. D1 binds numbers as reals, hence the cast. */
 export const sourceCounts = (number: SQLWrapper, count: SQLWrapper) =>

@@ -4,12 +4,12 @@ import { drizzle } from 'drizzle-orm/d1';
 import { type Binding, boundIn, gapsIn, LARGE_GB, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
 import { formatTimestamp } from '../core/time.ts';
-import type { Cost } from './batch.ts';
-import { unboundWithOwners } from './homes.ts';
-import { type Json, parseJson } from './json.ts';
-import { businesses, runs } from './schema.ts';
-import { builder, textOf } from './text.ts';
-import { withTimeout } from './timeout.ts';
+import type { Cost } from '../db/batch.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import { businesses, runs } from '../db/schema.ts';
+import { builder, textOf } from '../db/text.ts';
+import { withTimeout } from '../db/timeout.ts';
+import { unboundWithOwners } from '../homes/homes.ts';
 
 /** Reads a real table, because a database without the migrations cannot serve requests. Each field is one lookup by primary key. */
 const ids = {
