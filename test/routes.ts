@@ -113,6 +113,13 @@ export const OF_A_BUSINESS = withReads(
       bad: { query: '&from=tomorrow' },
     },
     {
+      name: 'look up a use',
+      operation: 'read_use',
+      on: 'GET /business/usage/:business_id/use',
+      path: ({ id }) => `/api/v1/business/usage/${id}/use?id=order-1`,
+      bad: { query: '&id=order-2' },
+    },
+    {
       name: 'record a use',
       operation: 'record_use',
       on: RECORDING,

@@ -207,6 +207,8 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   may_be_first: [1],
   month: ['this', 'next'],
   name: ['own'],
+  of_key: [FRESH_DIGEST, ONE],
+  of_token: [FRESH_DIGEST, ANOTHER],
   open: ['[0]'],
   price: [1],
   quantity: [1],

@@ -58,6 +58,32 @@ export const recordedUses = object('RecordedUses', 'The result of recording a li
 
 export type RecordedUses = z.infer<typeof recordedUses>;
 
+const remembered = {
+  date: day('The day on which it counted.'),
+  quantity: count('How many times it counts now. Lowering changes this.'),
+  imported: z
+    .nullable(z.boolean())
+    .check(
+      z.describe(
+        `Whether the count of its day was imported, so that it need not contain this use. Null if the day is more than ${LOWER_DAYS} days ago.`,
+      ),
+    ),
+  remembered_until: day('Until this day, sending the id again counts nothing.'),
+};
+const ofKey = object('UseOfKey', 'A use that was sent with an API key or an operator key.', {
+  ...remembered,
+  source: z.nullable(z.string()).check(z.describe('The source under which its day counts it. Null if there is none.')),
+});
+const ofToken = object('UseOfToken', 'A use that was sent with a token.', remembered);
+const rememberedUses = object('RememberedUses', 'What is remembered of an id.', {
+  by_key: z.nullable(ofKey).check(z.describe('The use that a key sent with this id. Null if none is remembered.')),
+  by_token: z
+    .nullable(ofToken)
+    .check(z.describe('The use that a token sent with this id. Null if none is remembered.')),
+});
+
+export type RememberedUses = z.infer<typeof rememberedUses>;
+
 export const loweredUses = object('LoweredUses', 'The result of lowering uses.', {
   lowered: count('Number of uses that now have a lower quantity.'),
   unchanged: count('Number of uses that already had this quantity or a lower one.'),
@@ -167,6 +193,22 @@ of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts 
       ...unknownParameter(reportQuery, 'form'),
       invalid_order: invalidField('from', 'must not be after to (2026-03-01)'),
     },
+  },
+  readUse: {
+    tag: 'usage',
+    summary: 'Look up a use',
+    description: `Returns what is remembered of the id of a use, sent with keys and with tokens, which have separate ids: its day, its quantity
+and its source. Nothing is remembered of uses without an id, and of ids that were forgotten.`,
+    parameters: { id: ['The id of the use, from an `Idempotency-Key` or a list. Percent-encode it.', 'order-1'] },
+    success: ok('What is remembered. Null if nothing is.', rememberedUses, {
+      sent_by_both: {
+        by_key: { date: '2026-03-01', quantity: 5, imported: false, remembered_until: '2026-04-10', source: 'sms' },
+        by_token: { date: '2026-03-01', quantity: 1, imported: false, remembered_until: '2026-03-03' },
+      },
+      unknown: { by_key: null, by_token: null },
+    }),
+    invalid: { invalid_id: { id: 'order 1' } },
+    refusals: {},
   },
   recordUse: {
     tag: 'usage',

@@ -20,7 +20,14 @@ import { inputError, limitReached } from '../http/errors.ts';
 import { idOf } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
-import type { ImportedHistory, LoweredUses, RecordedUse, RecordedUses, UsageReport } from './description.ts';
+import type {
+  ImportedHistory,
+  LoweredUses,
+  RecordedUse,
+  RecordedUses,
+  RememberedUses,
+  UsageReport,
+} from './description.ts';
 import { importHistory } from './history.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
 import { type loweringBody, operations, SOURCE_RULE, type usesBody } from './operations.ts';
@@ -34,6 +41,7 @@ import {
   readLimitUsage,
   type Use,
 } from './recording.ts';
+import { rememberedUse } from './remembered.ts';
 import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
 import { usageBySource, usageInRange, usageOfSource } from './statements.ts';
 import { totals } from './totals.ts';
@@ -142,6 +150,16 @@ export const routes = serve(operations, {
     const used = fillRange(range, parseJson(counts));
     if (asksForCsv) return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
     return success<UsageReport>(c, { used }, VARY);
+  },
+
+  async readUse(c) {
+    const { id } = c.req.valid('query');
+    const [of_key, of_token] = await Promise.all([digestOf('key', id), digestOf('token', id)]);
+    const { row } = await c.get('ask')(rememberedUse({ of_key, of_token }));
+    return success<RememberedUses>(c, {
+      by_key: row.by_key && parseJson(row.by_key),
+      by_token: row.by_token && parseJson(row.by_token),
+    });
   },
 
   async recordUse(c) {

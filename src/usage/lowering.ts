@@ -17,7 +17,7 @@ const listedQuantity = sql.raw('value ->> 1');
 
 const daysAgo = (days: number) => sql`date(${$call.today}, ${sql.raw(`'-${days} days'`)})`;
 /** The first day whose uses can still be lowered. */
-const firstLoweredDay = daysAgo(LOWER_DAYS);
+export const firstLoweredDay = daysAgo(LOWER_DAYS);
 /**
  * The first day for which an imported count must be remembered. Shortly after midnight, a request from the day before can still lower uses
  * of one more day.
@@ -33,7 +33,7 @@ const recordedUses = (
 ) => sql`from json_each(${uses}) cross join ${ledger}
   where ${and(eq(ledger.business_id, business_id), eq(ledger.digest, listedDigest), gte(ledger.day, numberOfDay(firstLoweredDay)))}`;
 /** Tests whether the count of a use's day was imported. Such a use cannot be lowered. */
-const isImported = sql`exists (select 1 from ${importedDays}
+export const isImported = sql`exists (select 1 from ${importedDays}
   where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, dayWithNumber(ledger.day)))})`;
 /** Selects the uses that can be lowered and whose stored quantity is greater than the listed quantity. */
 const greaterUses = (business_id: SQLWrapper, uses: SQLWrapper | Placeholder) =>

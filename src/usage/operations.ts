@@ -3,7 +3,15 @@ import * as z from 'zod/mini';
 import { businessesQuery } from '../business/operations.ts';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
-import { EVERY_OPERATOR, EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, reading } from '../core/policy.ts';
+import {
+  EVERY_OPERATOR,
+  EVERYBODY,
+  FULL_OPERATOR,
+  OPERATOR_ROLES,
+  READERS,
+  RECORDERS,
+  reading,
+} from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { LIST_OF_USES, MAX_USES_PER_CALL } from '../core/work.ts';
 import {
@@ -41,6 +49,12 @@ export const reportQuery = {
     by: z.optional(z.literal('source', `must be source, ${ONCE}`)),
     source: z.optional(z.string(SOURCE_RULE)),
   }),
+} satisfies Query;
+
+const USE_RULE = `${ID_RULE}, ${ONCE}`;
+export const useQuery = {
+  name: 'this operation',
+  schema: z.object({ id: z.string(USE_RULE).check(z.regex(USE_ID, USE_RULE)) }),
 } satisfies Query;
 
 /** The maximum number of businesses on a page of totals. */
@@ -136,6 +150,13 @@ export const operations = define({
     query: reportQuery,
     check: reportErrors,
   },
+  readUse: {
+    ...reading({ ...READERS, operators: OPERATOR_ROLES }),
+    route: 'GET /business/usage/:business_id/use',
+    name: 'read_use',
+    does: 'look up uses',
+    query: useQuery,
+  },
   recordUse: {
     route: 'POST /business/usage/:business_id',
     rules: {
@@ -186,6 +207,11 @@ export const operations = define({
 
 export const commands: CommandsOf<typeof operations> = {
   readUsage: { usage: 'usage show ID', does: 'Shows the uses of each day (UTC), by default for the last 30 days.' },
+  readUse: {
+    usage: 'usage find ID USE',
+    does: 'Shows whether a use counted, by its id: its day, quantity and source.',
+    as: { USE: 'id' },
+  },
   lowerUses: {
     usage: 'usage lower ID USE=QUANTITY…',
     does: 'Lowers the quantities of uses, by id.',

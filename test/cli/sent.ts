@@ -42,6 +42,7 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('access remove 1 12'), 'DELETE /business/1/access/12'],
   [words('access clear 1'), 'DELETE /business/1/access'],
   [words('access forget-refused 1'), 'DELETE /business/1/access/refused'],
+  [words('usage find 1 a+b%&c'), 'GET /business/usage/1/use?id=a%2Bb%25%26c'],
   [
     words('usage lower 1 job-1=120 a=b=0'),
     'PATCH /business/usage/1',

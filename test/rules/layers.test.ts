@@ -23,7 +23,7 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['operations.ts', '*/operations.ts'],
   [
     `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts databases/probe.ts
-      sessions/console-links.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts`,
+      sessions/console-links.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts`,
     'core/ db/ limits/ homes/ origins/ sources/ */rules.ts drizzle-orm',
     '*/operations.ts zod',
   ],

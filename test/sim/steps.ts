@@ -465,6 +465,14 @@ export const KINDS: Record<string, Kind> = {
       return { on: `GET /business/usage/{business}${query(asked, ...range(random))}`, headers: accept(random) };
     },
   },
+  read_use: {
+    isOneBatch: true,
+    weight: 30,
+    who: ANYONE,
+    make: (random) => ({
+      on: `GET /business/usage/{business}/use?id=${encodeURIComponent(random.pick(random.chance(0.8) ? IDS.slice(0, 8) : IDS))}`,
+    }),
+  },
   add_sites: {
     isOneBatch: true,
     weight: 35,
@@ -1027,6 +1035,7 @@ const BAD_QUERIES: Record<string, string[]> = {
     '_=5',
     '_=x',
   ],
+  read_use: ['', 'id=', 'id=two%20words', 'id=a&id=b', 'id=a+b', 'use=a', `id=${LONG}`, 'id=%C3%A9'],
   read_changes: [
     'limit=0',
     'limit=101',

@@ -325,6 +325,8 @@ export type Parameters = {
   rules: Record<string, [isRight: (text: string) => boolean, rule: string]>;
   /** Unknown unless the operator sends them. */
   operatorOnly?: string[];
+  /** The parameter that must be sent. */
+  required?: string;
 };
 /** A positive integer, without signs or leading zeros. */
 export const idOf = (text: string): number | null =>
@@ -379,6 +381,11 @@ export const REPORT: Parameters = {
     source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
   },
 };
+export const USE: Parameters = {
+  of: 'this operation',
+  rules: { id: [isId, `${ID}, ${ONCE}`] },
+  required: 'id',
+};
 export const TOTALS: Parameters = {
   of: 'this list',
   rules: { from: day, to: day, ended: day, user_id: userId, limit: pageLimit(1000), after: cursorId },
@@ -402,13 +409,14 @@ export const CHANGES: Parameters = {
 export const DELETION: Parameters = {
   of: 'this operation',
   rules: { name: [() => true, 'must be the name of the business, and must appear only once'] },
+  required: 'name',
 };
 export const NO_PARAMETERS: Parameters = { of: 'this operation', rules: {} };
 
 /** Checks the parameters of a request. */
 export function checkQuery(
   query: URLSearchParams,
-  { of, rules, operatorOnly = [] }: Parameters,
+  { of, rules, operatorOnly = [], required }: Parameters,
   { isOperator, isRead }: { isOperator: boolean; isRead: boolean },
 ): Errors {
   const known = Object.keys(rules).filter((name) => isOperator || !operatorOnly.includes(name));
@@ -427,7 +435,7 @@ export function checkQuery(
           : `${text}, and must appear only once`;
       errors[name] = [`${name} ${once}`];
     } else if (values[0] !== undefined && !isRight(values[0])) errors[name] = [`${name} ${text}`];
-    else if (values[0] === undefined && name === 'name') errors[name] = [`${name} is required, and ${text}`];
+    else if (values[0] === undefined && name === required) errors[name] = [`${name} is required, and ${text}`];
   }
   return errors;
 }

@@ -48,7 +48,7 @@ function routeOf(method: string, path: string) {
   });
   // `usage` is never a business id.
   const isUsage = segments[1] === 'business' && segments[2] === 'usage';
-  if (!path.startsWith(`${API}/`) || found === undefined || (isUsage && found[0] !== '/business/usage/:business_id'))
+  if (!path.startsWith(`${API}/`) || found === undefined || (isUsage && !found[0].startsWith('/business/usage/')))
     throw new Answer(404, 'not_found', { message: 'Not Found' });
   const [pattern, routes] = found;
   const asked = method === 'HEAD' ? 'GET' : method;

@@ -17,6 +17,7 @@ import {
   oneQuantity,
   oneUse,
   REPORT,
+  USE,
   uses as usesInput,
 } from './input.ts';
 import { rulesOf } from './rule.ts';
@@ -151,6 +152,27 @@ function recordOne(call: Call): Answer {
     };
   storeReached(call, business, [day]);
   return answer(day);
+}
+
+/** What is remembered of an id, as keys and as tokens sent it. */
+function readUse({ query, state, now, ...call }: Call): Answer {
+  const { id } = businessOf({ query, state, now, ...call });
+  const remembered = (caller: 'key' | 'token') => {
+    const use = state.ledger[id]?.[`${caller}:${query.get('id')}`];
+    if (use === undefined) return null;
+    const { day, quantity, source, recorded_on, keep_days } = use;
+    const isOld = day < plusDays(dayOf(now), -40);
+    const isNamed = source !== null && state.bySource[id]?.[day]?.[source] !== undefined;
+    const name = isNamed ? state.sources[id]?.find(({ number }) => number === source)?.name : null;
+    return {
+      date: day,
+      quantity,
+      imported: isOld ? null : (state.imported[id] ?? []).includes(day),
+      remembered_until: plusDays(recorded_on, keep_days),
+      ...(caller === 'key' && { source: name }),
+    };
+  };
+  return success({ by_key: remembered('key'), by_token: remembered('token') });
 }
 
 type Listed = { id: string; at?: string; quantity?: number; label?: string };
@@ -329,6 +351,11 @@ export const usage = rulesOf({
     ...{ who: READERS, does: 'read usage by source', inactive: true, retry: 'always' },
     query: REPORT,
     on: { [REPORTED]: readUsage },
+  },
+  read_use: {
+    ...{ who: `recorder ${READERS}`, does: 'look up uses', inactive: true, retry: 'always' },
+    query: USE,
+    on: { 'GET /business/usage/:business_id/use': readUse },
   },
   record_use: {
     ...{ who: `token record recorder ${CHANGERS}`, does: 'record a use', inactive: false, retry: 'with_key' },
