@@ -8,7 +8,6 @@ import type { Session } from '../../sessions/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './changes/change-pages.ts';
 import { now, setClock } from './clock.ts';
-import { dismissedOf, notDismissed } from './dismissed.ts';
 import type { StoredSession } from './sign-in/storage.ts';
 
 /** All businesses if `business_id` is missing. */
@@ -110,23 +109,14 @@ export function connect(key: string, onEnd: () => void) {
   /** `which`: all uses, those of one source, or all by source. */
   const report = (id: number, range: Range, which: { source?: string; by?: 'source' }, Accept = 'application/json') =>
     businesses.usage[':business_id'].$get({ param: param(id), query: { ...range, ...which } }, { headers: { Accept } });
-  const refused = (id: number) => dataOf(access.refused.$get({ param: param(id) }));
   const only = (source: string | null) => (source === null ? {} : { source });
 
   return {
     /** Completes even if the browser tab closes immediately. */
     signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
-    /** Reads a page of businesses with ids higher than `after`. `refused_origins` does not count the dismissed ones. */
-    async businesses(after: number) {
-      const query = { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) };
-      const page = await dataOf(businesses.$get({ query }));
-      const counted = page.businesses.map(async (business) => {
-        const dismissed = dismissedOf(business.id);
-        if (business.refused_origins === 0 || dismissed.size === 0) return business;
-        return { ...business, refused_origins: notDismissed((await refused(business.id)).refused, dismissed).length };
-      });
-      return { ...page, businesses: await Promise.all(counted) };
-    },
+    /** Reads a page of businesses with ids higher than `after`. */
+    businesses: (after: number) =>
+      dataOf(businesses.$get({ query: { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,
@@ -141,7 +131,7 @@ export function connect(key: string, onEnd: () => void) {
     removeSite: (id: number, access_id: number) =>
       dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
     removeSites: (id: number) => dataOf(access.$delete({ param: param(id) })),
-    refused,
+    refused: (id: number) => dataOf(access.refused.$get({ param: param(id) })),
     forgetRefused: (id: number) => dataOf(access.refused.$delete({ param: param(id) })),
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),

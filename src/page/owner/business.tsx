@@ -2,16 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, Limits } from '../../business/description.ts';
-import type { RefusedOrigin } from '../../sites/description.ts';
 import { Changes } from './changes/changes.tsx';
-import { dismissedOf, storeDismissed } from './dismissed.ts';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
 import { Back, FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { businessHref } from './route.ts';
-import { type Memory, NOT_READ, type ReadState, type Session, shownRefused, type TabProps } from './session.ts';
+import { type Memory, NOT_READ, type ReadState, type Session, type TabProps } from './session.ts';
 import { TABS, type Tab } from './tabs.ts';
 import { Token } from './token/token.tsx';
 import { limitsWithSites } from './usage/periods.ts';
@@ -27,7 +25,6 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const { revision, refresh } = useRefresh();
   const details = useQuery(`${revision}`, () => api.business(id));
   const refused = useQuery(`${revision}`, () => api.refused(id));
-  const [dismissed, setDismissed] = useState(() => dismissedOf(id));
   const [tabRead, setTabRead] = useState<ReadState | null>(NOT_READ);
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
@@ -52,18 +49,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
     if (data !== null) details.setData({ ...data, ...business });
     refused.reload(); // the domains determine which origins are refused
   }
-  const frame = {
-    api,
-    readOnly: stored.readOnly,
-    query,
-    revision,
-    refused,
-    dismissed,
-    setDismissed: (origins: ReadonlySet<string>) => {
-      storeDismissed(id, origins);
-      setDismissed(origins);
-    },
-  };
+  const frame = { api, readOnly: stored.readOnly, query, revision, refused };
   const tabs: Record<Tab, () => ComponentChildren> = {
     usage: () => (
       <Usage
@@ -109,7 +95,9 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
       </div>
       <div class="heading business-name">
         <Title name={name} part={NAMES[tab]} />
-        {known && <Marks id={id} status={known.status} limits={known.limits} refused={shownRefused(frame)} />}
+        {known && (
+          <Marks id={id} status={known.status} limits={known.limits} refused={refused.data?.refused.length ?? 0} />
+        )}
       </div>
       {known && (
         <p class="sub">
@@ -139,16 +127,16 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 
 const oldest = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
 
-type MarksProps = { id: number; status: string; limits: Limits; refused: RefusedOrigin[] };
+type MarksProps = { id: number; status: string; limits: Limits; refused: number };
 
 function Marks({ id, status, limits, refused }: MarksProps) {
   return (
     <>
       <Status status={status} />
       <LimitMark limits={limits} />
-      {refused.length > 0 && (
+      {refused > 0 && (
         <a class="mark" href={businessHref(id, 'domains', 'refused')}>
-          {plural(refused.length, 'refused origin')}
+          {plural(refused, 'refused origin')}
         </a>
       )}
     </>

@@ -1,9 +1,7 @@
 // State that the views share during a session.
-
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
-import type { RefusedOrigin, RefusedOrigins } from '../../sites/description.ts';
+import type { RefusedOrigins } from '../../sites/description.ts';
 import type { Api } from './api.ts';
-import { notDismissed } from './dismissed.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
@@ -46,10 +44,7 @@ export type TabProps = {
   query: URLSearchParams;
   /** Counts the refreshes. */
   revision: number;
-  /** Includes the dismissed origins. */
   refused: Query<RefusedOrigins>;
-  dismissed: ReadonlySet<string>;
-  setDismissed: (origins: ReadonlySet<string>) => void;
   /** Call it with the response to a change. */
   onChanged: (business: Business) => void;
   /** Reads the business again. Call it after a failed change, which may have been made anyway. */
@@ -61,6 +56,3 @@ export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy' | 'failure'>;
 /** Called with null while the tab reads no data of its own. */
 export type OnRead = (state: ReadState | null) => void;
 export const NOT_READ: ReadState = { readAt: null, busy: true, failure: null };
-
-export const shownRefused = ({ refused, dismissed }: Pick<TabProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
-  notDismissed(refused.data?.refused ?? [], dismissed);

@@ -7,7 +7,7 @@ import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
 import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
-import { shownRefused, type TabProps } from '../session.ts';
+import type { TabProps } from '../session.ts';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
 import { DomainList, SiteName } from './domain-list.tsx';
@@ -41,7 +41,7 @@ function LoadedDomains(props: TabProps) {
   const today = dayOf(new Date(now()));
   const days = { from: addDays(today, 1 - DAYS), to: today };
   const uses = useQuery(`${revision} ${today} ${isOpen}`, () => (isOpen ? null : api.sources(business.id, days)));
-  const [isRefusedFirst] = useState(shownRefused(props).length > 0);
+  const [isRefusedFirst] = useState((props.refused.data?.refused.length ?? 0) > 0);
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
   const refused = <Refused {...props} isActive={isActive} sites={sites} changes={changes} />;

@@ -17,9 +17,6 @@ type Props = {
   changes: DomainChanges;
   /** Formats an origin's count. */
   countWords?: (origin: RefusedOrigin) => string;
-  dismissed?: ReadonlySet<string>;
-  /** Absent if the origins cannot be dismissed. */
-  setDismissed?: (origin: string, isDismissed: boolean) => void;
 };
 
 export const OriginRows = ({ rows, ...props }: Props) => (
@@ -52,24 +49,22 @@ export function AddAll({ rows, sites, readOnly, changes, source }: AllProps) {
 
 type RowProps = Omit<Props, 'rows'> & { row: RefusedOrigin };
 
-function OriginRow({ row, sites, sitesBefore, readOnly, changes, dismissed, setDismissed, ...props }: RowProps) {
+function OriginRow({ row, sites, sitesBefore, readOnly, changes, countWords = timesWords }: RowProps) {
   const { origin, last_seen } = row;
-  const { countWords = timesWords } = props;
   const covers = (site: string) => siteCovering(origin, [site]) !== undefined;
   const covering = sites.filter(covers);
   const added = covering.find((site) => !sitesBefore.includes(site));
   // The reason and the offers do not change, so that the row keeps its height.
   const uncovering = sitesBefore.filter((site) => !covers(site));
   const { reason, offers } = explainRefusal(origin, uncovering);
-  const isDismissed = dismissed?.has(origin) === true;
-  const state = isDismissed ? 'Dismissed.' : covering.length > 0 ? 'Now passes.' : null;
+  const state = covering.length > 0 ? 'Now passes.' : null;
   const shown = added === undefined || offers.includes(added) ? offers : [added];
   const sourceOf = (site: string) => `${site} for ${origin}`;
 
   function button(site: string) {
-    const isAdded = site === added && !isDismissed;
+    const isAdded = site === added;
     const isBusy = changes.busy === sourceOf(site);
-    const name = `${site === origin ? '' : 'wide '}${state === null || isAdded ? '' : 'gone '}quiet`;
+    const name = state === null || isAdded ? 'quiet' : 'gone quiet';
     const words = isAdded
       ? isBusy
         ? 'Removing…'
@@ -103,20 +98,7 @@ function OriginRow({ row, sites, sitesBefore, readOnly, changes, dismissed, setD
           {countWords(row)}, last on {instantWords(last_seen)}
         </small>
       </span>
-      {!readOnly && (
-        <span class="acts">
-          {shown.map(button)}
-          {setDismissed && (
-            <Button
-              class={`dismiss quiet${covering.length > 0 && !isDismissed ? ' gone' : ''}`}
-              label={`${isDismissed ? 'Undo: show' : 'Dismiss'} ${origin}`}
-              onClick={() => setDismissed(origin, !isDismissed)}
-            >
-              {isDismissed ? 'Undo' : 'Dismiss'}
-            </Button>
-          )}
-        </span>
-      )}
+      {!readOnly && <span class="acts">{shown.map(button)}</span>}
       {shown.map((site) => (
         <ChangeFailure key={site} changes={changes} source={sourceOf(site)} />
       ))}

@@ -16,38 +16,26 @@ const ADD_ALL = 'all that look like yours';
 
 type Props = TabProps & { isActive: boolean; sites: string[]; changes: DomainChanges };
 
-export function Refused({ api, business, isActive, sites, changes, ...props }: Props) {
-  const { refused, dismissed, setDismissed, readOnly } = props;
+export function Refused({ api, business, refused, readOnly, isActive, sites, changes }: Props) {
   const { data, failure, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
   const [sitesBefore] = useState(sites);
   const [ownSites] = useState([...sites, `https://${business.main_domain}`].filter(canHaveOneOwner));
-  /** The origins that are not shown because they were dismissed earlier. */
-  const [hidden, setHidden] = useState(dismissed);
   const root = useRef<HTMLDivElement>(null);
   const listed = data?.refused ?? [];
   const seen = useSeenRows(listed, ({ origin }) => origin);
-  const rows = [...seen.values()].filter(({ origin }) => !hidden.has(origin));
+  const rows = [...seen.values()];
   const own = rows.filter(({ origin }) => explainRefusal(origin, ownSites).isOwn);
   const others = rows.filter((row) => !own.includes(row));
   const countWords = (rows: RefusedOrigin[]): string => {
-    const left = rows.filter(({ origin }) => !dismissed.has(origin) && siteCovering(origin, sites) === undefined);
+    const left = rows.filter(({ origin }) => siteCovering(origin, sites) === undefined);
     return left.length > 0 && sites.length > 0 ? `(${left.length})` : '';
   };
-  const list = { sites, sitesBefore, readOnly, changes, dismissed, setDismissed: dismiss };
-  const hiddenCount = listed.filter(({ origin }) => hidden.has(origin)).length;
+  const list = { sites, sitesBefore, readOnly, changes };
 
   const title = () => root.current?.querySelector('h2');
   useFocusFallback(root, title);
 
-  function dismiss(origin: string, isDismissed: boolean): void {
-    const others = [...dismissed].filter((one) => one !== origin);
-    setDismissed(new Set(isDismissed ? [...others, origin] : others));
-  }
-  function showAgain(): void {
-    setDismissed(new Set([...dismissed].filter((origin) => !hidden.has(origin))));
-    setHidden(new Set());
-  }
   async function forget(): Promise<void> {
     const forgotten = await api.forgetRefused(business.id);
     seen.clear();
@@ -58,7 +46,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
     <div ref={root}>
       <Section id="refused" title="Recently refused">
         {failure !== null && data === null && <FailureNotice failure={failure} reload={reload} />}
-        {data !== null && rows.length + hiddenCount === 0 && (
+        {data !== null && rows.length === 0 && (
           <p class="none">
             {isActive && sites.length === 0
               ? 'Nothing is refused while no domains are registered.'
@@ -75,7 +63,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
               <>
                 <div class="group">
                   <h3>Looks like yours {countWords(own)}</h3>
-                  <AddAll {...list} rows={own.filter(({ origin }) => !dismissed.has(origin))} source={ADD_ALL} />
+                  <AddAll {...list} rows={own} source={ADD_ALL} />
                 </div>
                 <OriginRows {...list} rows={own} />
               </>
@@ -88,16 +76,6 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
             )}
           </>
         )}
-        <p class="note hidden-ones" role="status">
-          {hiddenCount > 0 && (
-            <>
-              {hiddenCount} dismissed in this browser.{' '}
-              <Button class="link" onClick={showAgain}>
-                Show again
-              </Button>
-            </>
-          )}
-        </p>
         {!readOnly && listed.length > 0 && (
           <div class="foot">
             <Button class="quiet danger-text" onClick={() => setForgetting(true)}>
@@ -117,7 +95,6 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
           next={title}
         >
           <p>The service forgets the whole list and its counts. An origin that tries again is listed as new.</p>
-          <p>To hide a single origin, use “Dismiss”.</p>
         </Confirm>
       )}
     </div>

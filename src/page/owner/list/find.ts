@@ -1,4 +1,4 @@
-// Searches businesses, regardless of accents, case and word order. If nothing matches, forgives one typo in each word.
+// Searches businesses, regardless of accents, case and word order.
 import type { ListedBusiness } from '../../../business/description.ts';
 import { unicodeDomain } from '../punycode.ts';
 
@@ -25,33 +25,10 @@ export const indexBusinesses = <B extends Named>(businesses: readonly B[]): Inde
     return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
   });
 
-/** Shorter words with a typo would match too much. */
-const MIN_TYPO_LENGTH = 4;
-
-/** Returns whether a word begins like `typed`, apart from one letter that is wrong, missing, extra or swapped with the next. */
-function isNear(word: string, typed: string): boolean {
-  const same = [...typed].findIndex((_, at) => !word.startsWith(typed.slice(0, at + 1)));
-  const [of, by] = [word.slice(same), typed.slice(same)];
-  return (
-    of.slice(1).startsWith(by.slice(1)) ||
-    of.slice(1).startsWith(by) ||
-    of.startsWith(by.slice(1)) ||
-    `${of[1]}${of[0]}${of.slice(2)}`.startsWith(by)
-  );
-}
-const isLike = (text: string, typed: string): boolean =>
-  text.includes(typed) ||
-  (typed.length >= MIN_TYPO_LENGTH &&
-    !/\d/.test(typed) &&
-    text.split(/[^\p{L}\p{N}]+/u).some((word) => isNear(word, typed)));
-
 /** Returns the businesses for which every word of `wanted` matches the name, the domain or the id. The id must match exactly. */
 export function searchBusinesses<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
   const words = folded(wanted).split(/\s+/).filter(Boolean);
-  const found = (matches: typeof isLike) =>
-    among
-      .filter(({ business, text }) => words.every((word) => matches(text, word) || `${business.id}` === word))
-      .map(({ business }) => business);
-  const exact = found((text, word) => text.includes(word));
-  return exact.length > 0 ? exact : found(isLike);
+  return among
+    .filter(({ business, text }) => words.every((word) => text.includes(word) || `${business.id}` === word))
+    .map(({ business }) => business);
 }
