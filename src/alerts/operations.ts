@@ -3,12 +3,12 @@ import * as z from 'zod/mini';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
-import { CURSOR, CURSOR_RULE, cursorErrors, parseCursor } from './rules.ts';
+import { CURSOR, CURSOR_RULE, cursorErrors, MAX_PER_PAGE, parseCursor } from './rules.ts';
 
 const alertsQuery = {
   name: 'this list',
   schema: z.object({
-    limit: limitParameter(100),
+    limit: limitParameter(MAX_PER_PAGE),
     since: z.optional(instant),
     cursor: z.optional(
       described(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE)), {

@@ -4,6 +4,9 @@ import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { ALPHABET } from '../core/credential.ts';
 import type { Circumstances } from '../operation.ts';
 
+/** Of a list of alerts. */
+export const MAX_PER_PAGE = 100;
+
 /** The next page's database, and the alert after which the page starts. Null if the page starts with the newest alert. */
 type Position = { number: number; after: { at: string; id: string } | null };
 

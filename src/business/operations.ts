@@ -27,11 +27,11 @@ import {
 import { type CommandsOf, define } from '../operation.ts';
 import { SITES_RULE, site } from '../sites/operations.ts';
 import { sitesErrors } from '../sites/rules.ts';
-import { datedErrors, type Overage, overageErrors } from './rules.ts';
+import { datedErrors, MAX_PER_PAGE, type Overage, overageErrors } from './rules.ts';
 
 export const businessesQuery = {
   name: 'this list',
-  schema: z.extend(pageQuery('after', 50).schema, {
+  schema: z.extend(pageQuery('after', MAX_PER_PAGE).schema, {
     user_id: idParameter('must be the id of a user, such as 7, and must appear only once'),
   }),
   operatorOnly: ['user_id'],

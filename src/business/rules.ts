@@ -5,6 +5,8 @@ import { errorOf, type FieldErrors } from '../core/conflict.ts';
 export const usedKeyRule = (id: number): string =>
   `was already used for business ${id} with a different body: GET /business/${id} shows it, and PATCH changes it`;
 
+/** Of the list of businesses. */
+export const MAX_PER_PAGE = 50;
 /** The list of businesses covers these days: 28, and the 28 before, with which the console compares them. */
 export const LISTED_DAYS = 56;
 

@@ -6,6 +6,7 @@ import { invalidField, UNKNOWN_USER } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { id, list, next, object, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
+import { KEEP_CHANGES_DAYS } from './rules.ts';
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));
 export const change = object('Change', 'A change to a business or user.', {
@@ -54,7 +55,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'access',
     summary: 'List changes',
     description:
-      'Lists who changed what, newest first. Changes are stored for 400 days. Tokens are shown as their last four characters. ' +
+      `Lists who changed what, newest first. Changes are stored for ${KEEP_CHANGES_DAYS} days. Tokens are shown as their last four characters. ` +
       'With a filter, a page can be short or empty even if `next` is set.',
     parameters: {
       action: ['Only changes with this action.', 'add_sites'],

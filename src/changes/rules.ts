@@ -1,6 +1,7 @@
 // Rules of the list of changes, and the search in it.
 import { errorOf, type FieldErrors } from '../core/conflict.ts';
 
+export const KEEP_CHANGES_DAYS = 400;
 /** Long enough for any host, which has at most 253 characters. */
 export const MAX_SEARCH_LENGTH = 255;
 

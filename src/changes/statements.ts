@@ -8,9 +8,7 @@ import { apiKeys, changes } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import type { changesQuery } from './operations.ts';
-import { searchVariants } from './rules.ts';
-
-const KEEP_CHANGES_DAYS = 400;
+import { KEEP_CHANGES_DAYS, searchVariants } from './rules.ts';
 
 /** The first day whose changes are retained. */
 export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);

@@ -6,13 +6,14 @@ import { unknownParameter } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
 import type { operations } from './operations.ts';
+import { MAX_FORMER_TOKENS } from './rules.ts';
 
 export const descriptions: DescriptionsOf<typeof operations> = {
   rotateToken: {
     tag: 'access',
     summary: 'Replace the business token',
     description: `Issues a new token for the business. Without a body, the old token and all earlier ones stop working immediately. With
-\`keep_old\`, the old token keeps working for that long, so you have time to update all pages. A business can have at most 5 former tokens.`,
+\`keep_old\`, the old token keeps working for that long, so you have time to update all pages. A business can have at most ${MAX_FORMER_TOKENS} former tokens.`,
     body: {
       description: 'If empty, the old token stops working immediately.',
       component: ['Rotation', 'How long the old token keeps working.'],

@@ -6,8 +6,7 @@ import { asJson, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { businesses, formerTokens } from '../db/schema.ts';
 import { builder, NULL } from '../db/text.ts';
-
-const MAX_FORMER_TOKENS = 5;
+import { MAX_FORMER_TOKENS } from './rules.ts';
 
 /** Selects a business's former tokens that still work. */
 const formerToken = (business_id: SQL | Column) =>

@@ -5,7 +5,7 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
-import type { StoredSession } from '../../src/page/owner/sign-in/storage.ts';
+import type { StoredSession } from '../../src/page/owner/storage.ts';
 import type { Session } from '../../src/sessions/description.ts';
 import { eventually, visitsOfFile } from './chromium.ts';
 import type {} from './owners.ts'; // for the types of the provided values

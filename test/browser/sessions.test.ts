@@ -326,7 +326,7 @@ describe('a console link', () => {
     ] as const;
     for (const [index, [next, words]] of failures.entries()) {
       await expectText(
-        `${words} A link works once, within two minutes. After that, open the console again from where you got this link.`,
+        `${words} A link works once, within 2 minutes. After that, open the console again from where you got this link.`,
       );
       expect(await readable()).not.toContain(code);
       expect(tries).toBe(index + 1);

@@ -4,8 +4,8 @@ import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays } from '../../src/core/time.ts';
 import { filterOf, matchesFilter } from '../../src/page/owner/list/attention.ts';
 import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
-import { type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
 import { ordered, orderOf } from '../../src/page/owner/list/order.ts';
+import { type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/listing.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import { limitsWith, listedBusiness } from '../business.ts';
 

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { ACTIONS as RECORDED } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
-import { describe, whoWords } from '../../src/page/owner/changes/change-words.ts';
+import { describe } from '../../src/page/owner/changes/change-words.ts';
 import { dayHeading } from '../../src/page/owner/formats.ts';
+import { whoWords } from '../../src/page/owner/who.ts';
 
 type Values = Record<string, unknown> | null;
 

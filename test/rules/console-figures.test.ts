@@ -2,13 +2,13 @@
 // it counts days as numbers, one by one, and knows only the rules of docs/embedding.md ("The pages").
 import { describe, expect, test } from 'vitest';
 import type { Limits, ListedBusiness } from '../../src/business/description.ts';
+import { dayRows } from '../../src/page/owner/day-rows.ts';
 import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
-import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
+import { daysOf, withCompared } from '../../src/page/owner/loaded-days.ts';
+import { CHOICE_NAMES, COMPARISONS, comparedDays, shownBy } from '../../src/page/owner/ranges.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
-import { daysOf, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { billingMonth } from '../../src/page/owner/usage/periods.ts';
-import { CHOICE_NAMES, COMPARISONS, comparedDays, shownBy } from '../../src/page/owner/usage/ranges.ts';
 import { comparedParts } from '../../src/page/owner/usage/source-rows.ts';
 import { barsBy, type Day, summaryOf } from '../../src/page/scale.ts';
 

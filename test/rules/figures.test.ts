@@ -2,7 +2,7 @@
 // oracle.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
-import { daysOf } from '../../src/page/owner/usage/loaded-days.ts';
+import { daysOf } from '../../src/page/owner/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 
 const start = (day: string) => Date.parse(`${day}T00:00:00Z`);

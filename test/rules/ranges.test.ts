@@ -13,7 +13,7 @@ import {
   rangeOfChoice,
   type Shown,
   shownBy,
-} from '../../src/page/owner/usage/ranges.ts';
+} from '../../src/page/owner/ranges.ts';
 
 const SUNDAY = '2026-11-22';
 const shown = (text: string, today = SUNDAY) => shownBy(new URLSearchParams(text), today);

@@ -1,10 +1,11 @@
 // The usage view's wording for an invalid range and the figures.
 import { expect, test } from 'vitest';
 import { csvOf } from '../../src/core/csv.ts';
-import { dayRows } from '../../src/page/owner/usage/day-rows.ts';
+import { dayRows } from '../../src/page/owner/day-rows.ts';
+import { fileName, rangeName } from '../../src/page/owner/file-name.ts';
+import { findRangeProblem, type RangeProblem } from '../../src/page/owner/ranges.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
-import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
-import { figureWords, fileName, problemWords, rangeName } from '../../src/page/owner/usage/usage-words.ts';
+import { figureWords, problemWords } from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
   ['2026-03-09', '', 'The last day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],

@@ -1,7 +1,7 @@
 // How the console displays punycode hostnames.
 import { domainToASCII } from 'node:url';
 import { expect, test } from 'vitest';
-import { unicodeName } from '../../src/page/owner/domains/unicode-name.ts';
+import { unicodeName } from '../../src/page/owner/unicode-name.ts';
 
 test.each([
   ...['müller-und-söhne.example', 'việtnam.example', 'büro.пример.example', 'παράδειγμα.example', 'サーバー.example'],

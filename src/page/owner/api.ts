@@ -1,21 +1,20 @@
 // Calls the service through Hono's client, typed by the routes. Sends an API key only once, to start a session.
 import { hc } from 'hono/client';
+import { MAX_PER_PAGE as MAX_ALERTS } from '../../alerts/rules.ts';
 import type { AppType } from '../../app.ts';
+import { MAX_PER_PAGE } from '../../business/rules.ts';
 import type { OwnRole } from '../../core/policy.ts';
 import type { Range } from '../../core/time.ts';
 import type { ErrorBody } from '../../description/schemas.ts';
 import type { Session } from '../../sessions/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
-import type { ChangeFilter } from './changes/change-pages.ts';
+import type { ChangeFilter } from './change-filter.ts';
 import { now, setClock } from './clock.ts';
-import type { StoredSession } from './sign-in/storage.ts';
+import type { StoredSession } from './storage.ts';
 
 /** All businesses if `business_id` is missing. */
 export type KeyToCreate = { name: string; role: OwnRole; business_id?: number; expires_on: string };
 type FieldErrors = Record<string, string[]>;
-
-/** The service's maximum page size. */
-const PER_PAGE = 50;
 
 /**
  * A failed call. `status` is 0 if no complete response arrived, in which case the change may have been made, unless it `isUnsent`. It is -1
@@ -116,7 +115,7 @@ export function connect(key: string, onEnd: () => void) {
     signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
     /** Reads a page of businesses with ids higher than `after`. */
     businesses: (after: number) =>
-      dataOf(businesses.$get({ query: { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
+      dataOf(businesses.$get({ query: { limit: `${MAX_PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,
@@ -125,7 +124,8 @@ export function connect(key: string, onEnd: () => void) {
     sourcesCsv: async (id: number, range: Range) =>
       (await (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).text()).replace('count', 'uses'),
     /** The newest alerts, as many as a page can have. */
-    alerts: async (id: number) => (await dataOf(alerts.$get({ param: param(id), query: { limit: '100' } }))).alerts,
+    alerts: async (id: number) =>
+      (await dataOf(alerts.$get({ param: param(id), query: { limit: `${MAX_ALERTS}` } }))).alerts,
     /** Adds all sites, or none if one is invalid. */
     addSites: (id: number, sites: string[]) => dataOf(access.$post({ param: param(id), json: { sites } })),
     removeSite: (id: number, access_id: number) =>

@@ -23,8 +23,8 @@ type Props = { session: Session; id: number; tab: Tab; part: string; query: URLS
 export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const { api, stored } = session;
   const { revision, refresh } = useRefresh();
-  const details = useQuery(`${revision}`, () => api.business(id));
-  const refused = useQuery(`${revision}`, () => api.refused(id));
+  const details = useQuery('business', revision, () => api.business(id));
+  const refused = useQuery('refused', revision, () => api.refused(id));
   const [tabRead, setTabRead] = useState<ReadState | null>(NOT_READ);
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);

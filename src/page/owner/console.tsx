@@ -15,14 +15,7 @@ import { newMemory, type Session } from './session.ts';
 import { watchExpiry } from './sign-in/expiry.ts';
 import { LinkQuestion, LinkView } from './sign-in/link-views.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
-import {
-  clearSession,
-  credentialOf,
-  isUnexpired,
-  readSession,
-  type StoredSession,
-  storeSession,
-} from './sign-in/storage.ts';
+import { clearSession, credentialOf, isUnexpired, readSession, type StoredSession, storeSession } from './storage.ts';
 import {
   endedWords,
   expiredWords,

@@ -66,3 +66,6 @@ export function namesWords(names: readonly string[]): string {
 }
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
+export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** Shortens a token or a key to its last four characters. */
+export const tailOf = (token: string): string => `…${token.slice(-4)}`;

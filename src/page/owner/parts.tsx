@@ -113,6 +113,15 @@ export function Button({
 /** Prevents browsers from completing, correcting or storing a field's text. */
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
+type FieldProps = RenderableProps<{ id: string; label: string; class?: string }>;
+/** A labelled field, which is the child with this `id`. */
+export const Field = ({ id, label, class: name = '', children }: FieldProps) => (
+  <div class={`field ${name}`}>
+    <label for={id}>{label}</label>
+    {children}
+  </div>
+);
+
 export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: () => void }) => (
   <Notice kind="problem" action={{ label: 'Try again', press: reload }}>
     {failureWords(failure)}

@@ -28,7 +28,7 @@ export function useLatest(): () => IsWanted {
   };
 }
 
-/** `data` stays set during a reload. */
+/** `data` and `readAt` belong to the query's key. They stay set during a reload, and are null if another key's data was read last. */
 export type Query<T> = {
   data: T | null;
   failure: Failure | null;
@@ -41,40 +41,53 @@ export type Query<T> = {
   setData: (data: T) => void;
 };
 
-/** Reads on mount and whenever `key` changes. Drops outdated responses. `read` returns null to keep `data`. */
-export function useQuery<T>(key: string, read: () => Promise<T> | null): Query<T> {
+/**
+ * Reads on mount and whenever `key` or `revision` changes. Drops outdated responses. `key` names what is read, or is null to read nothing.
+ * Another `revision` reads the same again.
+ */
+export function useQuery<T>(key: string | null, revision: string | number, read: () => Promise<T>): Query<T> {
+  const asked = JSON.stringify([key, revision]);
   const [state, setState] = useState({
-    key: '',
-    data: null as T | null,
+    asked: '',
     failure: null as Failure | null,
     busy: true,
+    /** Whose `data` it is. */
+    key: null as string | null,
+    data: null as T | null,
     readAt: null as number | null,
   });
   const begin = useLatest();
   const isReading = useRef(false);
   const reload = (failure: Failure | null = null) => {
     const isLatest = begin();
+    isReading.current = key !== null;
+    setState((last) => ({ ...last, asked, failure, busy: true }));
+    if (key === null) return;
     const settle = (change: Partial<typeof state>) => {
       if (!isLatest()) return;
       isReading.current = false;
       setState((last) => ({ ...last, failure: null, busy: false, ...change }));
     };
-    const answer = read();
-    isReading.current = answer !== null;
-    setState((last) => ({ ...last, key, failure, busy: answer !== null }));
-    answer?.then(
-      (data) => settle({ data, readAt: now() }),
+    read().then(
+      (data) => settle({ key, data, readAt: now() }),
       (error) => settle({ failure: failureOf(error) }),
     );
   };
   const setData = (data: T) => {
-    setState((last) => ({ ...last, data }));
+    setState((last) => ({ ...last, key, data }));
     if (isReading.current) reload();
   };
-  useEffect(reload, [key]);
-  const { data, readAt } = state;
-  const isCurrent = state.key === key;
-  return { data, failure: isCurrent ? state.failure : null, busy: !isCurrent || state.busy, readAt, reload, setData };
+  useEffect(reload, [asked]);
+  const isCurrent = state.asked === asked;
+  const isOwn = state.key === key;
+  return {
+    data: isOwn ? state.data : null,
+    readAt: isOwn ? state.readAt : null,
+    failure: isCurrent ? state.failure : null,
+    busy: key !== null && (!isCurrent || state.busy),
+    reload,
+    setData,
+  };
 }
 
 /** `busy` names the pending change. */

@@ -1,5 +1,6 @@
 // What the console says about the roles of API keys. Every table is total, so a new role does not compile without its words.
 import type { OwnRole, Role } from '../../core/policy.ts';
+import { sentenceCase } from './formats.ts';
 
 type Words = {
   /** In the table of keys and in changes. */
@@ -14,6 +15,9 @@ const ROLES: Record<Role, Words> = {
 };
 /** Returns the words for a role. Null for a role that only a newer service knows. */
 export const wordsOf = (role: string): Words | null => (Object.hasOwn(ROLES, role) ? ROLES[role as Role] : null);
+
+/** Describes a key's role in a table. */
+export const roleWords = (role: string): string => sentenceCase((wordsOf(role)?.access ?? role).replaceAll('_', ' '));
 
 /** Explains why a key cannot sign in. Null if its role is not the reason. */
 export function refusedRoleWords(code: string): string | null {

@@ -2,10 +2,10 @@
 import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
 import type { RefusedOrigins } from '../../sites/description.ts';
 import type { Api } from './api.ts';
-import { type Listing, NOTHING_READ } from './list/listing.ts';
+import { type Listing, NOTHING_READ } from './listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
-import type { StoredSession } from './sign-in/storage.ts';
+import type { StoredSession } from './storage.ts';
 
 export type Session = { api: Api; stored: StoredSession };
 

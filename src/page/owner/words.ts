@@ -1,8 +1,9 @@
 // Messages about failures and the end of a session.
+import { CODE_MINUTES } from '../../sessions/rules.ts';
 import type { Failure } from './api.ts';
 import { plural, zonedTime } from './formats.ts';
 import { refusedRoleWords } from './roles.ts';
-import { credentialOf, type StoredSession } from './sign-in/storage.ts';
+import { credentialOf, type StoredSession } from './storage.ts';
 
 const LAST_DOMAIN =
   'This is now the last domain. Without it, the token works everywhere. To remove it anyway, press “Remove…”.';
@@ -62,7 +63,7 @@ const OPEN_AGAIN = 'Open the console again from where you got this link.';
 
 export function refusedLinkWords(failure: Failure): string {
   if (isSpent(failure)) return `This link has expired or has already been used. ${OPEN_AGAIN}`;
-  return `${failureWords(failure)} A link works once, within two minutes. After that, open the console again from where you got this link.`;
+  return `${failureWords(failure)} A link works once, within ${CODE_MINUTES} minutes. After that, open the console again from where you got this link.`;
 }
 
 /** Returns whether a failed link is permanently unusable. */

@@ -7,9 +7,8 @@ import { SESSION_KEY_DAYS } from '../../../keys/rules.ts';
 import { Failure, type KeyToCreate } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { number } from '../formats.ts';
-import type { Listing } from '../list/listing.ts';
-import { ordered } from '../list/order.ts';
-import { VERBATIM } from '../parts.tsx';
+import { byName, type Listing } from '../listing.ts';
+import { Field, VERBATIM } from '../parts.tsx';
 import { OWN_KINDS } from '../roles.ts';
 
 const DEFAULT_DAYS = 30;
@@ -49,38 +48,41 @@ export function Creation({ role, today, listing: { businesses, readAt }, create,
       {...closing}
     >
       <form id="key-fields" class="fields" noValidate ref={fields} onSubmit={(event) => event.preventDefault()}>
-        <label for="key-name">Name</label>
-        <input
-          {...VERBATIM}
-          id="key-name"
-          type="text"
-          required
-          pattern=".*\S.*"
-          maxLength={MAX_LINE_LENGTH}
-          placeholder="Such as the agency’s name"
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <label for="key-business">Business</label>
-        <select id="key-business" value={business} onChange={({ currentTarget }) => setBusiness(currentTarget.value)}>
-          <option value="">All businesses, and those added later</option>
-          {ordered(businesses, 'name').map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name} (ID {id})
-            </option>
-          ))}
-        </select>
+        <Field id="key-name" label="Name">
+          <input
+            {...VERBATIM}
+            id="key-name"
+            type="text"
+            required
+            pattern=".*\S.*"
+            maxLength={MAX_LINE_LENGTH}
+            placeholder="Such as the agency’s name"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <Field id="key-business" label="Business">
+          <select id="key-business" value={business} onChange={({ currentTarget }) => setBusiness(currentTarget.value)}>
+            <option value="">All businesses, and those added later</option>
+            {businesses.toSorted(byName).map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name} (ID {id})
+              </option>
+            ))}
+          </select>
+        </Field>
         {readAt === null && <p class="note">{number(businesses.length)} businesses are loaded so far.</p>}
-        <label for="key-expiry">Last day (UTC)</label>
-        <input
-          id="key-expiry"
-          type="date"
-          required
-          min={today}
-          max={addDays(today, SESSION_KEY_DAYS)}
-          value={expires_on}
-          onInput={({ currentTarget }) => setExpiry(currentTarget.value)}
-        />
+        <Field id="key-expiry" label="Last day (UTC)">
+          <input
+            id="key-expiry"
+            type="date"
+            required
+            min={today}
+            max={addDays(today, SESSION_KEY_DAYS)}
+            value={expires_on}
+            onInput={({ currentTarget }) => setExpiry(currentTarget.value)}
+          />
+        </Field>
       </form>
     </Confirm>
   );

@@ -1,9 +1,9 @@
 // A table of API keys.
 import type { Key } from '../../../keys/description.ts';
-import { roleWords } from '../changes/change-words.ts';
-import { dayWords } from '../formats.ts';
-import { AS, Button, whole } from '../parts.tsx';
-import { tailOf } from '../token/former-tokens.ts';
+import { dayWords, tailOf } from '../formats.ts';
+import { Button, whole } from '../parts.tsx';
+import { roleWords } from '../roles.ts';
+import { Table, type TableRow } from '../table.tsx';
 import { endWords, type makerWords } from './key-words.ts';
 
 type Props = {
@@ -17,63 +17,41 @@ type Props = {
 };
 
 export function KeyTable({ keys, label, today, businessWords, makerWords, revoke }: Props) {
-  const columns = ['Role', 'Business', 'Last use', revoke === null ? 'Ended' : 'Expires', 'Created by'];
+  const rows = keys.map((key): TableRow => {
+    const { name, credential } = makerWords(key);
+    return {
+      key: key.id,
+      name: (
+        <>
+          <bdi>{key.name}</bdi> <small>{whole(tailOf(key.last_four))}</small>
+        </>
+      ),
+      cells: [
+        roleWords(key.role),
+        businessWords(key) ?? 'All businesses',
+        key.last_used_on === null ? 'Never' : dayWords(key.last_used_on),
+        endWords(key, today),
+        <>
+          {name !== null && <bdi>{name}</bdi>} {whole(credential)}
+        </>,
+      ],
+      act: revoke && (
+        <Button
+          class="quiet danger-text"
+          label={`Revoke ${key.name} (${tailOf(key.last_four)})…`}
+          onClick={() => revoke(key)}
+        >
+          Revoke…
+        </Button>
+      ),
+    };
+  });
   return (
-    <table aria-label={label} {...AS.table}>
-      <thead {...AS.rows}>
-        <tr {...AS.row}>
-          {['Name', ...columns].map((column) => (
-            <th key={column} {...AS.column}>
-              {column}
-            </th>
-          ))}
-          {revoke && (
-            <th {...AS.column}>
-              <span class="sr-only">Revoke</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody {...AS.rows}>
-        {keys.map((key) => {
-          const { name, credential } = makerWords(key);
-          const cells = [
-            roleWords(key.role),
-            businessWords(key) ?? 'All businesses',
-            key.last_used_on === null ? 'Never' : dayWords(key.last_used_on),
-            endWords(key, today),
-            <>
-              {name !== null && <bdi>{name}</bdi>} {whole(credential)}
-            </>,
-          ];
-          return (
-            <tr key={key.id} {...AS.row}>
-              <th {...AS.name}>
-                <bdi>{key.name}</bdi> <small>{whole(tailOf(key.last_four))}</small>
-              </th>
-              {cells.map((cell, index) => (
-                <td key={columns[index]} {...AS.cell}>
-                  <span class="column" aria-hidden="true">
-                    {columns[index]}
-                  </span>
-                  <span>{cell}</span>
-                </td>
-              ))}
-              {revoke && (
-                <td {...AS.cell}>
-                  <Button
-                    class="quiet danger-text"
-                    label={`Revoke ${key.name} (${tailOf(key.last_four)})…`}
-                    onClick={() => revoke(key)}
-                  >
-                    Revoke…
-                  </Button>
-                </td>
-              )}
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <Table
+      label={label}
+      columns={['Name', 'Role', 'Business', 'Last use', revoke === null ? 'Ended' : 'Expires', 'Created by']}
+      act={revoke && 'Revoke'}
+      rows={rows}
+    />
   );
 }

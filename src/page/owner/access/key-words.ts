@@ -2,9 +2,9 @@
 import type { OwnRole } from '../../../core/policy.ts';
 import type { Key } from '../../../keys/description.ts';
 import { isReturnUrl } from '../../../sessions/rules.ts';
-import { whoWords } from '../changes/change-words.ts';
 import { dayWords } from '../formats.ts';
 import { OWN_KINDS } from '../roles.ts';
+import { whoWords } from '../who.ts';
 
 export const isWorking = ({ revoked_at, expires_on }: Key, today: string): boolean =>
   revoked_at === null && (expires_on === null || expires_on >= today);

@@ -1,10 +1,9 @@
 // The dialog that revokes a key, and says what ends with it.
 import type { Key } from '../../../keys/description.ts';
 import { Confirm } from '../confirm.tsx';
-import { plural } from '../formats.ts';
+import { plural, tailOf } from '../formats.ts';
 import { whole } from '../parts.tsx';
 import { wordsOf } from '../roles.ts';
-import { tailOf } from '../token/former-tokens.ts';
 import { hasCreated } from './key-words.ts';
 
 type Props = {

@@ -2,14 +2,8 @@
 import type { Change } from '../../../changes/description.ts';
 import type { Action } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
+import type { ChangeFilter, FilterField } from '../change-filter.ts';
 import { ACTIONS } from './actions.ts';
-
-/** The filters' names in the URL and in the request's query. */
-export const FILTER_FIELDS = ['action', 'search', 'from', 'to'] as const;
-export type FilterField = (typeof FILTER_FIELDS)[number];
-
-/** `from` and `to` are inclusive. */
-export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 /** Parses the query in the URL's hash. Ignores actions and days that do not exist. */
 export function filterOf(query: URLSearchParams): ChangeFilter {

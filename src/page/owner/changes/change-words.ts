@@ -1,9 +1,8 @@
-// Describes changes: who changed what, and each field before and after.
+// Describes what changed: each field before and after.
 import type { Change } from '../../../changes/description.ts';
 import type { Action } from '../../../core/change.ts';
-import { dayWords, instantWords, number } from '../formats.ts';
+import { dayWords, instantWords, number, sentenceCase, tailOf } from '../formats.ts';
 import { wordsOf } from '../roles.ts';
-import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';
 
 /** Labels for fields whose names are not suitable labels. */
@@ -37,25 +36,6 @@ const NULLS: Record<string, string> = {
   expires_on: 'never',
   former_works_until: 'stopped immediately',
 };
-/** Describes a key's role. */
-export const roleWords = (role: string): string => sentenceCase(wordsOf(role)?.access ?? role);
-const sentenceCase = (name: string): string => {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-
-type Who = { actor: string; key_name?: string | null; actor_name?: string | null };
-/**
- * Describes the author of a change: the name of the key or person, if there is one, and the credential in terms that the owner knows. A
- * name can be any text, even `operator`, so it always appears beside the credential.
- */
-export function whoWords({ actor, key_name, actor_name }: Who): { name: string | null; credential: string } {
-  const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
-  if (kind.startsWith('key') && key_name) return { name: key_name, credential: `…${tail}` };
-  const credential = kind === '' ? actor : `${kind.startsWith('key') ? 'API key' : kind} …${tail}`;
-  return actor_name ? { name: actor_name, credential: `(${credential})` } : { name: null, credential };
-}
-
 const NUMBERS: Record<string, (value: number) => string> = {
   user_id: (value) => `user ${value}`,
   country_id: (value) => `${value}`,
@@ -95,7 +75,7 @@ export function describe({ action, before, after }: Pick<Change, 'action' | 'bef
   const fields = Object.keys({ ...before, ...after }).filter((field) => !HIDDEN.has(field));
   const lines = fields.map((field) => ({
     field,
-    name: FIELDS[field] ?? sentenceCase(field),
+    name: FIELDS[field] ?? sentenceCase(field.replaceAll('_', ' ')),
     before: side(before, field),
     after: side(after, field),
   }));

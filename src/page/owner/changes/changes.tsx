@@ -1,5 +1,7 @@
 // The Changes tab: who changed what, newest first, grouped by day. The URL contains the filter.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { KEEP_CHANGES_DAYS } from '../../../changes/rules.ts';
+import type { ChangeFilter } from '../change-filter.ts';
 import { useFocusFallback } from '../focus.ts';
 import { dayHeading } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
@@ -7,7 +9,7 @@ import { useMutation, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { append, byDay, type ChangeFilter, filterOf, join, type Read } from './change-pages.ts';
+import { append, byDay, filterOf, join, type Read } from './change-pages.ts';
 import { Entry } from './entry.tsx';
 import { Filters } from './filters.tsx';
 
@@ -33,7 +35,7 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
     <Section
       id="changes"
       title="Changes"
-      note="Changes from the last 400 days, newest first. Days and times are in UTC."
+      note={`Changes from the last ${KEEP_CHANGES_DAYS} days, newest first. Days and times are in UTC.`}
     >
       <search ref={bar}>
         <Filters filter={filter} isReversed={isReversed} isFiltered={isFiltered} clear={clear} />
@@ -61,7 +63,7 @@ type ListProps = Omit<Props, 'query'> & {
 
 /** Lists the changes that match one filter. Keyed by the filter, so a late response never reaches another filter's list. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
-  const newest = useQuery(`${revision}`, () => api.changes(id, filter, null));
+  const newest = useQuery('newest', revision, () => api.changes(id, filter, null));
   useEffect(() => onRead(newest), [newest.readAt, newest.busy, newest.failure]);
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();

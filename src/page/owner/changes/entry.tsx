@@ -2,7 +2,8 @@
 import type { Change } from '../../../changes/description.ts';
 import { instantWords, number } from '../formats.ts';
 import { whole } from '../parts.tsx';
-import { describe, type Line, whoWords } from './change-words.ts';
+import { whoWords } from '../who.ts';
+import { describe, type Line } from './change-words.ts';
 
 /** Longer lists are collapsed. */
 const MAX_SHOWN = 5;

@@ -1,14 +1,13 @@
 // The filters for the list of changes. The URL changes immediately after a choice, or after a pause in typing. The fields keep typed input,
 // even an incomplete date, until the URL changes.
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../changes/rules.ts';
 import { FIRST_DAY } from '../../../core/time.ts';
+import { type ChangeFilter, FILTER_FIELDS, type FilterField } from '../change-filter.ts';
 import { useDebounce } from '../debounce.ts';
-import { Button, Notice } from '../parts.tsx';
+import { Button, Field, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { ACTIONS } from './actions.ts';
-import { type ChangeFilter, FILTER_FIELDS, type FilterField } from './change-pages.ts';
 
 type Props = {
   filter: ChangeFilter;
@@ -41,16 +40,8 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
     event.preventDefault();
     flush();
   }
-  const field = (name: FilterField, label: string, input: ComponentChildren) => (
-    <div class={name === 'search' ? 'field wide' : 'field'}>
-      <label for={`changes-${name}`}>{label}</label>
-      {input}
-    </div>
-  );
-  const day = (name: 'from' | 'to', label: string) =>
-    field(
-      name,
-      label,
+  const day = (name: 'from' | 'to', label: string) => (
+    <Field id={`changes-${name}`} label={label}>
       <input
         type="date"
         id={`changes-${name}`}
@@ -59,14 +50,13 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
         aria-invalid={isReversed ? 'true' : undefined}
         aria-describedby="changes-problem"
         onInput={schedule}
-      />,
-    );
+      />
+    </Field>
+  );
 
   return (
     <form ref={form} class="narrowing" aria-label="Filter changes" onSubmit={submit}>
-      {field(
-        'action',
-        'Type',
+      <Field id="changes-action" label="Type">
         <select id="changes-action" name="action" onChange={() => apply('push')}>
           <option value="">All changes</option>
           {Object.entries(ACTIONS).map(([action, title]) => (
@@ -74,11 +64,9 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
               {title}
             </option>
           ))}
-        </select>,
-      )}
-      {field(
-        'search',
-        'Domain or text',
+        </select>
+      </Field>
+      <Field id="changes-search" label="Domain or text" class="wide">
         <input
           type="search"
           id="changes-search"
@@ -86,8 +74,8 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
           autocomplete="off"
           maxLength={MAX_SEARCH_LENGTH}
           onInput={schedule}
-        />,
-      )}
+        />
+      </Field>
       {day('from', 'From')}
       {day('to', 'To')}
       <Button class="quiet clear" label="Clear the filters" busy={!isFiltered} onClick={clear}>

@@ -4,13 +4,13 @@ import type { RefusedOrigin } from '../../../sites/description.ts';
 import type { Failure } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';
 import { namesWords, plural } from '../formats.ts';
-import { Button, Notice, VERBATIM } from '../parts.tsx';
+import { Button, Field, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
+import { unicodeName } from '../unicode-name.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, parseAdditions, type Wrong } from './additions.ts';
 import type { DomainChanges } from './domain-changes.tsx';
 import { stoppedWords } from './let-in.tsx';
-import { unicodeName } from './unicode-name.ts';
 
 const FORM = 'form';
 const UNDO = 'undo in form';
@@ -94,23 +94,24 @@ export function DomainForm({ sites, origins, changes }: Props) {
 
   return (
     <form ref={form} class="add" autocomplete="off" noValidate onSubmit={submit}>
-      <label for="site">Add one or more domains</label>
-      <div class="line">
-        <input
-          id="site"
-          ref={field}
-          {...VERBATIM}
-          inputmode="url"
-          placeholder="shop.example, *.shop.example"
-          aria-invalid={wrong.length > 0 || isEmpty ? 'true' : undefined}
-          aria-describedby="site-problem site-warning"
-          onInput={type}
-          onPaste={paste}
-        />
-        <Button submits busy={busy !== null}>
-          {busy === FORM ? 'Adding…' : 'Add'}
-        </Button>
-      </div>
+      <Field id="site" label="Add one or more domains">
+        <div class="line">
+          <input
+            id="site"
+            ref={field}
+            {...VERBATIM}
+            inputmode="url"
+            placeholder="shop.example, *.shop.example"
+            aria-invalid={wrong.length > 0 || isEmpty ? 'true' : undefined}
+            aria-describedby="site-problem site-warning"
+            onInput={type}
+            onPaste={paste}
+          />
+          <Button submits busy={busy !== null}>
+            {busy === FORM ? 'Adding…' : 'Add'}
+          </Button>
+        </div>
+      </Field>
       <Notice id="site-problem" kind="problem">
         {wrong.length > 0 ? (
           <>

@@ -4,10 +4,11 @@ import { useRef } from 'preact/hooks';
 import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
-import { Button, VERBATIM } from '../parts.tsx';
+import { Button, Field, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
+import { SiteName } from '../site-name.tsx';
+import { unicodeName } from '../unicode-name.ts';
 import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
-import { unicodeName } from './unicode-name.ts';
 import { DAYS, unnamedIn, usesWords } from './uses-words.ts';
 
 const FILTER_MIN_ROWS = 10;
@@ -42,14 +43,15 @@ export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSi
     <>
       {hasFilter && (
         <div class="filter">
-          <label for="domain-filter">Filter</label>
-          <input
-            id="domain-filter"
-            {...VERBATIM}
-            placeholder="Part of a domain"
-            value={wanted}
-            onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || null }, 'replace')}
-          />
+          <Field id="domain-filter" label="Filter" class="inline">
+            <input
+              id="domain-filter"
+              {...VERBATIM}
+              placeholder="Part of a domain"
+              value={wanted}
+              onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || null }, 'replace')}
+            />
+          </Field>
           <span class="count" role="status">
             {filter === ''
               ? plural(sites.length, 'domain')
@@ -126,17 +128,3 @@ export const Covered = ({ by, children }: RenderableProps<{ by: string | null }>
     {by !== null && <span class="state">{by}</span>}
   </span>
 );
-
-/** A line can end after each dot. */
-const breakable = (name: string) => name.split(/(?<=\.)/).flatMap((part) => [part, <wbr key={part} />]);
-
-/** Shows a site or an origin, with its Unicode name if there is one. */
-export function SiteName({ site }: { site: string }) {
-  const name = unicodeName(site);
-  return (
-    <span class="site">
-      <code>{breakable(site)}</code>
-      {name !== null && <bdi class="written">{breakable(name)}</bdi>}
-    </span>
-  );
-}

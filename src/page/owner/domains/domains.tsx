@@ -8,9 +8,10 @@ import { plural } from '../formats.ts';
 import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import type { TabProps } from '../session.ts';
+import { SiteName } from '../site-name.tsx';
 import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
 import { DomainForm } from './domain-form.tsx';
-import { DomainList, SiteName } from './domain-list.tsx';
+import { DomainList } from './domain-list.tsx';
 import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
@@ -40,7 +41,7 @@ function LoadedDomains(props: TabProps) {
   const origins = (isOpen && props.refused.data?.let_in) || [];
   const today = dayOf(new Date(now()));
   const days = { from: addDays(today, 1 - DAYS), to: today };
-  const uses = useQuery(`${revision} ${today} ${isOpen}`, () => (isOpen ? null : api.sources(business.id, days)));
+  const uses = useQuery(rows.size === 0 ? null : today, revision, () => api.sources(business.id, days));
   const [isRefusedFirst] = useState((props.refused.data?.refused.length ?? 0) > 0);
   const isCleared = cleared?.source === ALL && sites.length === 0;
 

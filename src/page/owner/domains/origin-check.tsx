@@ -4,10 +4,10 @@ import type { Limits } from '../../../business/description.ts';
 import { isRegistrable } from '../../../core/site.ts';
 import { useDebounce } from '../debounce.ts';
 import { useFocusFallback } from '../focus.ts';
-import { Button, Section, VERBATIM } from '../parts.tsx';
+import { Button, Field, Section, VERBATIM } from '../parts.tsx';
+import { SiteName } from '../site-name.tsx';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
-import { SiteName } from './domain-list.tsx';
 import { explainRefusal } from './refusal.ts';
 
 const CHECK = 'check';
@@ -40,17 +40,18 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
   const canRegister = isActive && !passes && !readOnly && isRegistrable(origin) && canHaveOneOwner(origin);
   return (
     <Section id="origin-check" title="Check an origin">
-      <label for="origin">Would this origin pass?</label>
-      <input
-        id="origin"
-        ref={field}
-        {...VERBATIM}
-        inputmode="url"
-        placeholder="https://www.shop.example"
-        onInput={type}
-        onBlur={flush}
-        onKeyDown={({ key }) => key === 'Enter' && flush()}
-      />
+      <Field id="origin" label="Would this origin pass?">
+        <input
+          id="origin"
+          ref={field}
+          {...VERBATIM}
+          inputmode="url"
+          placeholder="https://www.shop.example"
+          onInput={type}
+          onBlur={flush}
+          onKeyDown={({ key }) => key === 'Enter' && flush()}
+        />
+      </Field>
       <div ref={verdict} role="status">
         {origin !== '' && (
           <p class={passes ? 'verdict good' : 'verdict bad'}>

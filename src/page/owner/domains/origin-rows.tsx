@@ -3,9 +3,10 @@
 import type { RefusedOrigin } from '../../../sites/description.ts';
 import { instantWords, plural } from '../formats.ts';
 import { Button } from '../parts.tsx';
+import { SiteName } from '../site-name.tsx';
 import { siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
-import { Covered, SiteName } from './domain-list.tsx';
+import { Covered } from './domain-list.tsx';
 import { addableAtOnce, explainRefusal } from './refusal.ts';
 
 type Props = {

@@ -1,10 +1,10 @@
-// The table of businesses, with warnings, growth, and 30 days of uses.
+// The table of businesses, with warnings, growth, and uses.
 import type { ListedBusiness } from '../../../business/description.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { AS, LimitMark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
-import { type Growth, growthOf } from './growth.ts';
+import { FULL_DAYS, type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
@@ -30,7 +30,7 @@ export function BusinessList({ businesses, order, onOpen }: Props) {
             Growth
           </th>
           <th {...AS.column} class="count" aria-sort={sorted('uses', 'descending')}>
-            Uses in 27 days
+            Uses in {FULL_DAYS} days
           </th>
         </tr>
       </thead>

@@ -1,24 +1,24 @@
 // The list of businesses. Reads all of them, then sorts and searches in the browser, because the service lists them only by id.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
+import { DAY_COLUMNS, dayRows } from '../day-rows.ts';
+import { saveRows } from '../download.tsx';
+import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
-import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
+import type { Listing } from '../listing.ts';
+import { Button, Field, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
 import { type Memory, ROWS, type Session } from '../session.ts';
-import { DAY_COLUMNS, dayRows } from '../usage/day-rows.ts';
-import { saveRows } from '../usage/download.tsx';
-import { fileName } from '../usage/usage-words.ts';
+import { useListing } from '../use-listing.ts';
 import { failureWords } from '../words.ts';
 import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
-import { growthOf } from './growth.ts';
-import type { Listing } from './listing.ts';
+import { COMPARED_AFTER_DAYS, FULL_DAYS, growthOf } from './growth.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
 import { SEARCH_ID } from './search-key.ts';
-import { useListing } from './use-listing.ts';
 
 const LOADING_ROWS = 6;
 const ORDER_NAMES: Record<Order, string> = {
@@ -154,9 +154,9 @@ export function BusinessesView({ session, query, memory }: Props) {
             />
           </form>
         </search>
-        <label>
-          Sort by{' '}
+        <Field id="businesses-sort" label="Sort by" class="inline">
           <select
+            id="businesses-sort"
             value={order}
             onChange={({ currentTarget: { value } }) => setQuery({ sort: value === ORDERS[0] ? null : value }, 'push')}
           >
@@ -166,7 +166,7 @@ export function BusinessesView({ session, query, memory }: Props) {
               </option>
             ))}
           </select>
-        </label>
+        </Field>
         <Button class="quiet" busy={matches.length === 0} onClick={download}>
           Download CSV
         </Button>
@@ -208,8 +208,8 @@ export function BusinessesView({ session, query, memory }: Props) {
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Uses and growth cover the last 27 full days, without today. Growth compares them with the same weekdays 28
-          days earlier. Days are in UTC.
+          Uses and growth cover the last {FULL_DAYS} full days, without today. Growth compares them with the same
+          weekdays {COMPARED_AFTER_DAYS} days earlier. Days are in UTC.
         </p>
       )}
     </div>
@@ -248,7 +248,7 @@ function totalWords({ businesses, readAt }: Listing, matches: readonly ListedBus
   const uses = matches.reduce((total, { used }) => total + growthOf(used).now.total, 0);
   const among = `${businessWords(businesses.length)}${readAt === null ? ' so far' : ''}`;
   const what = matches.length === businesses.length ? among : `${number(matches.length)} of ${among}`;
-  return `${what} · ${plural(uses, 'use')} in 27 full days`;
+  return `${what} · ${plural(uses, 'use')} in ${FULL_DAYS} full days`;
 }
 
 /** Describes what is shown after a failure. */

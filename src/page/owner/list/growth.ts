@@ -1,8 +1,14 @@
 // The uses of a listed business: those of the days that its view shows at first, compared as there.
+import { LISTED_DAYS } from '../../../business/rules.ts';
 import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
-import { daysOf } from '../usage/loaded-days.ts';
-import { comparedDays, fullDays, shownBy } from '../usage/ranges.ts';
+import { daysOf } from '../loaded-days.ts';
+import { comparedDays, fullDays, shownBy } from '../ranges.ts';
+
+/** How many days later the compared days come. */
+export const COMPARED_AFTER_DAYS = LISTED_DAYS / 2;
+/** Without today. */
+export const FULL_DAYS = COMPARED_AFTER_DAYS - 1;
 
 type Days = Range & { days: readonly Day[]; total: number };
 /** `now`: the full days. `before`: the days they are compared with. */

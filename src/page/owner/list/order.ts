@@ -1,5 +1,6 @@
 // Sorts the list.
 import type { ListedBusiness } from '../../../business/description.ts';
+import { byName } from '../listing.ts';
 import { urgencyOf } from './attention.ts';
 import { growthOf, growthRank } from './growth.ts';
 
@@ -8,9 +9,6 @@ export const ORDERS = ['attention', 'name', 'uses', 'growth', 'changed'] as cons
 export type Order = (typeof ORDERS)[number];
 
 export const orderOf = (word: string | null): Order => ORDERS.find((order) => order === word) ?? ORDERS[0];
-
-/** Sorts Shop 9 before Shop 10, and Émile next to Emil. */
-const names = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 type Ranked = { business: ListedBusiness; rank: number };
 
@@ -26,8 +24,7 @@ const RANKS: Record<Order, (business: ListedBusiness) => number> = {
 export function ordered(businesses: readonly ListedBusiness[], order: Order): ListedBusiness[] {
   const compare = (a: Ranked, b: Ranked) =>
     (a.rank === b.rank ? 0 : b.rank > a.rank ? 1 : -1) || // not their difference: ranks can be infinite
-    names.compare(a.business.name, b.business.name) ||
-    a.business.id - b.business.id;
+    byName(a.business, b.business);
   return businesses
     .map((business) => ({ business, rank: RANKS[order](business) }))
     .sort(compare)

@@ -1,8 +1,8 @@
 // The views for owners who follow a console link.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, useDocumentTitle, whole } from '../parts.tsx';
+import type { StoredSession } from '../storage.ts';
 import { credentialWords } from '../words.ts';
-import type { StoredSession } from './storage.ts';
 
 const ARMED_AFTER_MS = 500;
 

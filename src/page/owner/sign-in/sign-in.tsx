@@ -1,7 +1,8 @@
 // The sign-in form. The field is uncontrolled, so the key never becomes an attribute.
 import { useEffect, useRef } from 'preact/hooks';
+import { SESSION_HOURS } from '../../../sessions/rules.ts';
 import { Failure } from '../api.ts';
-import { Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
+import { Field, Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import { refusedKeyWords } from '../words.ts';
 
@@ -39,17 +40,18 @@ export function SignIn({ notice, signIn }: Props) {
         </p>
       )}
       <form class="card" autocomplete="off" onSubmit={submit}>
-        <label for="key">API key</label>
-        <input
-          id="key"
-          ref={field}
-          class="secret"
-          {...VERBATIM}
-          placeholder="bua_sk_…"
-          required
-          aria-invalid={failure ? 'true' : undefined}
-          aria-describedby="key-problem key-note"
-        />
+        <Field id="key" label="API key">
+          <input
+            id="key"
+            ref={field}
+            class="secret"
+            {...VERBATIM}
+            placeholder="bua_sk_…"
+            required
+            aria-invalid={failure ? 'true' : undefined}
+            aria-describedby="key-problem key-note"
+          />
+        </Field>
         <Notice kind="problem" id="key-problem">
           {failure && refusedKeyWords(failure)}
         </Notice>
@@ -58,7 +60,7 @@ export function SignIn({ notice, signIn }: Props) {
         </button>
         <p id="key-note" class="note">
           Your key is sent once and not stored. Instead, this tab keeps a session, which ends when you sign out, or
-          after 12 hours at the latest.
+          after {SESSION_HOURS} hours at the latest.
         </p>
       </form>
       <p class="note">To get an API key, ask the service operator.</p>

@@ -1,12 +1,9 @@
 // A business's old tokens that still work.
 import type { BusinessDetails } from '../../../business/description.ts';
 import { dayOf } from '../../../core/time.ts';
-import { dayWords } from '../formats.ts';
+import { dayWords, tailOf } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];
-
-/** The service's limit. Beyond it, the oldest tokens stop working. */
-export const MAX_FORMER_TOKENS = 5;
 
 /** `now` is in milliseconds since 1970. */
 export const validAt = (now: number, former: readonly FormerToken[]): FormerToken[] =>
@@ -18,9 +15,6 @@ export function lastUseWords({ last_used_on }: FormerToken, now: number): string
     return 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.';
   return last_used_on === dayOf(new Date(now)) ? 'Used today.' : `Last used on ${dayWords(last_used_on)}.`;
 }
-
-/** Shortens a token to its last four characters. */
-export const tailOf = (token: string): string => `…${token.slice(-4)}`;
 
 /** "…abcd, …efgh and …ijkl" */
 export function formatLastFour(former: readonly FormerToken[]): string {

@@ -1,12 +1,12 @@
 // Replaces the token, and stops old tokens.
 import { useRef, useState } from 'preact/hooks';
-import { parseDuration } from '../../../tokens/rules.ts';
+import { MAX_FORMER_TOKENS, parseDuration } from '../../../tokens/rules.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
-import { instantWords } from '../formats.ts';
+import { instantWords, tailOf } from '../formats.ts';
 import { Button, Notice, Section, whole } from '../parts.tsx';
 import type { TabProps } from '../session.ts';
-import { type FormerToken, formatLastFour, lastUseWords, MAX_FORMER_TOKENS, tailOf, validAt } from './former-tokens.ts';
+import { type FormerToken, formatLastFour, lastUseWords, validAt } from './former-tokens.ts';
 
 /** `keep`: how long the old token keeps working, in the request's notation. Null if it stops immediately. */
 const CHOICES = [

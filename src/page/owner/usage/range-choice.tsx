@@ -3,8 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { UNITS, type Unit } from '../../scale.ts';
 import { useDebounce } from '../debounce.ts';
-import { Button, Notice } from '../parts.tsx';
-import { setQuery } from '../route.ts';
+import { Button, Field, Notice } from '../parts.tsx';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -17,7 +16,8 @@ import {
   later,
   rangeOfChoice,
   type Shown,
-} from './ranges.ts';
+} from '../ranges.ts';
+import { setQuery } from '../route.ts';
 import { billingWords, COMPARISON_WORDS, problemWords, UNIT_WORDS } from './usage-words.ts';
 
 type Props = {
@@ -147,12 +147,12 @@ function Dates({ range, reset, fault }: DatesProps) {
   return (
     <>
       <div class="dates">
-        <label>
-          From <input ref={from} {...field} />
-        </label>
-        <label>
-          To <input ref={to} {...field} />
-        </label>
+        <Field id="range-from" label="From" class="inline">
+          <input id="range-from" ref={from} {...field} />
+        </Field>
+        <Field id="range-to" label="To" class="inline">
+          <input id="range-to" ref={to} {...field} />
+        </Field>
       </div>
       <Notice kind="problem" id="range-problem">
         {shownProblem}

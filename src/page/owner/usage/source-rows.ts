@@ -2,7 +2,7 @@
 import { addDays, daysIn, type Range } from '../../../core/time.ts';
 import type { SourceUses } from '../../../usage/description.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
-import { fullDays } from './ranges.ts';
+import { fullDays } from '../ranges.ts';
 
 /** The part of a range that the table covers: its last days. */
 export const coveredBy = ({ from, to }: Range): Range => {

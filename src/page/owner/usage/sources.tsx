@@ -2,15 +2,16 @@
 import { daysIn, type Range } from '../../../core/time.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 import type { Api } from '../api.ts';
-import { SiteName } from '../domains/domain-list.tsx';
+import { DownloadButton, DownloadNotice, useDownload } from '../download.tsx';
+import { fileName } from '../file-name.ts';
 import { changeWords, dayWords, NONE, number, plural, rangeWords, shareWords } from '../formats.ts';
-import { AS, Button, FailureNotice, Loading, Section } from '../parts.tsx';
+import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
+import type { Months } from '../ranges.ts';
 import { setQuery } from '../route.ts';
-import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
-import type { Months } from './ranges.ts';
+import { SiteName } from '../site-name.tsx';
+import { Table } from '../table.tsx';
 import { areAlike, comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
-import { fileName } from './usage-words.ts';
 
 const LOADING_ROWS = 3;
 /** More rows without uses are only counted. */
@@ -35,24 +36,24 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   const covered = coveredBy(range);
   const parts = comparedParts(range, compared, today);
   const key = [covered, parts?.now, parts?.before].map((part) => part && `${part.from} ${part.to}`).join(' ');
-  const { data, failure, reload } = useQuery(`${key} ${revision}`, async () => {
+  const { data, failure, reload } = useQuery(key, revision, async () => {
     const read = (part: Range) => api.sources(id, part);
     const all = read(covered);
-    if (parts === null) return { key, uses: await all, parts: null };
+    if (parts === null) return { uses: await all, parts: null };
     const isWhole = parts.now.to === covered.to; // the shown days do not include today
     const [uses, now, before] = await Promise.all([all, isWhole ? all : read(parts.now), read(parts.before)]);
-    return { key, uses, parts: { now, before } };
+    return { uses, parts: { now, before } };
   });
   const download = useDownload(
     fileName(`${name} by source`, covered, null, daysIn(range) > MAX_DAYS_BY_SOURCE ? null : months),
     () => api.sourcesCsv(id, covered),
   );
-  const loaded = data?.key === key ? data : null;
-  const rows = loaded && rowsOf(loaded.uses, loaded.parts, sites ?? []);
-  const isComparable = loaded?.parts ? areAlike(loaded.parts) : true;
+  const rows = data && rowsOf(data.uses, data.parts, sites ?? []);
+  const isComparable = data?.parts ? areAlike(data.parts) : true;
   const isEmpty = rows?.every(({ source }) => source === null) === true;
   const unused = rows?.filter(({ count, change }) => count + (change?.before ?? 0) === 0) ?? [];
   const hidden = unused.slice(MAX_UNUSED);
+  const columns = COLUMN_NAMES.filter((column) => column !== 'Change' || parts !== null);
   return (
     <Section id="sources" title="Sources">
       {rows === null && failure !== null && <FailureNotice failure={failure} reload={reload} />}
@@ -75,31 +76,17 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
                 : ` Not compared with ${rangeWords(parts.before)}: most uses of one period have no source.`)}{' '}
             A wildcard stands for all of its subdomains.
           </p>
-          <table {...AS.table}>
-            <thead {...AS.rows}>
-              <tr {...AS.row}>
-                {['Source', ...Object.keys(COLUMNS)]
-                  .filter((column) => column !== 'Change' || parts !== null)
-                  .map((column) => (
-                    <th key={column} {...AS.column}>
-                      {column}
-                    </th>
-                  ))}
-              </tr>
-            </thead>
-            <tbody {...AS.rows}>
-              {rows
-                .filter((row) => !hidden.includes(row))
-                .map((row) => (
-                  <Row
-                    key={row.source}
-                    row={row}
-                    isComparable={isComparable}
-                    isChosen={chosen !== null && row.source === chosen}
-                  />
-                ))}
-            </tbody>
-          </table>
+          <Table
+            columns={['Source', ...columns]}
+            rows={rows
+              .filter((row) => !hidden.includes(row))
+              .map((row) => ({
+                key: row.source ?? '',
+                isChosen: chosen !== null && row.source === chosen,
+                name: <Name row={row} isChosen={row.source === chosen} />,
+                cells: columns.map((column) => COLUMNS[column](row, isComparable)),
+              }))}
+          />
           {hidden.length > 0 && <p class="note">{plural(hidden.length, 'more domain')} without uses.</p>}
           <DownloadButton {...download} words="Download CSV by source" />
           <DownloadNotice {...download} />
@@ -109,56 +96,36 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   );
 }
 
-/** Null omits the cell. */
-const COLUMNS: Record<string, (row: SourceRow, isComparable: boolean) => string | null> = {
+const COLUMNS = {
   Uses: ({ count }) => number(count),
   Share: ({ count, share }) => (count === 0 ? '' : shareWords(share)),
-  Change: ({ change }, isComparable) => change && (isComparable ? changeWords(change.now, change.before) : NONE),
+  Change: ({ change }, isComparable) => (change && isComparable ? changeWords(change.now, change.before) : NONE),
   'Last use': ({ last_day }) => (last_day === null ? 'None' : dayWords(last_day)),
-};
+} satisfies Record<string, (row: SourceRow, isComparable: boolean) => string>;
+const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-type RowProps = { row: SourceRow; isComparable: boolean; isChosen: boolean };
-
-function Row({ row, isComparable, isChosen }: RowProps) {
-  const { source, count } = row;
+function Name({ row: { source, count }, isChosen }: { row: SourceRow; isChosen: boolean }) {
+  if (source === null)
+    return (
+      <>
+        No source
+        <small>servers without a label, pages while no domain was registered, and imported days</small>
+      </>
+    );
   return (
-    <tr class={isChosen ? 'chosen' : ''} {...AS.row}>
-      <th {...AS.name}>
-        {source === null ? (
-          <>
-            No source
-            <small>servers without a label, pages while no domain was registered, and imported days</small>
-          </>
-        ) : (
-          <>
-            {count === 0 ? (
-              <SiteName site={source} />
-            ) : (
-              <Button
-                class="link"
-                label={`Show only uses of ${source}`}
-                onClick={() => setQuery({ source: isChosen ? null : source }, 'push')}
-              >
-                <SiteName site={source} />
-              </Button>
-            )}
-            {!source.includes('://') && <small>from servers</small>}
-          </>
-        )}
-      </th>
-      {Object.entries(COLUMNS).map(([column, wordsOf]) => {
-        const words = wordsOf(row, isComparable);
-        return (
-          words !== null && (
-            <td key={column} {...AS.cell}>
-              <span class="column" aria-hidden="true">
-                {words && column}
-              </span>
-              {words}
-            </td>
-          )
-        );
-      })}
-    </tr>
+    <>
+      {count === 0 ? (
+        <SiteName site={source} />
+      ) : (
+        <Button
+          class="link"
+          label={`Show only uses of ${source}`}
+          onClick={() => setQuery({ source: isChosen ? null : source }, 'push')}
+        >
+          <SiteName site={source} />
+        </Button>
+      )}
+      {!source.includes('://') && <small>from servers</small>}
+    </>
   );
 }

@@ -1,10 +1,10 @@
 // The Usage tab's wording for days, figures and limits.
 import { FIRST_DAY, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import type { Unit } from '../../scale.ts';
-import { compact, dayWords, meanWords, monthWords, NONE, number, rangeWords, shortDayWords } from '../formats.ts';
+import { compact, dayWords, meanWords, NONE, number, shortDayWords } from '../formats.ts';
+import type { Comparison, RangeProblem } from '../ranges.ts';
 import type { Figures } from './figures.ts';
 import { periodName } from './limit-words.ts';
-import type { Comparison, Months, RangeProblem } from './ranges.ts';
 
 const ENDS = { from: 'first', to: 'last' } as const;
 
@@ -48,19 +48,6 @@ export function figureWords(figures: Figures | null): FigureWords[] {
 }
 
 const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 4)}`;
-
-/** Names a range for a file: “Q4 2026”, “November 2026”, “2026”, or its days. */
-export function rangeName({ from, to }: Range, months: Months | null): string {
-  const [year = '', month = '', day] = from.split('-');
-  if (day === '01' && months === 1) return monthWords(from);
-  if (day === '01' && months === 3) return `Q${Math.ceil(Number(month) / 3)} ${year}`;
-  if (day === '01' && months === 12 && month === '01') return year;
-  return rangeWords({ from, to }).replaceAll(/\s/g, ' ');
-}
-
-/** “Northwind Coffee, Q4 2026 vs Q4 2025” */
-export const fileName = (name: string, range: Range, compared: Range | null, months: Months | null): string =>
-  `${name}, ${[range, compared].flatMap((days) => (days ? [rangeName(days, months)] : [])).join(' vs ')}`;
 
 export const billingWords = (billing: Range | null): string =>
   billing === null ? '' : periodName({ is: 'month', days: billing });

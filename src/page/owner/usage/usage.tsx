@@ -6,25 +6,35 @@ import type { Data } from '../../report.ts';
 import { summaryOf, UNITS, type Unit } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
+import { DAY_COLUMNS, dayRows } from '../day-rows.ts';
+import { saveRows } from '../download.tsx';
+import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
+import { daysOf, withCompared } from '../loaded-days.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
 import { type Query, useQuery } from '../query.ts';
+import {
+  CHOICES,
+  comparedDays,
+  comparisonIn,
+  coversAllDays,
+  DEFAULT_CHOICE,
+  fullDays,
+  monthsOf,
+  shownBy,
+} from '../ranges.ts';
 import { businessHref, setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { DAY_COLUMNS, dayRows } from './day-rows.ts';
-import { saveRows } from './download.tsx';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
-import { daysOf, withCompared } from './loaded-days.ts';
 import { paceDays, paceOf } from './pace.ts';
 import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { comparedDays, comparisonIn, coversAllDays, fullDays, monthsOf, shownBy } from './ranges.ts';
 import { Sources } from './sources.tsx';
-import { figureWords, fileName, NOT_COMPARED, problemWords } from './usage-words.ts';
+import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 
 const LOADING_ROWS = 5;
 
@@ -56,12 +66,11 @@ export function Usage(props: Props) {
   const by = UNITS.find((unit) => unit === query.get('by')) ?? 'day';
   const daily = source === null ? (limits?.daily ?? null) : null;
   const wanted = withCompared(range, compared);
-  const report = useQuery(`${wanted.from} ${wanted.to} ${revision} ${source}`, async () => ({
-    days: await api.report(id, wanted, source),
-    source,
-  }));
-  const { failure, busy } = report;
-  const loaded = report.data?.source === source ? report.data.days : null;
+  // The days that have been read can contain others that are wanted later, but only for the same source.
+  const report = useQuery(source === null ? 'all' : `of ${source}`, `${wanted.from} ${wanted.to} ${revision}`, () =>
+    api.report(id, wanted, source),
+  );
+  const { data: loaded, failure, busy } = report;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
   const readAt = used && report.readAt;
@@ -93,11 +102,11 @@ export function Usage(props: Props) {
   const needsSteps = isUnused && isActive && !readOnly && sites?.length === 0;
   const status = limits && limitStatusOf(limits);
   const hasAlerts = status !== null && status.level !== null;
-  const alerts = useQuery(hasAlerts ? `${revision}` : '', () => (hasAlerts ? api.alerts(id) : null));
+  const alerts = useQuery(hasAlerts ? 'alerts' : null, revision, () => api.alerts(id));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
   const isOpen = month !== null && month.used < month.limit;
-  const week = useQuery(isOpen ? `${today} ${revision}` : '', () => (isOpen ? api.report(id, paceDays(today)) : null));
-  const pace = month && isOpen && week.data ? paceOf(month, week.data, time) : null;
+  const week = useQuery(isOpen ? today : null, revision, () => api.report(id, paceDays(today)));
+  const pace = month && week.data && paceOf(month, week.data, time);
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);
@@ -135,7 +144,10 @@ export function Usage(props: Props) {
           comparison={comparison}
           by={by}
           address={`${query}`}
-          fault={problem && `${problemWords(problem, typed)} Showing the last 28 days instead.`}
+          fault={
+            problem &&
+            `${problemWords(problem, typed)} Showing the ${CHOICES[DEFAULT_CHOICE].label.toLowerCase()} instead.`
+          }
           today={today}
           billing={billing}
         />

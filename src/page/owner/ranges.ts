@@ -1,6 +1,6 @@
 // The ranges of days to show: presets, ranges from the URL, and the previous and next ranges. All days are UTC.
-import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
-import { type Compare, comparedWith } from '../../scale.ts';
+import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
+import { type Compare, comparedWith } from '../scale.ts';
 
 /** The arrows move a range by this number of calendar months, or by the range's length if this is null. */
 export type Months = 1 | 3 | 12;
@@ -55,7 +55,7 @@ export const CHOICES = {
 } satisfies Record<string, Choice>;
 export type ChoiceName = keyof typeof CHOICES;
 export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
-const DEFAULT_CHOICE: ChoiceName = '28';
+export const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string, billing: Range | null = null): Range =>
   CHOICES[name].rangeAt(today, billing);
 

@@ -1,6 +1,6 @@
 // Selects the days to show from the days that one request returned.
-import { daysIn, type Range } from '../../../core/time.ts';
-import type { Day } from '../../scale.ts';
+import { daysIn, type Range } from '../../core/time.ts';
+import type { Day } from '../scale.ts';
 
 /** Returns the days of `range`, or null unless all of them are loaded. The loaded days are consecutive. */
 export function daysOf(loaded: readonly Day[], { from, to }: Range): Day[] | null {

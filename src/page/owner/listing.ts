@@ -1,6 +1,6 @@
 // The businesses read so far, page by page. Each page replaces the businesses in its range of ids, so a refresh keeps the rest visible
 // until newer pages arrive.
-import type { Businesses, ListedBusiness } from '../../../business/description.ts';
+import type { Businesses, ListedBusiness } from '../../business/description.ts';
 
 export type Listing = {
   /** Sorted by id. */
@@ -12,6 +12,10 @@ export type Listing = {
   /** The time when the oldest page of the last complete pass was read. Null until all businesses have been read. */
   readAt: number | null;
 };
+
+/** Sorts Shop 9 before Shop 10, and Émile next to Emil. */
+const names = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+export const byName = (a: ListedBusiness, b: ListedBusiness): number => names.compare(a.name, b.name) || a.id - b.id;
 
 export const NOTHING_READ: Listing = { businesses: [], after: 0, startedAt: null, readAt: null };
 

@@ -1,6 +1,6 @@
 // The rows of a CSV file for people: each day beside the day it is compared with.
-import type { Cell } from '../../../core/csv.ts';
-import type { Day } from '../../scale.ts';
+import type { Cell } from '../../core/csv.ts';
+import type { Day } from '../scale.ts';
 
 export const DAY_COLUMNS = ['date', 'uses', 'compared_date', 'compared_uses'];
 

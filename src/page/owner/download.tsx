@@ -1,9 +1,9 @@
 // Saves CSV files.
-import { type Cell, csvOf } from '../../../core/csv.ts';
-import type { Failure } from '../api.ts';
-import { Button, Notice } from '../parts.tsx';
-import { useMutation } from '../query.ts';
-import { failureWords } from '../words.ts';
+import { type Cell, csvOf } from '../../core/csv.ts';
+import type { Failure } from './api.ts';
+import { Button, Notice } from './parts.tsx';
+import { useMutation } from './query.ts';
+import { failureWords } from './words.ts';
 
 const BLOB_MS = 60_000;
 

@@ -1,6 +1,6 @@
 // Decodes punycode hosts to Unicode. The console shows the result beside the punycode, and only if it round-trips through the browser's own
 // encoder and cannot be confused with another name.
-import { decodeLabel } from '../punycode.ts';
+import { decodeLabel } from './punycode.ts';
 
 /** The Latin letters of living languages, without lookalikes such as ɑ, ı and ǃ. */
 const LATIN = /^[a-z0-9\u00df-\u0130\u0132-\u0137\u0139-\u017e\u01a1\u01b0\u0219\u021b\u1e00-\u1eff-]+$/;

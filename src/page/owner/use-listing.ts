@@ -1,10 +1,10 @@
 // Reads all businesses of a session, page by page. Earlier pages stay visible during a refresh and after a failure.
 import { useEffect, useState } from 'preact/hooks';
-import type { Api, Failure } from '../api.ts';
-import { now } from '../clock.ts';
-import { failureOf, useLatest } from '../query.ts';
-import type { ListMemory } from '../session.ts';
+import type { Api, Failure } from './api.ts';
+import { now } from './clock.ts';
 import { type Listing, restart, withPage } from './listing.ts';
+import { failureOf, useLatest } from './query.ts';
+import type { ListMemory } from './session.ts';
 
 type ListingQuery = {
   listing: Listing;
