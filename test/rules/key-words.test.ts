@@ -1,6 +1,6 @@
 // Which API keys the console shows as working, and what it says about their end.
 import { expect, test } from 'vitest';
-import { endWords, isWorking } from '../../src/page/owner/access/key-words.ts';
+import { endWords, isWorking } from '../../src/page/owner/keys/key-words.ts';
 
 type Key = Parameters<typeof isWorking>[0];
 

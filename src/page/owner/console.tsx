@@ -2,14 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isReturnUrl } from '../../sessions/rules.ts';
-import { AccessView } from './access/access.tsx';
 import { connect, signInWithCode, signInWithKey } from './api.ts';
 import { BusinessView } from './business.tsx';
+import { KeysView } from './keys/keys.tsx';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
 import { Button, Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
-import { ACCESS, replaceAddress, takeCode, useRoute } from './route.ts';
+import { KEYS, replaceAddress, takeCode, useRoute } from './route.ts';
 import { SERVICE_NAME } from './service-name.ts';
 import { newMemory, type Session } from './session.ts';
 import { watchExpiry } from './sign-in/expiry.ts';
@@ -141,7 +141,7 @@ export function Console() {
   function viewOf(session: Session): ComponentChildren {
     const shared = { session, query: route.query, memory: memory.current };
     if (route.view === 'businesses') return <BusinessesView {...shared} />;
-    if (route.view === 'access') return <AccessView session={session} memory={memory.current} />;
+    if (route.view === 'keys') return <KeysView session={session} memory={memory.current} />;
     const { id, tab, part } = route;
     return <BusinessView key={id} {...shared} id={id} tab={tab} part={part} />;
   }
@@ -167,7 +167,7 @@ export function Console() {
           {SERVICE_NAME}
         </a>
         {session !== null && (
-          <a class="view" href={ACCESS} aria-current={route.view === 'access' ? 'page' : undefined}>
+          <a class="view" href={KEYS} aria-current={route.view === 'keys' ? 'page' : undefined}>
             Access
           </a>
         )}

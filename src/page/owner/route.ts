@@ -5,7 +5,7 @@ import { TABS, type Tab } from './tabs.ts';
 
 type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }
-  | { view: 'access' }
+  | { view: 'keys' }
   /** `part`: the section of the tab to focus, or empty. */
   | { view: 'business'; id: number; tab: Tab; part: string }
 );
@@ -14,14 +14,14 @@ function routeOf(hash: string): Route {
   const [path = '', search] = hash.split('?');
   const [, first = '', second = '', part = ''] = path.split('/');
   const query = new URLSearchParams(search);
-  if (`#/${first}` === ACCESS) return { view: 'access', query };
+  if (`#/${first}` === KEYS) return { view: 'keys', query };
   const id = parseId(first);
   if (id === null) return { view: 'businesses', query };
   return { view: 'business', id, tab: TABS.find((tab) => tab === second) ?? TABS[0], part, query };
 }
 
 export const BUSINESSES = '#/';
-export const ACCESS = '#/access';
+export const KEYS = '#/keys';
 export const businessHref = (id: number, tab: Tab = TABS[0], part = ''): string =>
   tab === TABS[0] ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
 

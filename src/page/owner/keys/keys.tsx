@@ -1,4 +1,4 @@
-// The view Access: the user's API keys, for a session that can manage them.
+// The view of keys: the user's API keys, for a session that can manage them.
 import { useRef, useState } from 'preact/hooks';
 import type { OwnRole } from '../../../core/policy.ts';
 import { dayOf } from '../../../core/time.ts';
@@ -24,7 +24,7 @@ const TITLE = 'Access';
 
 type Props = { session: Session; memory: Memory };
 
-export function AccessView(props: Props) {
+export function KeysView(props: Props) {
   const { canCreateKeys, returnUrl } = props.session.stored;
   if (canCreateKeys) return <Keys {...props} />;
   return (
@@ -77,7 +77,7 @@ function Keys({ session: { api, stored }, memory }: Props) {
   };
 
   return (
-    <div class="access" ref={root}>
+    <div class="keys-view" ref={root}>
       <div class="trail">
         <Back href={memory.list.href} />
         <Refresh readAt={keys.readAt} isBusy={keys.busy} failure={failure} refresh={refresh} />
