@@ -49,11 +49,11 @@ test.each([1, 20, 100])(
       await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
       await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
 
-      const changing = { trips: 1, read: 2 * s + 55, written: 6 };
+      const changing = { trips: 1, read: 2 * s + 66, written: 6 };
       await within(changing, 'PATCH', `/business/${id}`, { status: 'suspended', daily_limit: 1000, name: 'Other' });
       await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
       user += 1;
-      await within({ trips: 3, read: 2 * s + 55, written: 10 }, 'PATCH', `/business/${id}`, { user_id: user });
+      await within({ trips: 3, read: 2 * s + 66, written: 10 }, 'PATCH', `/business/${id}`, { user_id: user });
       const [k, owner] = [4, user];
       for (let key = 0; key < k; key++)
         await call('POST', `/api/v1/user/${owner}/keys`, { as: OPERATOR.full, body: { business_id: id } });
@@ -62,7 +62,7 @@ test.each([1, 20, 100])(
       const { url } = (await call('POST', `/api/v1/user/${owner}/console-link`, link)).body.data;
       await call('POST', '/api/v1/session', { body: { code: url.split('=')[1] } });
       user += 1;
-      const giving = { trips: 3, read: 2 * s + 55 + 3 * (k + 2), written: 10 + 3 * (k + 2) };
+      const giving = { trips: 3, read: 2 * s + 66 + 3 * (k + 2), written: 10 + 3 * (k + 2) };
       await within(giving, 'PATCH', `/business/${id}`, { user_id: user });
 
       const d = 100;
