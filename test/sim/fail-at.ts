@@ -34,10 +34,9 @@ const AGAIN: Record<string, number> = { 'remove a site': 404, 'delete a business
 const operationOf = (route: AnyRoute): Operation => ({
   name: route.name,
   method: route.method,
-  path:
-    route.name === 'erase a user' || route.name === 'delete a business'
-      ? route.path({ id: BUSINESS })
-      : route.pattern.replace(/:(\w+)/g, (_, name) => PLACES[name] ?? ''),
+  path: ['erase a user', 'delete a business', 'look up a use'].includes(route.name)
+    ? route.path({ id: BUSINESS })
+    : route.pattern.replace(/:(\w+)/g, (_, name) => PLACES[name] ?? ''),
   caller: may('full', route.operation) ? 'key' : may('operator', route.operation) ? 'operator' : 'session',
   never: !isRepeatable(route.operation, route.headers !== undefined),
   ...(route.headers && { headers: route.headers }),
