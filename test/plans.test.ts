@@ -344,6 +344,14 @@ describe('an extra', () => {
   });
 });
 
+test('an extra on a limit of 0 is part of the limit of alerts', async () => {
+  const business = await newLimitedBusiness({ monthly_limit: 0, overage: null });
+  await use(business, DAY, { quantity: 6 });
+  expect(await eventsOf(business)).toEqual([]);
+  await extra(business, 'pack', 2);
+  expect(await eventsOf(business)).toEqual([['month', '2026-03-01', 2, 100, 6]]);
+});
+
 describe('the run that folds limits', () => {
   test('stores the alerts that a lower limit reaches without a use', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 1000 });

@@ -49,7 +49,7 @@ function missingAlerts(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
   const { id, daily_limit, monthly_limit, extras_until } = businesses;
   const columns = Object.values({ id, ...planColumns, ...billingColumns, extras_until });
   const business = sql`select ${sql.join(columns, sql`, `)} from ${businesses}
-    where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0 or ${hasOtherLimits(businesses)})`;
+    where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0 or ${extras_until} is not null or ${hasOtherLimits(businesses)})`;
   const month = billingMonth(
     { id: sql`business.id`, billing_day: sql`billing_day`, has_billing_changes: sql`has_billing_changes` },
     sql`day`,

@@ -566,6 +566,7 @@ with
       and (
         businesses.daily_limit > 0
         or businesses.monthly_limit > 0
+        or businesses.extras_until is not null
         or coalesce(businesses.limits_since, businesses.next_from) is not null
       )
   ),
