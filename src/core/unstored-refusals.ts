@@ -12,7 +12,7 @@ export class UnstoredRefusals {
     const name = `${business_id} ${day}`;
     const count = this.#counts.get(name) ?? { uses: 0, storedAt: now - EVERY_MS, expectedBy: now };
     this.#counts.delete(name); // so that the oldest come first
-    this.#forgetStored(now);
+    this.#forgetOld(now);
     this.#counts.set(name, count);
     count.uses += uses;
     if (now < count.expectedBy) return null;
@@ -30,9 +30,10 @@ export class UnstoredRefusals {
     return uses;
   }
 
-  #forgetStored(now: number): void {
-    for (const [name, { uses, storedAt }] of this.#counts) {
-      if (uses > 0 || now < storedAt + EVERY_MS) return;
+  /** Also forgets what nobody stored in time. Otherwise, one such count would keep all later ones in memory. */
+  #forgetOld(now: number): void {
+    for (const [name, { storedAt, expectedBy }] of this.#counts) {
+      if (now < Math.max(expectedBy, storedAt + EVERY_MS)) return;
       this.#counts.delete(name);
     }
   }

@@ -31,6 +31,17 @@ test('if the request that was to store a count has ended without doing so, a lat
   expect(refusals.take(1, DAY, 10_000)).toBe(3);
 });
 
+test('a count that nobody stored in time is forgotten when another business is refused, and keeps no later one', () => {
+  const refusals = new UnstoredRefusals();
+  for (const id of [1, 2]) refusals.add(id, DAY, 1, 0);
+  refusals.take(2, DAY, 0);
+  refusals.add(3, DAY, 1, 9_999);
+  expect(refusals.take(1, DAY, 9_999)).toBe(1);
+  refusals.add(1, DAY, 1, 9_999);
+  refusals.add(3, DAY, 1, 60_000);
+  expect(refusals.take(1, DAY, 60_000)).toBe(0);
+});
+
 test('an hour of refusals, one each 100 ms, is stored ten times a minute and is complete', () => {
   const refusals = new UnstoredRefusals();
   const due: number[] = [];
