@@ -23,13 +23,13 @@ const literal = (text: WorkClass | Spent) => sql.raw(`'${text}'`);
 export const spentUntil = sql`max(${clockMs},
   iif(${work.busy_until} > ${clockMs} + ${constant(MAX_AHEAD_MS + MAX_PRICE)}, 0, ${work.busy_until}))`;
 /** What was stored today. */
-export const ofToday = (stored: SQLWrapper) => sql`iif(${work.day} = ${clockDay}, ${stored}, 0)`;
+export const storedToday = (stored: SQLWrapper) => sql`iif(${work.day} = ${clockDay}, ${stored}, 0)`;
 
 /** The allowance of a user that the largest call of this class would exceed. Null if none. */
 export const spentBy = (user_id: SQLWrapper, isNarrow: SQLWrapper, kind: WorkClass): SQL<Spent | null> =>
   sql`(select case
     when ${spentUntil} > ${clockMs} + ${constant(MAX_AHEAD_MS)} then ${literal('spent_time')}
-    when ${ofToday(work.ids)} > iif(${isNarrow}, ${constant(MAX_IDS_PER_DAY / 2)}, ${constant(MAX_IDS_PER_DAY)}) - ${constant(MAX_USES_PER_CALL)}
+    when ${storedToday(work.ids)} > iif(${isNarrow}, ${constant(MAX_IDS_PER_DAY / 2)}, ${constant(MAX_IDS_PER_DAY)}) - ${constant(MAX_USES_PER_CALL)}
       then ${literal('spent_ids')}
-    when ${ofToday(work.bytes)} > ${constant(MAX_BYTES_PER_DAY - MAX_BYTES_PER_CALL)} then ${literal('spent_bytes')}
+    when ${storedToday(work.bytes)} > ${constant(MAX_BYTES_PER_DAY - MAX_BYTES_PER_CALL)} then ${literal('spent_bytes')}
   end from ${work} where ${and(eq(work.user_id, user_id), sql`${work.class} = ${literal(kind)}`)})`;

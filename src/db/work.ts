@@ -6,7 +6,7 @@ import { $call, isBeforeDeadline } from './call.ts';
 import { rowValues } from './new-row.ts';
 import { isPermitted, type Permission } from './permission.ts';
 import { changes, work } from './schema.ts';
-import { clockDay, clockMs, ofToday, spentUntil } from './spent.ts';
+import { clockDay, clockMs, spentUntil, storedToday } from './spent.ts';
 import { previousStepWrote, type Statement, statement } from './statement.ts';
 import { builder } from './text.ts';
 
@@ -30,8 +30,8 @@ function take(
       set: {
         busy_until: sql`${spentUntil} + excluded.busy_until - ${clockMs}`,
         day: sql`excluded.day`,
-        ids: sql`${ofToday(work.ids)} + excluded.ids`,
-        bytes: sql`${ofToday(work.bytes)} + excluded.bytes`,
+        ids: sql`${storedToday(work.ids)} + excluded.ids`,
+        bytes: sql`${storedToday(work.bytes)} + excluded.bytes`,
       },
     });
 }

@@ -79,7 +79,8 @@ export const sourceCounts = (number: SQLWrapper, count: SQLWrapper) =>
 
 /** The path of a source's count in the counts of a day. */
 const pathOf = (number: SQLWrapper) => sql`'$."' || ${number} || '"'`;
-const ofSource = (counts: SQLWrapper, number: SQLWrapper) => sql`${counts} ->> (${pathOf(number)})`;
+/** The count of a source in the counts of a day. Null if it has none. */
+export const ofSource = (counts: SQLWrapper, number: SQLWrapper) => sql`${counts} ->> (${pathOf(number)})`;
 
 /**
  * How many more sources of the kind of `isSite` the counts of a day can name, without reading a row of json_each. Only numbers of sites

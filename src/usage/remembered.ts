@@ -4,6 +4,7 @@ import { asJson, jsonObject, selectOne } from '../db/json.ts';
 import { type Permission, permittedId } from '../db/permission.ts';
 import { dailyUsage, ledger, sources } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
+import { ofSource } from '../sources/sources.ts';
 import { dayWithNumber, numberOfDay } from './ledger.ts';
 import { firstLoweredDay, isImported } from './lowering.ts';
 
@@ -19,7 +20,7 @@ const remembered = {
 /** Null unless the day counts it: only then does the number still stand for the same name. */
 const source = sql<string | null>`(select ${sources.name} from ${dailyUsage} cross join ${sources}
   where ${and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, date))}
-    and ${dailyUsage.sources} ->> ('$."' || ${ledger.source} || '"') is not null
+    and ${ofSource(dailyUsage.sources, ledger.source)} is not null
     and ${and(eq(sources.business_id, ledger.business_id), eq(sources.number, ledger.source))})`;
 
 const withDigest = (permission: Permission, digest: Placeholder) =>

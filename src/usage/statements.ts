@@ -7,7 +7,7 @@ import { businesses, dailyUsage, sources } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { boundedSumOfCounts } from '../limits/usage.ts';
-import { sourceNumberOf } from '../sources/sources.ts';
+import { ofSource, sourceNumberOf } from '../sources/sources.ts';
 import type { DayBySource } from './rules.ts';
 
 /** Reads the verdict, and the counts from `from` to `to` as one object that maps days to counts. */
@@ -36,11 +36,11 @@ export const usageOfSource = statement(['from', 'to', 'source'], (permission, $)
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const number = sourceNumberOf(permittedId(permission), sql`${$.source}`);
   // Because of its limit, SQLite extracts each count only once.
-  const ofSource = sql`select ${dailyUsage.day} as day, ${dailyUsage.sources} ->> ('$."' || number || '"') as count
+  const days = sql`select ${dailyUsage.day} as day, ${ofSource(dailyUsage.sources, sql`number`)} as count
     from (select ${number} as number) cross join ${dailyUsage} where ${inRange} limit ${sql.raw(`${MAX_RANGE_DAYS}`)}`;
   const counts = sql<
     Json<Record<string, number>>
-  >`(select json_group_object(day, count) filter (where count is not null) from (${ofSource}))`;
+  >`(select json_group_object(day, count) filter (where count is not null) from (${days}))`;
   return withVerdict(permission, { number: sql<number | null>`${number}`, counts });
 });
 
