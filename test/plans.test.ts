@@ -119,7 +119,7 @@ describe('a pending change', () => {
     expect(await former(business)).toEqual([{ ends_on: '2026-03-14', daily_limit: 5, monthly_limit: 10 }]);
   });
 
-  test('that equals what holds is none', async () => {
+  test('that would change nothing is not stored', async () => {
     const business = await newLimitedBusiness({ monthly_limit: 10 });
     const next = async (body: object) => (await patch(business, body)).body.data.limits.next_limits;
     expect(await next({ monthly_limit: 10, limits_from: 'next_month' })).toBeNull();

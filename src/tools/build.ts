@@ -14,7 +14,7 @@ const DEPLOYED = 'dist/assets';
 
 /** The environment variable that passes the demo page's folder from `npm run dev` to wrangler's build. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
-/** The environment variable with the milliseconds by which the clock of a rehearsal is ahead (`npm run dev -- --now`). */
+/** The environment variable that says by how many milliseconds a rehearsal's clock is ahead (`npm run dev -- --now`). */
 export const AHEAD_VARIABLE = 'USAGE_AHEAD_MS';
 /** What the page at / shows of the demo: the business of the chart, the one that refuses an origin, and where its owner is signed in. */
 export type ShownDemo = { id: number; token: string; refusing: number | undefined; console: string };

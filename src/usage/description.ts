@@ -72,7 +72,7 @@ const remembered = {
 };
 const ofKey = object('UseOfKey', 'A use that was sent with an API key or an operator key.', {
   ...remembered,
-  source: z.nullable(z.string()).check(z.describe('The source under which its day counts it. Null if there is none.')),
+  source: z.nullable(z.string()).check(z.describe('The source that the use counts for. Null if there is none.')),
 });
 const ofToken = object('UseOfToken', 'A use that was sent with a token.', remembered);
 const rememberedUses = object('RememberedUses', 'What is remembered of an id.', {

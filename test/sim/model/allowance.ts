@@ -53,7 +53,7 @@ function tooMuchOfDay(key: Key, { day, ids, bytes }: Taken, clock: number): stri
   return bytes > 4_000_000 - 60_000 ? TOO_MANY_BYTES : null;
 }
 
-/** Spends the price of a call, whatever it answers, unless it is the one that used up the volume of the day. */
+/** Spends the price of a call, whatever its answer is. The call that used up the day's volume spends nothing. */
 export function spend({ state, key, clock }: Call, { kind, price }: Spending): void {
   if (key === null) return;
   const taken = takenBy(state, key.user_id, kind, clock);
