@@ -1,7 +1,6 @@
 // npm run dev. Most tests replace wrangler with a script.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { readConfiguration } from '../../src/tools/configuration.ts';
 import { node, ROOT, runScript } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
+import { exportedIn, projectWith, stoppedOnceReady } from './dev.ts';
 
 const DEV = join(ROOT, 'src/tools/dev.ts');
 const STARTING = 'Starting the service and its demo …\n';
@@ -34,36 +34,6 @@ if (command === 'dev') {
   setTimeout(() => process.exit(1), 50_000);
 }
 `;
-
-/** Runs npm run dev until it is ready and `inspect` has returned. Then sends SIGINT and waits until the server has closed the output. */
-async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: string) => {} }, ...args: string[]) {
-  const dev = spawn(process.execPath, ['src/tools/dev.ts', ...args], { cwd, env: { ...process.env, ...env } });
-  const closed = once(dev, 'close');
-  const printed = { stdout: '', stderr: '' };
-  dev.stderr.on('data', (text) => (printed.stderr += text));
-  dev.stdout.on('data', (text) => (printed.stdout += text));
-  await vi
-    .waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 100_000)
-    .then(() => inspect(printed.stdout))
-    .finally(() => dev.kill('SIGINT'));
-  const [code] = await closed;
-  return { code, ...printed };
-}
-
-function exportedIn(output: string): Record<string, string | undefined> {
-  const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
-  return Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
-}
-
-/** Returns a copy of the project with one file added or replaced. */
-function projectWith(name: string, text: string): string {
-  const copy = newFolder();
-  for (const name of ['src', 'migrations', 'package.json', 'wrangler.toml'])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
-  writeFileSync(join(copy, name), text);
-  return copy;
-}
 
 describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
