@@ -11,6 +11,11 @@ const STDIO = {
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
+/** The time for one step that only reads. Without it, an API that does not respond would hold up a workflow for hours. */
+const READ_TIMEOUT_MS = 60_000;
+const LATER =
+  'Nothing was changed. If Cloudflare has an incident (https://www.cloudflarestatus.com), run npm run deploy again after it.';
+
 const wrangler: Wrangler = (args, mode) => {
   const shell = process.platform === 'win32';
   const { error, status, stdout, stderr } = spawnSync('wrangler', shell ? args.map((arg) => `"${arg}"`) : args, {
@@ -19,12 +24,18 @@ const wrangler: Wrangler = (args, mode) => {
     shell,
     stdio: [...STDIO[mode]],
     encoding: 'utf8',
+    ...(mode === 'read' && { timeout: READ_TIMEOUT_MS, killSignal: 'SIGKILL' }),
   });
+  const step = `wrangler ${args.slice(0, 3).join(' ')}`;
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT')
+    throw new Error(`${step}: no response within ${READ_TIMEOUT_MS / 1000} seconds. ${LATER}`);
   if (error) throw error;
   if (status === 0) return stdout ?? '';
   // With --json, wrangler prints errors as JSON.
   const reasons = [...`${stdout ?? ''}`.matchAll(/"text": "(.*)"/g)].map(([, text]) => text);
-  throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed. ${reasons.join(' ') || (stderr ?? '')}`);
+  throw new Error(
+    [`${step} failed. ${reasons.join(' ') || (stderr ?? '')}`, ...(mode === 'read' ? [LATER] : [])].join('\n'),
+  );
 };
 
 try {

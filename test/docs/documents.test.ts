@@ -123,6 +123,6 @@ test('docs/api.md, "Retries": the operations of the first row need an Idempotenc
 });
 
 test('docs/operating.md states the rate limits set in wrangler.toml', () => {
-  const set = all('wrangler.toml', /limit = (\d+), period = 10\b/g);
+  const set = all('wrangler.toml', /^simple = { limit = (\d+), period = 10\b/gm);
   expect(all('docs/operating.md', /(\d+) in 10 seconds/g)).toEqual(set);
 });

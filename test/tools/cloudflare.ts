@@ -17,6 +17,8 @@ export class Account {
   readonly databases = new Map<string, { name: string; db: DatabaseSync }>();
   /** Each Worker's database ids by binding, as of its last upload. */
   readonly workers = new Map<string, Record<string, string>>();
+  /** Whether the served API ends connections without a response. */
+  unavailable = false;
 
   /** Returns the id of a new, empty database. */
   create(name: string): string {
@@ -59,6 +61,7 @@ export class Account {
   /** Serves the endpoints of Cloudflare's API that a deployment calls, until `close`. */
   async serve() {
     const server = createServer(async (request, response) => {
+      if (this.unavailable) return void request.socket.destroy();
       let body = '';
       for await (const chunk of request) body += chunk;
       const { pathname } = new URL(request.url ?? '', 'http://localhost');
@@ -98,6 +101,7 @@ export class Account {
       this.workers.set(script, Object.fromEntries(databases.map(({ name, id }: Record<string, string>) => [name, id])));
       return ok({ id: 'script', tag: 'tag', startup_time_ms: 1, entry_point: 'index.js', handlers: ['fetch'] });
     }
+    if (route.endsWith('/assets-upload-session')) return ok({ jwt: 'jwt', buckets: [] }); // all files are there already
     if (route === `GET /workers/workers/${script}`) return ok({ subdomain: { enabled: true } });
     // Returns 404 even for a Worker that has been uploaded, because wrangler would otherwise compare that Worker with the new upload.
     return route.startsWith('GET') ? no(404, 10007, 'This Worker does not exist on your account.') : ok({});
