@@ -58,6 +58,9 @@ export const idParameter = (rule: string) =>
     }),
   );
 
+/** The user whose entries a list contains, for the operator. */
+export const userParameter = idParameter('must be the id of a user, such as 7, and must appear only once');
+
 /** The number of entries per page. */
 export function limitParameter(most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;

@@ -1,6 +1,7 @@
 // What the tests of the Worker, the rules and the pages say about a business if it does not matter to them.
-import type { Limits, ListedBusiness } from '../src/business/description.ts';
+import type { ListedBusiness } from '../src/business/description.ts';
 import type { BusinessRow } from '../src/db/schema.ts';
+import type { Limits } from '../src/shown-business/description.ts';
 
 type Named = 'id' | 'user_id' | 'name' | 'token' | 'created_at' | 'updated_at';
 export const SHOP: Omit<BusinessRow, Named> = {

@@ -15,11 +15,11 @@ import { businesses, retiredTokens, sites } from '../db/schema.ts';
 import { named, operatorStatement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { claimHome } from '../homes/homes.ts';
+import { businessAndSites } from '../shown-business/statements.ts';
 import { listOfSites, newSite } from '../sites/statements.ts';
 import { numberSites } from '../sources/sources.ts';
 import type { newBusinessBody } from './operations.ts';
 import { usedKeyRule } from './rules.ts';
-import { businessAndSites } from './statements.ts';
 
 /** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
 export type NewBusiness = Omit<z.output<typeof newBusinessBody>, 'id'>;

@@ -2,23 +2,44 @@
 
 import { databaseOfId } from '../core/database.ts';
 import { DEFAULT_PER_PAGE } from '../core/request.ts';
-import { addDays, dayOf } from '../core/time.ts';
+import { addDays, dayOf, fillRange } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
+import type { Verdict } from '../db/permission.ts';
 import { idOf } from '../http/input.ts';
 import { nextAfter, pageAfter, readPage } from '../http/paging.ts';
 import { success } from '../http/response.ts';
 import { originsRetainedFrom } from '../origins/seen-origins.ts';
 import { serve } from '../serve.ts';
+import { businessResponse, detailsResponse, shownLimits, shownToken } from '../shown-business/responses.ts';
+import { businessInFull } from '../shown-business/statements.ts';
 import { canonicalSites } from '../sites/rules.ts';
 import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
-import type { Businesses, DeletedBusiness, Extra } from './description.ts';
+import type { Businesses, DeletedBusiness, Extra, ListedBusiness } from './description.ts';
 import { addExtra } from './extra.ts';
 import { operations } from './operations.ts';
 import { LISTED_DAYS } from './rules.ts';
-import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
-import { businessesAfter, businessesOfUserAfter, businessInFull } from './statements.ts';
+import { businessesAfter, businessesOfUserAfter, type ExaminedBusiness } from './statements.ts';
 import { claimHomeIn, requirePossibleUpdate, updateBusiness } from './update.ts';
+
+/** Formats a business for a list, with its uses in the last days. */
+function listedBusiness(
+  { business, counts, refused_origins, refused_by_limit, ...limits }: ExaminedBusiness,
+  verdict: Verdict,
+  today: string,
+): ListedBusiness {
+  const { month_starts_on, month_ends_on } = limits;
+  const inMonth = Object.entries(counts).filter(([day]) => month_starts_on <= day && day <= month_ends_on);
+  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
+  return {
+    ...business,
+    token: shownToken(business.token, verdict),
+    used: fillRange({ from: addDays(today, 1 - LISTED_DAYS), to: today }, counts),
+    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
+    refused_origins,
+    refused_by_limit,
+  };
+}
 
 export const routes = serve(operations, {
   async listBusinesses(c) {

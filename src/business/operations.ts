@@ -15,13 +15,13 @@ import {
   dayOr,
   described,
   HTTP,
-  idParameter,
   line,
   pageQuery,
   positiveInteger,
   type Query,
   rangeRule,
   strict,
+  userParameter,
   wholeNumber,
 } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
@@ -29,10 +29,10 @@ import { SITES_RULE, site } from '../sites/operations.ts';
 import { sitesErrors } from '../sites/rules.ts';
 import { datedErrors, MAX_PER_PAGE, type Overage, overageErrors } from './rules.ts';
 
-export const businessesQuery = {
+const businessesQuery = {
   name: 'this list',
   schema: z.extend(pageQuery('after', MAX_PER_PAGE).schema, {
-    user_id: idParameter('must be the id of a user, such as 7, and must appear only once'),
+    user_id: userParameter,
   }),
   operatorOnly: ['user_id'],
 } satisfies Query;

@@ -1,79 +1,17 @@
-// Statements that read businesses.
+// Statements that list businesses.
 import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
-import { asJson, type ContentOf, type Json, jsonList, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
-import { isPermitted, type Permission, permittedId, ruleFor } from '../db/permission.ts';
+import { asJson, type ContentOf, type Json, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
+import { isPermitted, type Permission, ruleFor } from '../db/permission.ts';
 import { extraIn, type Limit, limitOn } from '../db/plan.ts';
-import {
-  type BusinessRow,
-  billingColumns,
-  businessColumns,
-  businesses,
-  dailyUsage,
-  entryColumns,
-  sites,
-} from '../db/schema.ts';
+import { type BusinessRow, billingColumns, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { billingDayOf, billingMonth } from '../limits/billing.ts';
 import { refusedByLimit } from '../limits/refusals.ts';
-import { billingOf, limitUsageOf, monthOf } from '../limits/usage.ts';
 import { refusedBy } from '../origins/seen-origins.ts';
-import { formerTokensOf } from '../tokens/statements.ts';
-
-/** The fields of a business and its entries. The entries are in no particular order. */
-export const businessAndSites = {
-  business: jsonObject(businessColumns),
-  entries: selectOne(
-    jsonList(jsonObject(entryColumns)),
-    sql`from ${sites} where ${sites.business_id} = ${businesses.id}`,
-  ),
-};
-
-/** The permission, joined with the business if the call is permitted. */
-const withBusiness = (permission: Permission) =>
-  sql`${permission} left join ${businesses} on ${eq(businesses.id, permittedId(permission))}`;
-
-/**
- * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
- * permitted. The change itself returns the rows that it wrote.
- */
-export const businessWithSites = statement([], (permission) =>
-  withVerdict(permission, businessAndSites, withBusiness(permission)),
-)({});
-
-/** The pending limits and the day from which they hold, or null. */
-export type NextLimits = StoredLimits & { from: string };
-type StoredLimits = Pick<typeof businesses.$inferSelect, Exclude<Limit, 'page_overage'>> & {
-  page_overage: number | null;
-};
-const nextLimits = sql<Json<NextLimits> | null>`case when ${businesses.next_from} > ${$call.today} then ${jsonObject({
-  from: businesses.next_from,
-  daily_limit: businesses.next_daily_limit,
-  monthly_limit: businesses.next_monthly_limit,
-  overage: businesses.next_overage,
-  page_overage: businesses.next_page_overage,
-  alert_at: businesses.next_alert_at,
-})} end`;
-
-/** Like `businessWithSites`, but also reads the limits, the billing day and the former tokens that still work. */
-export const businessInFull = statement([], (permission) =>
-  withVerdict(
-    permission,
-    {
-      ...businessAndSites,
-      ...limitUsageOf(permission),
-      page_overage: sql<number | null>`${permission.page_overage}`,
-      next_limits: nextLimits,
-      refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on),
-      alert_at: sql<string | null>`${permission.alert_at}`,
-      ...billingOf(permission),
-      former_tokens: formerTokensOf(businesses.id),
-    },
-    withBusiness(permission),
-  ),
-)({});
+import { type NextLimits, nextLimits } from '../shown-business/statements.ts';
 
 /**
  * Reads the verdict and a page of the key's businesses, or of all businesses if the caller is the operator. The page contains at most

@@ -16,11 +16,11 @@ import { apiKeys, businessColumns, businesses, codes, type Database, formerLimit
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { claimHome } from '../homes/homes.ts';
+import { ending } from '../keys/statements.ts';
 import { billingMonth, changeBillingDay, hasBillingChanges, latestBillingDay } from '../limits/billing.ts';
-import { ending } from '../sessions/statements.ts';
+import { businessInFull } from '../shown-business/statements.ts';
 import type { businessUpdateBody } from './operations.ts';
 import { FINITE_RULE, NONE_PENDING_RULE, NUMBER_RULE, otherDateRule } from './rules.ts';
-import { businessInFull } from './statements.ts';
 
 /** The fields to change. Null removes a limit. Without `limits_from`, limits change at once, and with null, the pending change is cancelled. */
 export type BusinessUpdate = z.output<typeof businessUpdateBody>;

@@ -2,8 +2,9 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ERROR_CODES } from '../http/errors.ts';
+import type { Success } from '../http/response.ts';
 import type { Refused } from './refusals.ts';
-import { invalidInput, message, refusal, type Success, success } from './schemas.ts';
+import { invalidInput, message, refusal, success } from './schemas.ts';
 
 type Headers = Record<string, z.ZodMiniType>;
 const header = (id: string, description: string, schema: z.ZodMiniType = z.string()) =>

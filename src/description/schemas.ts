@@ -29,7 +29,6 @@ export const list = <S extends z.ZodMiniType>(description: string, entry: S) =>
 
 /** The body of a success response, with the requested `data`. */
 export const success = <S extends z.ZodMiniType>(data: S) => z.object({ status: z.literal(true), data });
-export type Success<Data> = z.infer<ReturnType<typeof success<z.ZodMiniType<Data>>>>;
 export const percent = z.int().check(z.minimum(1), z.maximum(MAX_PERCENT));
 export const next = z
   .nullable(z.int().check(z.minimum(1)))
@@ -47,5 +46,3 @@ export const invalidInput = object('InvalidInput', 'Rejected input. With 422, `m
     .record(z.string(), z.array(z.string()))
     .check(z.describe('The problems of each field, by its dotted path, such as `sites.1`.')),
 });
-
-export type ErrorBody = z.infer<typeof message> | z.infer<typeof refusal> | z.infer<typeof invalidInput>;

@@ -8,7 +8,6 @@ import { isRegistrable } from '../core/site.ts';
 import { MAX_BYTES_PER_DAY, MAX_IDS_PER_DAY, type Spent } from '../core/work.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
-import type { ErrorBody } from '../description/schemas.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { json } from './response.ts';
 
@@ -31,6 +30,12 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503;
+
+/** The body of an error: of one that does not concern a business, of a refusal, or of rejected input. */
+export type ErrorBody =
+  | { message: string }
+  | { status: false; message: string }
+  | { status: false; message: string; errors: FieldErrors };
 
 /** An error with its response. Any other error is a bug and results in `SERVER_ERROR`. */
 export class ServiceError extends Error {

@@ -2,7 +2,6 @@
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { Success } from '../description/schemas.ts';
 import type { ContextOf, Env } from '../env.ts';
 
 const CORS = {
@@ -59,6 +58,9 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
 ): Response & TypedResponse<JSONParsed<T>, S, 'json'> {
   return send(c, JSON.stringify(body), status ?? 200, headers) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }
+
+/** The body of a success response. */
+export type Success<Data> = { status: true; data: Data };
 
 /** Creates a success response. `Data` is a type from the resource's description, which tests compare with every response. */
 export const success = <Data extends object>(c: ContextOf<Env>, data: Data, headers?: Record<string, string>) =>

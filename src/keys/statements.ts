@@ -33,7 +33,6 @@ import {
 } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { claimHome, findHome } from '../homes/homes.ts';
-import { endSessionsOf } from '../sessions/statements.ts';
 import type { newKeyBody } from './operations.ts';
 import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, SESSION_KEY_DAYS } from './rules.ts';
 
@@ -73,6 +72,9 @@ export function isOfBusiness(json: Placeholder, { user_id }: Placeholders<'user_
 /** Tests whether a key works on the day. Its columns are those of the innermost select. */
 export const isWorking = (today: SQLWrapper) =>
   and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
+
+/** The column values that end a session, which is a row of the same table. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
+export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** The last day of the calling key. Null if it does not expire, or is a session. */
 const expiryOfCaller = ({ key_id }: Permission) =>
@@ -230,7 +232,12 @@ const endSessions = followingStatement(['key_id'], ($) => {
     SQL,
   ];
   const isRevoked = and(inArray(apiKeys.id, keyAndCreated(key_id, $)), isNotNull(apiKeys.revoked_at));
-  return endSessionsOf(user_id, sql`(select ${apiKeys.id} from ${apiKeys} where ${isRevoked})`, $.now);
+  const sessions = and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
+  const startedByRevoked = inArray(apiKeys.session_of, sql`(select ${apiKeys.id} from ${apiKeys} where ${isRevoked})`);
+  return builder
+    .update(apiKeys)
+    .set(ending($.now))
+    .where(and(sessions, startedByRevoked, isNull(apiKeys.revoked_at)));
 });
 const keyWithId = userStatement(['key_id'], (permission, $) =>
   builder

@@ -1,5 +1,5 @@
 // Statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
-import { and, eq, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
@@ -7,22 +7,13 @@ import { isPermitted, type Permission } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
+import { ending } from '../keys/statements.ts';
 import { MAX_SESSIONS } from './rules.ts';
 
 const NAME = 'console';
 
 /** Matches the user's sessions. */
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
-
-/** The column values that end a session. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
-export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
-
-/** Ends the sessions that a user's revoked keys started. `revoked` selects the ids of the keys. */
-export const endSessionsOf = (user_id: SQL, revoked: SQL, now: SQLWrapper) =>
-  builder
-    .update(apiKeys)
-    .set(ending(now))
-    .where(and(ofUser(user_id), inArray(apiKeys.session_of, revoked), isNull(apiKeys.revoked_at)));
 
 /** Selects a column of the session with this hash. Null if there is no such session: in SQL, null never equals anything. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>

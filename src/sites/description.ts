@@ -1,6 +1,5 @@
 // Descriptions of the operations on registered domains.
 import type * as z from 'zod/mini';
-import { business, businessWith } from '../business/description.ts';
 import { MAX_SITES } from '../core/site.ts';
 import { SHOP, times } from '../description/examples.ts';
 import type { DescriptionsOf } from '../description/paths.ts';
@@ -8,6 +7,7 @@ import { invalidField, unknown, unknownParameter } from '../description/refusals
 import { ok } from '../description/responses.ts';
 import { count, list, object, text, time } from '../description/schemas.ts';
 import { NO_QUERY } from '../input.ts';
+import { business, businessWith } from '../shown-business/description.ts';
 import type { operations } from './operations.ts';
 import { ADMITTING_RULE, FIRST_RULE, LAST_RULE } from './rules.ts';
 

@@ -1,6 +1,5 @@
 // Lists, registers and removes the domains on which a business token works.
-import { businessResponse } from '../business/shown-business.ts';
-import { businessWithSites } from '../business/statements.ts';
+
 import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES, sitesCovering } from '../core/site.ts';
@@ -11,6 +10,8 @@ import { inputError, unknownId } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../origins/seen-origins.ts';
 import { serve } from '../serve.ts';
+import { businessResponse } from '../shown-business/responses.ts';
+import { businessWithSites } from '../shown-business/statements.ts';
 import type { RefusedOrigin, RefusedOrigins } from './description.ts';
 import { operations } from './operations.ts';
 import {

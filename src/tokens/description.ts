@@ -1,10 +1,11 @@
 // Descriptions of the operations on tokens.
-import { business, businessDetails, businessWith, detailsOf } from '../business/description.ts';
+
 import { SHOP } from '../description/examples.ts';
 import type { DescriptionsOf } from '../description/paths.ts';
 import { unknownParameter } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
+import { business, businessDetails, businessWith, detailsOf } from '../shown-business/description.ts';
 import type { operations } from './operations.ts';
 import { MAX_FORMER_TOKENS } from './rules.ts';
 

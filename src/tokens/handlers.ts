@@ -1,11 +1,12 @@
 // Replaces the token of a business, and stops former tokens.
-import { businessResponse, detailsResponse } from '../business/shown-business.ts';
-import { businessInFull, businessWithSites } from '../business/statements.ts';
+
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { formatTimestamp } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { serve } from '../serve.ts';
+import { businessResponse, detailsResponse } from '../shown-business/responses.ts';
+import { businessInFull, businessWithSites } from '../shown-business/statements.ts';
 import { operations } from './operations.ts';
 import { parseDuration } from './rules.ts';
 import { rotateToken, stopFormerTokens } from './statements.ts';

@@ -1,23 +1,13 @@
-// Statements that change a business's token and read its former tokens.
-import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
+// Statements that replace a business's token, and stop its former tokens.
+import { and, desc, eq, sql } from 'drizzle-orm';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided, lastFour } from '../db/change.ts';
 import { asJson, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { businesses, formerTokens } from '../db/schema.ts';
 import { builder, NULL } from '../db/text.ts';
+import { namedToken, workingTokens } from '../shown-business/former-tokens.ts';
 import { MAX_FORMER_TOKENS } from './rules.ts';
-
-/** Selects a business's former tokens that still work. */
-const formerToken = (business_id: SQL | Column) =>
-  sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
-
-const { token, expires_at, place, last_used_on } = formerTokens;
-const named = { last_four: sql<string>`substr(${token}, -4)`, expires_at };
-
-/** A business's former tokens that still work, for responses, in the order in which they were replaced. */
-export const formerTokensOf = (business_id: SQL | Column) =>
-  selectOne(jsonList(jsonObject({ ...named, last_used_on }), place), formerToken(business_id));
 
 const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
@@ -74,8 +64,12 @@ export const rotateToken = change('rotate_token', ['token', 'keep_until'], {
 
 /** Invalidates all former tokens immediately. Returns the business if any of them still worked. */
 export const stopFormerTokens = change('stop_former_tokens', [], {
-  decideIf: () => sql`exists (select 1 ${formerToken(businesses.id)})`,
+  decideIf: () => sql`exists (select 1 ${workingTokens(businesses.id)})`,
   before: ($) =>
-    jsonObject({ tokens: asJson(selectOne(jsonList(jsonObject(named), place), formerToken(sql`${$.business_id}`))) }),
+    jsonObject({
+      tokens: asJson(
+        selectOne(jsonList(jsonObject(namedToken), formerTokens.place), workingTokens(sql`${$.business_id}`)),
+      ),
+    }),
   apply: { applied: () => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId)) },
 });

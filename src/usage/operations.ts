@@ -1,6 +1,5 @@
 // Uses: the report of a business, recording, lowering and importing uses, and the usage of all businesses.
 import * as z from 'zod/mini';
-import { businessesQuery } from '../business/operations.ts';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import {
@@ -24,6 +23,7 @@ import {
   pageQuery,
   type Query,
   strict,
+  userParameter,
   wholeNumber,
 } from '../input.ts';
 import { type CommandsOf, define } from '../operation.ts';
@@ -63,7 +63,7 @@ export const totalsQuery = {
   name: 'this list',
   schema: z.extend(rangeQuery, {
     ended: day,
-    user_id: businessesQuery.schema.shape.user_id,
+    user_id: userParameter,
     ...pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape,
   }),
 } satisfies Query;

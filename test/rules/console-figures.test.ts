@@ -1,7 +1,7 @@
 // Every figure that the console shows for a business, computed a second time from the raw history. The oracle shares no code with the page:
 // it counts days as numbers, one by one, and knows only the rules of docs/embedding.md ("The pages").
 import { describe, expect, test } from 'vitest';
-import type { Limits, ListedBusiness } from '../../src/business/description.ts';
+import type { ListedBusiness } from '../../src/business/description.ts';
 import { dayRows } from '../../src/page/owner/day-rows.ts';
 import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
@@ -11,6 +11,7 @@ import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { billingMonth } from '../../src/page/owner/usage/periods.ts';
 import { comparedParts } from '../../src/page/owner/usage/source-rows.ts';
 import { barsBy, type Day, summaryOf } from '../../src/page/scale.ts';
+import type { Limits } from '../../src/shown-business/description.ts';
 
 /** Days are numbers: the days since 1970. */
 const DAY = 86_400_000;

@@ -1,13 +1,13 @@
-// What each layer of src imports (docs/design.md, "Layers").
+// What each floor of src and each kind of file imports (docs/design.md, "Layers").
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * The layers, each below those that it may import: its files, the layers and packages that it imports, and those of which it imports only
- * types. `*` stands for the folder of a resource.
+ * The kinds of files: their files, the kinds and packages that they import, and those of which they import only types. `*` stands for the
+ * folder of a resource.
  */
-const LAYERS: [files: string, values: string, types?: string][] = [
+const KINDS: [files: string, values: string, types?: string][] = [
   ['core/', ''],
   ['db/', 'core/ drizzle-orm'],
   ['limits/', 'core/ db/ drizzle-orm'],
@@ -23,24 +23,19 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['operations.ts', '*/operations.ts'],
   [
     `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts databases/probe.ts
-      sessions/console-links.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts`,
+      sessions/console-links.ts shown-business/former-tokens.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts`,
     'core/ db/ limits/ homes/ origins/ sources/ */rules.ts drizzle-orm',
     '*/operations.ts zod',
   ],
   ['env.ts', '', 'core/ db/ hono'],
-  ['description/schemas.ts', 'core/ zod'],
-  ['http/', 'core/ db/ limits/ homes/ origins/ input.ts @hono/zod-validator hono zod', 'env.ts description/schemas.ts'],
-  ['description/', 'core/ input.ts operation.ts description/schemas.ts http/ zod', 'zod-openapi'],
-  [
-    '*/description.ts',
-    'core/ input.ts */rules.ts */operations.ts description/schemas.ts http/ description/ zod',
-    'zod-openapi',
-  ],
+  ['http/', 'core/ db/ limits/ homes/ origins/ input.ts @hono/zod-validator hono zod', 'env.ts'],
+  ['description/', 'core/ input.ts operation.ts http/ zod', 'zod-openapi'],
+  ['*/description.ts', 'core/ input.ts */rules.ts */operations.ts http/ description/ zod', 'zod-openapi'],
   ['openapi/', 'input.ts operations.ts description/ */description.ts zod zod-openapi', 'operation.ts'],
   ['guard.ts', 'core/ db/ input.ts http/ hono', 'operation.ts env.ts'],
   ['serve.ts', 'operation.ts http/ guard.ts', 'input.ts env.ts hono zod'],
   [
-    '*/handlers.ts business/shown-business.ts databases/health.ts usage/totals.ts',
+    '*/handlers.ts shown-business/responses.ts databases/health.ts usage/totals.ts',
     'core/ db/ homes/ origins/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
     'env.ts */description.ts zod',
   ],
@@ -54,24 +49,28 @@ const LAYERS: [files: string, values: string, types?: string][] = [
   ['index.ts rehearsal.ts', 'worker.ts'],
   ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
   ['tools/', 'core/ openapi/ cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
-  ['page/', 'core/ */rules.ts hono preact punycode', 'description/schemas.ts */description.ts app.ts'],
+  ['page/', 'core/ */rules.ts hono preact punycode', 'http/ */description.ts app.ts'],
 ];
 const namesIn = (list = '') => list.split(/\s+/).filter((name) => name !== '');
-const layers = LAYERS.map(([files, values, types]) => {
+const kinds = KINDS.map(([files, values, types]) => {
   const names = namesIn(files);
   return { name: names[0] ?? '', names, values: namesIn(values), types: namesIn(types) };
 });
 
-/** Returns the layer of a file in src: the layer that lists the file, or else its kind of file, or its folder. */
-function layerOf(file: string): string {
-  const named = layers.find(({ names }) => names.includes(file));
+/** Returns the kind of a file in src: the kind that lists the file, or else its name in any resource, or its folder. */
+function kindOf(file: string): string {
+  const named = kinds.find(({ names }) => names.includes(file));
   const kind = file.replace(/^[^/]+(?=\/)/, '*');
-  const isOfKind = layers.some(({ name }) => name === kind);
-  return named?.name ?? (isOfKind ? kind : file.replace(/(?<=\/).*/, ''));
+  const isListed = kinds.some(({ name }) => name === kind);
+  return named?.name ?? (isListed ? kind : file.replace(/(?<=\/).*/, ''));
 }
 
-function targetOf(file: string, from: string): string {
-  if (from.startsWith('.')) return layerOf(relative('src', join(dirname(file), from)).replaceAll('\\', '/'));
+/** Returns the file in src that `from` means in `file`. Undefined if it means a package. */
+const sourceOf = (file: string, from: string) =>
+  from.startsWith('.') ? relative('src', join(dirname(file), from)).replaceAll('\\', '/') : undefined;
+
+function targetOf(from: string, source: string | undefined): string {
+  if (source !== undefined) return kindOf(source);
   return from.startsWith('node:') ? 'node' : (/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);
 }
 
@@ -81,19 +80,20 @@ const imports = files.flatMap((name) => {
   const found = readFileSync(file, 'utf8').matchAll(
     /^(?:import|export)( type)?\b[^;]*? from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm,
   );
-  return [...found].map(([, type, ...from]) => {
-    const to = targetOf(file, from.find((text) => text !== undefined) ?? '');
-    return { file, layer: layerOf(name), to, isType: type !== undefined };
+  return [...found].map(([, type, ...texts]) => {
+    const from = texts.find((text) => text !== undefined) ?? '';
+    const source = sourceOf(file, from);
+    return { file, source, kind: kindOf(name), to: targetOf(from, source), isType: type !== undefined };
   });
 });
-test('every file in src belongs to a listed layer, and every listed file exists', () => {
-  expect(layers.map(({ name }) => name).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
-  const named = layers.flatMap(({ names }) => names.filter((name) => !name.includes('*')));
+test('every file in src is of a listed kind, and every listed file exists', () => {
+  expect(kinds.map(({ name }) => name).sort()).toEqual([...new Set(files.map((file) => kindOf(file)))].sort());
+  const named = kinds.flatMap(({ names }) => names.filter((name) => !name.includes('*')));
   expect(named.filter((name) => !existsSync(join('src', name)))).toEqual([]);
 });
 
-test.each(layers)('$name imports exactly the listed layers and packages', ({ name, values, types }) => {
-  const own = imports.filter((found) => found.layer === name && found.to !== name);
+test.each(kinds)('$name imports exactly the listed kinds and packages', ({ name, values, types }) => {
+  const own = imports.filter((found) => found.kind === name && found.to !== name);
   const targets = (isType: boolean) => [...new Set(own.filter((found) => found.isType === isType).map(({ to }) => to))];
   expect(targets(false).sort()).toEqual([...values].sort());
   expect(
@@ -103,10 +103,33 @@ test.each(layers)('$name imports exactly the listed layers and packages', ({ nam
   ).toEqual([...types].sort());
 });
 
-test('no layer imports one below it, except that tools/ imports page/', () => {
-  const order = layers.map(({ name }) => name);
-  const upward = imports.filter(({ layer, to }) => order.indexOf(to) > order.indexOf(layer));
-  expect([...new Set(upward.map(({ layer, to }) => `${layer} ${to}`))]).toEqual(['tools/ page/']);
+/** The floors of the drawing in design.md, highest first: folders of src, and files directly in it. */
+const [, drawing = ''] = /go down these floors.*?```\n(.*?)\n```/s.exec(readFileSync('docs/design.md', 'utf8')) ?? [];
+const floors = drawing.split('\n').map((names) => names.split(', '));
+/** Returns the folder of a file in src, or the file itself if it is directly in src. */
+const folderOf = (name: string) => name.replaceAll('\\', '/').replace(/(?<=\/).*/, '');
+
+test('every folder of src stands on one floor of the drawing', () => {
+  expect(floors.flat().sort()).toEqual([...new Set(files.map(folderOf))].sort());
+});
+
+test('every folder of src imports only from floors below its own, so no two import each other', () => {
+  const floorOf = (folder: string) => floors.findIndex((names) => names.includes(folder));
+  const wrong = imports.flatMap(({ file, source }) => {
+    if (source === undefined) return [];
+    const [from, to] = [folderOf(relative('src', file)), folderOf(source)];
+    if (from === to || floorOf(to) > floorOf(from)) return [];
+    return `${file} imports ${source}. Move what both need to ${from}, or to a floor below both`;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('no view of the console imports another: what several use is beside them', () => {
+  const viewOf = (name: string) => /page\/owner\/[^/]+\//.exec(name.replaceAll('\\', '/'))?.[0];
+  const borrowed = imports.filter(
+    ({ file, source = '' }) => viewOf(file) && viewOf(source) && viewOf(file) !== viewOf(source),
+  );
+  expect(borrowed.map(({ file, source }) => `${file} imports ${source}`)).toEqual([]);
 });
 
 test('handlers query only through the guard', () => {

@@ -1,7 +1,7 @@
 // The limit status in the list and in a business's header.
 import { expect, test } from 'vitest';
-import type { Limits } from '../../src/business/description.ts';
 import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
+import type { Limits } from '../../src/shown-business/description.ts';
 import { limitsWith } from '../business.ts';
 
 /** Returns a daily and a monthly limit, each with the uses that count towards it. */

@@ -1,6 +1,5 @@
 // What the console says about limits and billing months.
 import { describe, expect, test } from 'vitest';
-import type { Limits } from '../../src/business/description.ts';
 import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import {
   alertWords,
@@ -13,6 +12,7 @@ import {
 } from '../../src/page/owner/usage/limit-words.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
 import { billingMonth, limitsWithSites, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
+import type { Limits } from '../../src/shown-business/description.ts';
 import { limitsWith } from '../business.ts';
 
 const midnight = (day: string) => `${day}T00:00:00.000000Z`;

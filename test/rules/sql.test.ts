@@ -2,8 +2,8 @@
 // npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
-import { businessWithSites } from '../../src/business/statements.ts';
 import type { Steps } from '../../src/db/statement.ts';
+import { businessWithSites } from '../../src/shown-business/statements.ts';
 import { addSites } from '../../src/sites/statements.ts';
 import { rotateToken } from '../../src/tokens/statements.ts';
 import { countOnce, readKnownUse } from '../../src/usage/recording.ts';

@@ -1,12 +1,13 @@
 // Prepares the demo of `npm run dev` over HTTP, on services that wrangler runs.
 import { expect, test, vi } from 'vitest';
-import type { BusinessDetails, ListedBusiness } from '../../src/business/description.ts';
+import type { ListedBusiness } from '../../src/business/description.ts';
 import type { Changes } from '../../src/changes/description.ts';
 import { serviceAt } from '../../src/cli/client.ts';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
+import type { BusinessDetails } from '../../src/shown-business/description.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
 import { businessesAt } from '../../src/tools/demo-businesses.ts';
 import type { UsageReport } from '../../src/usage/description.ts';

@@ -5,7 +5,7 @@ import type { AppType } from '../../app.ts';
 import { MAX_PER_PAGE } from '../../business/rules.ts';
 import type { OwnRole } from '../../core/policy.ts';
 import type { Range } from '../../core/time.ts';
-import type { ErrorBody } from '../../description/schemas.ts';
+import type { ErrorBody } from '../../http/errors.ts';
 import type { Session } from '../../sessions/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './change-filter.ts';

@@ -1,7 +1,7 @@
 // A business's view: its name, its warnings, and its tabs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Business, Limits } from '../../business/description.ts';
+import type { Business, Limits } from '../../shown-business/description.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';

@@ -1,5 +1,5 @@
 // Summarizes how close a business is to its limits.
-import type { Limits } from '../../business/description.ts';
+import type { Limits } from '../../shown-business/description.ts';
 
 /** `near`: an alert threshold is reached, or uses count beyond the limit. `full`: the limit is reached, and pages are refused. */
 export type Level = 'near' | 'full';

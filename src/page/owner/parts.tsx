@@ -1,7 +1,7 @@
 // Components and hooks that several views share.
 import type { ComponentChildren, RenderableProps } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Limits } from '../../business/description.ts';
+import type { Limits } from '../../shown-business/description.ts';
 import { createCopier } from '../copy.ts';
 import type { Failure } from './api.ts';
 import { type Level, limitStatusOf } from './limit-status.ts';

@@ -1,5 +1,6 @@
 // State that the views share during a session.
-import type { Business, BusinessDetails, ListedBusiness } from '../../business/description.ts';
+import type { ListedBusiness } from '../../business/description.ts';
+import type { Business, BusinessDetails } from '../../shown-business/description.ts';
 import type { RefusedOrigins } from '../../sites/description.ts';
 import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './listing.ts';

@@ -1,7 +1,7 @@
 // Checks an origin against the service's rules.
 import { useRef, useState } from 'preact/hooks';
-import type { Limits } from '../../../business/description.ts';
 import { isRegistrable } from '../../../core/site.ts';
+import type { Limits } from '../../../shown-business/description.ts';
 import { useDebounce } from '../debounce.ts';
 import { useFocusFallback } from '../focus.ts';
 import { Button, Field, Section, VERBATIM } from '../parts.tsx';

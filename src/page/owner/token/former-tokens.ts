@@ -1,6 +1,7 @@
 // A business's old tokens that still work.
-import type { BusinessDetails } from '../../../business/description.ts';
+
 import { dayOf } from '../../../core/time.ts';
+import type { BusinessDetails } from '../../../shown-business/description.ts';
 import { dayWords, tailOf } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];

@@ -1,5 +1,5 @@
 // The Token tab: the tag to paste, and the section that replaces and stops tokens.
-import type { Business, BusinessDetails } from '../../../business/description.ts';
+import type { Business, BusinessDetails } from '../../../shown-business/description.ts';
 import { number } from '../formats.ts';
 import { CopyButton, Section } from '../parts.tsx';
 import { businessHref } from '../route.ts';

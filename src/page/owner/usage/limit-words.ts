@@ -1,6 +1,6 @@
 // The wording for limits.
 import type { Alerts } from '../../../alerts/description.ts';
-import type { Limits } from '../../../business/description.ts';
+import type { Limits } from '../../../shown-business/description.ts';
 import {
   aboutWords,
   dayWords,

@@ -1,7 +1,7 @@
 // The limits of a business: how much of each is used, what a reached one does, when alerts were stored, and the forecast.
 import { Fragment } from 'preact';
 import type { Alerts } from '../../../alerts/description.ts';
-import type { Limits as LimitsData } from '../../../business/description.ts';
+import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import { dayWords, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { alertWords, meterWords, nextWords, paceWords, periodName, reachedWords, resetWords } from './limit-words.ts';

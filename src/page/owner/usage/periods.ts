@@ -1,7 +1,8 @@
 // The periods of a business's limits, and what may still be recorded in them.
-import type { Limits } from '../../../business/description.ts';
+
 import { isReachable } from '../../../core/reachable.ts';
 import { DAY_MS, dayOf, type Range } from '../../../core/time.ts';
+import type { Limits } from '../../../shown-business/description.ts';
 
 /** `days`: its first and last day. `ends`: in milliseconds since 1970. */
 export type Period = { is: 'day' | 'month'; limit: number; used: number; ends: number; days: Range };

@@ -1,7 +1,7 @@
 // The Usage tab: the chart and figures of the chosen days, and the limits.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Limits as LimitsData } from '../../../business/description.ts';
 import { dayOf } from '../../../core/time.ts';
+import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import type { Data } from '../../report.ts';
 import { summaryOf, UNITS, type Unit } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';

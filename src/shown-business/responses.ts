@@ -1,5 +1,4 @@
-// Formats businesses for responses.
-
+// Responses that show a business. Hides of it what the caller's role may not see.
 import { masked } from '../core/credential.ts';
 import {
   type Billing,
@@ -11,18 +10,17 @@ import {
   thresholdsOf,
 } from '../core/limits.ts';
 import { ROLE_PROPERTIES } from '../core/policy.ts';
-import { addDays, dayOf, fillRange, formatTimestamp } from '../core/time.ts';
+import { dayOf, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
-import type { Business, BusinessDetails, Limits, ListedBusiness } from './description.ts';
-import { LISTED_DAYS } from './rules.ts';
-import type { ExaminedBusiness, NextLimits } from './statements.ts';
+import type { Business, BusinessDetails, Limits } from './description.ts';
+import type { NextLimits } from './statements.ts';
 
 /** The operator has no role here. */
-const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
+export const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
   ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : masked(token);
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
@@ -53,7 +51,7 @@ const shownPlan = ({ daily_limit, monthly_limit, overage, page_overage, alert_at
   alert_at: [...thresholdsOf({ alert_at })],
 });
 
-function shownLimits(usage: StoredLimits, today: string): Limits {
+export function shownLimits(usage: StoredLimits, today: string): Limits {
   const { daily_limit: daily, monthly_limit: monthly, month, month_starts_on, month_ends_on, next_limits } = usage;
   return {
     ...shownPlan(usage),
@@ -94,22 +92,3 @@ type RowOfBusiness = Verdict &
     refused_by_limit: number;
     entries: Json<Entry[]>;
   };
-
-/** Formats a business for a list, with its uses in the last days. */
-export function listedBusiness(
-  { business, counts, refused_origins, refused_by_limit, ...limits }: ExaminedBusiness,
-  verdict: Verdict,
-  today: string,
-): ListedBusiness {
-  const { month_starts_on, month_ends_on } = limits;
-  const inMonth = Object.entries(counts).filter(([day]) => month_starts_on <= day && day <= month_ends_on);
-  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
-  return {
-    ...business,
-    token: shownToken(business.token, verdict),
-    used: fillRange({ from: addDays(today, 1 - LISTED_DAYS), to: today }, counts),
-    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
-    refused_origins,
-    refused_by_limit,
-  };
-}
