@@ -41,6 +41,17 @@ type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Tex
 /** All definitions, for the test that runs each of them with refused calls (test/statements.test.ts). */
 export const DEFINITIONS: Definition[] = [];
 
+const permissions = new Map<Rule, Map<string, Permission>>();
+/** Returns the permission of a shape. All statements share it, because building it takes as long as building most of them. */
+function permissionOf(shape: CallShape): Permission {
+  const { rule, ...others } = shape;
+  const ofRule = permissions.get(rule) ?? new Map<string, Permission>();
+  const key = Object.values(others).join(' ');
+  const permission = ofRule.get(key) ?? permissionFor(shape);
+  permissions.set(rule, ofRule.set(key, permission));
+  return permission;
+}
+
 /**
  * Defines a statement. `names` lists its own parameters. `$` contains a placeholder for each of them, and for each of the call's values.
  */
@@ -50,13 +61,11 @@ export function statement<const N extends string, Q extends BuiltQuery>(
   gate: Gate = 'permission',
 ): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
-  const textsOf = new Map<Rule, Map<string, Text>>();
+  const textsOf = new Map<Permission, Text>();
   function textFor(shape: CallShape): Text {
-    const { rule, ...others } = shape;
-    const texts = textsOf.get(rule) ?? new Map<string, Text>();
-    const key = Object.values(others).join(' ');
-    const text = texts.get(key) ?? textOf(write(permissionFor(shape), $, shape));
-    textsOf.set(rule, texts.set(key, text));
+    const permission = permissionOf(shape);
+    const text = textsOf.get(permission) ?? textOf(write(permission, $, shape));
+    textsOf.set(permission, text);
     return text;
   }
   DEFINITIONS.push({ names, textFor, gate, place: new Error('defined here') });
