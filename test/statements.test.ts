@@ -27,6 +27,8 @@ const FOREIGN_MARKS = [FOREIGN_TEXT, `${FOREIGN_COUNT}`];
 const MANY = Array.from({ length: 60 }, (_, index) => index + 1);
 /** More than a permission and a few lookups read, and fewer than any crowded table holds. */
 const FEW_ROWS = 30;
+/** A deadline that has passed. */
+const PAST = Date.now() - 1000;
 const OLD = '2026-01-01T00:00:00.000000Z';
 const SOON = '2026-03-16T00:00:00.000000Z';
 const dayBefore = (days: number) => new Date(NOW.getTime() - days * 86_400_000).toISOString().slice(0, 10);
@@ -465,8 +467,14 @@ const nameOf = (definition: Definition, sql: string) =>
 
 const DEFERRED = 'pragma defer_foreign_keys = on';
 /** Undoes what was written to a table. */
-const restored = (table: string) =>
-  [`delete from ${table}`, `insert into ${table} select * from kept_${table}`].map((sql) => d1.prepare(sql));
+const restored = (table: string, condition = 'true') =>
+  [
+    `delete from ${table} where ${condition}`,
+    `insert into ${table} select * from kept_${table} where ${condition}`,
+  ].map((sql) => d1.prepare(sql));
+/** Notes how many rows the statement directly before wrote. Most write none, so that nothing needs to be compared or restored. */
+const NOTE_WRITTEN = () => d1.prepare('update noise set n = changes()');
+const HAS_WRITTEN = '(select n from noise) > 0';
 
 const isWrite = (sql: string) => writtenBy(sql) !== null;
 const VERDICT = ['refusal', 'role', 'unmarked', 'time_left'];
@@ -491,8 +499,11 @@ const baseCall: Call = {
     deadline: Date.now() + 600_000,
   },
 };
-/** The runs of a statement: one for each entry of the longest list of samples. None if the statement throws for the call. */
-function runsOf(definition: Definition, call: Call, isFirst: boolean) {
+/**
+ * The runs of a statement: one for each entry of the longest list of samples. None if the statement throws for the call, or if its SQL is not
+ * to be judged.
+ */
+function runsOf(definition: Definition, call: Call, isFirst: boolean, isJudged = (_sql: string) => true) {
   const { shape, values } = splitCall(call);
   let text: ReturnType<Definition['textFor']>;
   try {
@@ -502,6 +513,7 @@ function runsOf(definition: Definition, call: Call, isFirst: boolean) {
     throw new Error(`${placeOf(definition)} cannot be generated`, { cause: error });
   }
   const { sql, names } = text;
+  if (!isJudged(sql)) return [];
   const lists = definition.names.map((name) => SAMPLES[name]?.length ?? 0);
   return Array.from({ length: Math.max(1, ...lists) }, (_, index) => {
     const own = Object.fromEntries(
@@ -511,7 +523,9 @@ function runsOf(definition: Definition, call: Call, isFirst: boolean) {
       }),
     );
     const all = names.map((name) => (name in own ? own[name] : values[name]));
-    return { sql, bound: d1.prepare(sql).bind(...all), own, gate: definition.gate, values: all };
+    // Equal for calls for which the statement does the same, such as a step that depends only on a mark.
+    const does = `${JSON.stringify(all)} ${sql}`;
+    return { definition, sql, bound: d1.prepare(sql).bind(...all), own, does };
   });
 }
 const WROTE = () => d1.prepare('update noise set n = 1');
@@ -571,13 +585,16 @@ async function faultsOf(
   { hasWritten, isLate = false }: { hasWritten: boolean; isLate?: boolean },
 ) {
   const faults = new Map<string, string>();
+  const tried = new Set<string>();
   for (const [name, call] of calls) {
-    const asked = { ...baseCall, ...call, ...(isLate && { deadline: Date.now() - 1000 }) };
-    const runs = DEFINITIONS.flatMap((definition) =>
-      runsOf(definition, asked, true).map((run) => ({ ...run, place: nameOf(definition, run.sql) })),
-    ).filter(({ sql, gate }) =>
-      isLate ? isWrite(sql) : !hasWritten || (gate === 'permission' && sql.includes('changes()')),
-    );
+    const asked = { ...baseCall, ...call, ...(isLate && { deadline: PAST }) };
+    const isJudged = (gate: Definition['gate']) => (sql: string) =>
+      isLate ? isWrite(sql) : !hasWritten || (gate === 'permission' && sql.includes('changes()'));
+    const runs = DEFINITIONS.flatMap((one) => runsOf(one, asked, true, isJudged(one.gate))).filter(({ does }) => {
+      const isNew = !tried.has(does);
+      tried.add(does);
+      return isNew;
+    });
     const afterPrevious = ({ sql, bound }: (typeof runs)[number]) => {
       if (writtenBy(sql) === 'sqlite_sequence') return [UNBEGUN(), bound, BEGUN()];
       return sql.includes('changes()') ? [hasWritten ? WROTE() : WROTE_NOTHING(), bound] : [bound];
@@ -586,8 +603,8 @@ async function faultsOf(
     const batch = steps.flat();
     const all = await d1.batch<object>(batch).catch(() => []);
     for (const [index, run] of runs.entries()) {
-      const { place } = run;
       const report = (done: string) => {
+        const place = nameOf(run.definition, run.sql);
         if (!faults.has(place))
           faults.set(place, `${place} ${done}, for ${name}, with ${JSON.stringify(run.own).slice(0, 200)}`);
       };
@@ -604,7 +621,7 @@ async function faultsOf(
     }
   }
   // What one wrote must not be blamed on another.
-  if (faults.size > 0) await d1.batch([d1.prepare(DEFERRED), ...tables.flatMap(restored)]);
+  if (faults.size > 0) await d1.batch([d1.prepare(DEFERRED), ...tables.flatMap((table) => restored(table))]);
   return [...faults.values()];
 }
 
@@ -623,9 +640,12 @@ test('a permitted call writes nothing after its deadline', async () => {
   ).toEqual([]);
 });
 
-/** Matches the rows of a table that belong to neither the caller nor the business in the path. */
-function ofOthers(table: string, columns: string[], others: readonly string[], { namesBusiness }: Call) {
-  const first = namesBusiness || others.includes(SECOND_TEXT) ? SECOND : FOREIGN;
+/** The businesses that a call must not change: those from this one on, except an inactive one that is the owner's. */
+const OTHERS_FROM = [SECOND, FOREIGN];
+const firstOther = (others: readonly string[], { namesBusiness }: Call) =>
+  namesBusiness || others.includes(SECOND_TEXT) ? SECOND : FOREIGN;
+/** Matches the rows of a table that belong to neither the caller nor a business before `first`. */
+function ofOthers(table: string, columns: string[], first: number) {
   const isOther = (id: string) => `(${id} between ${first} and ${MANY.length} and ${id} <> ${INACTIVE})`;
   if (table === 'businesses') return isOther('id');
   if (table === 'changes') return `iif(subject = 'business', ${isOther('subject_id')}, subject_id = ${FOREIGN_USER})`;
@@ -636,18 +656,36 @@ function ofOthers(table: string, columns: string[], others: readonly string[], {
   return conditions.join(' or ') || 'false';
 }
 
-/** Runs a write after a statement that wrote, and restores its table. Returns whether it wrote a row, and how many rows of others changed. */
-async function tryWrite({ sql, bound }: { sql: string; bound: D1PreparedStatement }, table: string, isOther: string) {
-  const differs = (one: string, other: string) =>
-    `(select count(*) from (select * from ${one} where ${isOther} except select * from ${other}))`;
-  const compared = `select ${differs(`kept_${table}`, table)} + ${differs(table, `kept_${table}`)} as differing`;
-  const before = [d1.prepare(DEFERRED), ...(table === 'sqlite_sequence' ? restored(table) : [])];
-  const batch = [...before, WROTE(), bound, d1.prepare(compared), ...restored(table)];
-  // A sample that is meant for another statement can violate a constraint. The batch then does nothing.
-  const results = await d1.batch<{ differing: number }>(batch).catch(() => []);
-  const [wrote, comparison] = results.slice(before.length + 1);
-  return { sql, hasWritten: (wrote?.meta.rows_written ?? 0) > 0, differing: comparison?.results[0]?.differing ?? 0 };
+type Differing = Record<string, number>;
+/**
+ * The steps that run a write after a statement that wrote, count the rows that changed, those of others for each of OTHERS_FROM, and restore
+ * the table. Most writes write nothing, so that there is nothing to count or to restore.
+ */
+function trialOf(bound: D1PreparedStatement, table: string, columns: string[]) {
+  const rowsOf = (name: string) => `select * from ${name} where ${HAS_WRITTEN}`;
+  const only = (one: string, other: string) => `select * from (${rowsOf(one)} except ${rowsOf(other)})`;
+  const changed = `${only(`kept_${table}`, table)} union all ${only(table, `kept_${table}`)}`;
+  const counts = OTHERS_FROM.map((first) => `count(*) filter (where ${ofOthers(table, columns, first)}) as "${first}"`);
+  const counted = d1.prepare(`select ${counts} from (${changed})`);
+  const before = table === 'sqlite_sequence' ? restored(table) : [];
+  return [...before, WROTE(), bound, NOTE_WRITTEN(), counted, ...restored(table, HAS_WRITTEN)];
 }
+
+/** Runs a write of a table with each of its values. Returns whether each wrote a row, and how many rows of others changed. */
+async function tryWrites(all: D1PreparedStatement[], table: string, columns: string[]): Promise<Tried[]> {
+  const trials = all.map((bound) => trialOf(bound, table, columns));
+  const results = await d1.batch<Differing>([d1.prepare(DEFERRED), ...trials.flat()]).catch(() => null);
+  if (results !== null)
+    return trials.map((trial, index) => {
+      const end = 1 + trials.slice(0, index + 1).flat().length;
+      const [wrote, , counted] = results.slice(end - trial.length + trial.indexOf(all[index] as D1PreparedStatement));
+      return { hasWritten: (wrote?.meta.rows_written ?? 0) > 0, differing: counted?.results[0] ?? {} };
+    });
+  // A sample that is meant for another statement can violate a constraint. The batch then does nothing, and each write runs alone.
+  if (all.length === 1) return [{ hasWritten: false, differing: {} }];
+  return (await Promise.all(all.map((bound) => tryWrites([bound], table, columns)))).flat();
+}
+type Tried = { hasWritten: boolean; differing: Differing };
 
 test('a permitted call shows and changes only what belongs to it, and each statement does something', async () => {
   const columnsOf = new Map<string, string[]>();
@@ -659,13 +697,10 @@ test('a permitted call shows and changes only what belongs to it, and each state
   const faults = new Map<string, string>();
   const report = (place: string, done: string) => void (faults.has(place) || faults.set(place, `${place} ${done}`));
   const busy = new Set<Definition>();
-  /** By SQL, values and rows of others: steps that depend on a mark do the same for several calls. */
-  const tried = new Map<string, ReturnType<typeof tryWrite>>();
+  const tried = new Map<string, Tried | undefined>();
   for (const [name, call, others] of PERMITTED) {
     const asked: Call = { ...baseCall, id: MARK, ...call };
-    const runs = DEFINITIONS.flatMap((definition) =>
-      runsOf(definition, asked, false).map((run) => ({ ...run, definition })),
-    );
+    const runs = DEFINITIONS.flatMap((definition) => runsOf(definition, asked, false));
     const reads = runs.filter(({ sql }) => !isWrite(sql));
     const results = await d1.batch<object>([WROTE_NOTHING(), ...reads.map(({ bound }) => bound)]);
     for (const [index, { definition, sql }] of reads.entries()) {
@@ -677,17 +712,18 @@ test('a permitted call shows and changes only what belongs to it, and each state
       const isEmpty = (value: unknown) => value === null || value === '[]' || value === '{}';
       if (isVerdict || rows.flatMap(beyondVerdict).some(([, value]) => !isEmpty(value))) busy.add(definition);
     }
-    const writes = runs.flatMap(({ definition, values, ...run }) => {
-      const table = writtenBy(run.sql);
-      if (table === null) return [];
-      const isOther = ofOthers(table, columnsOf.get(table) ?? [], others, asked);
-      const key = JSON.stringify([run.sql, values, isOther]);
-      const outcome = tried.get(key) ?? tryWrite(run, table, isOther);
-      tried.set(key, outcome);
-      return [outcome.then((done) => ({ ...done, definition }))];
-    });
-    for (const { definition, sql, hasWritten, differing } of await Promise.all(writes)) {
-      if (hasWritten) busy.add(definition);
+    const writes = runs.filter(({ sql }) => isWrite(sql));
+    const untried = writes.filter(({ does }) => !tried.has(does));
+    for (const [sql, some] of Map.groupBy(untried, ({ sql }) => sql)) {
+      const table = `${writtenBy(sql)}`;
+      const bound = some.map((run) => run.bound);
+      const outcomes = await tryWrites(bound, table, columnsOf.get(table) ?? []);
+      for (const [index, { does }] of some.entries()) tried.set(does, outcomes[index]);
+    }
+    for (const { definition, sql, does } of writes) {
+      const outcome = tried.get(does);
+      if (outcome?.hasWritten) busy.add(definition);
+      const differing = outcome?.differing[firstOther(others, asked)] ?? 0;
       if (differing > 0) report(nameOf(definition, sql), `changed ${differing} rows of others, for ${name}`);
     }
   }
