@@ -1,8 +1,9 @@
-// The commands in docs/restoring.md, which wrangler runs on local databases instead of remote ones.
+// The commands in docs/restoring.md and its examples, which wrangler runs on local databases instead of remote ones.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { claimHome } from '../../src/homes/homes.ts';
 import { boundTo, createBusiness } from '../ask.ts';
 import { ROOT, threeDatabases } from '../cli/support.ts';
@@ -21,7 +22,7 @@ function checkoutOf(config: string, state?: string) {
   mkdirSync(own, { recursive: true });
   cpSync(config, join(folder, 'wrangler.toml'));
   if (state !== undefined) cpSync(state, own, { recursive: true });
-  symlinkSync(join(ROOT, 'migrations'), join(folder, 'migrations'));
+  for (const name of ['migrations', 'docs']) symlinkSync(join(ROOT, name), join(folder, name));
   return { folder, where: { config: join(folder, 'wrangler.toml'), 'persist-to': own } };
 }
 
@@ -92,13 +93,14 @@ test('the claims in DB can be saved, or collected from every database, and put b
   });
 });
 
-/** The nightly commands and the commands that restore DB, from the section "Backups". */
-const [backUp = '', restore = ''] = (() => {
-  const [, section = ''] = RESTORING.split('\n## Backups\n');
-  return [/- run: \|\n(.*?)\n *env:/s, /(\n *gpg --decrypt .*?)\n *```/s].map((one) => one.exec(section)?.[1] ?? '');
-})();
+/** The commands that export and encrypt all databases, and those that restore DB. */
+const backUp = parse(read('docs/examples/backup.yml'))
+  .jobs.backup.steps.flatMap(({ run = '' }) => (run.includes('export') ? run : []))
+  .join('\n')
+  .replaceAll('--remote', '--local');
+const restore = /(\n *gpg --decrypt .*?)\n *```/s.exec(RESTORING)?.[1] ?? '';
 
-test('a restored backup of each database is complete', TIMEOUT, async () => {
+test('a database restored from its export is complete', TIMEOUT, async () => {
   const { config } = await threeDatabases();
   const [old, lost] = [checkoutOf(config), checkoutOf(config)];
   // Every table of this database has rows (test/sim/release.ts). D1 finds the statement that inserts the last change too long.
