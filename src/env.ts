@@ -8,7 +8,7 @@ import type { UnstoredRefusals } from './core/unstored-refusals.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
-/** The rate limiters for requests (per client address and per credential) and for stored refusals (per origin and per business). */
+/** The rate limiters for requests (per client address and per credential) and for stored origins (per origin and per business). */
 export type RateLimiter =
   | 'ADDRESS_LIMIT'
   | 'CREDENTIAL_LIMIT'

@@ -50,7 +50,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
 }
 
 /** The caller from which the request claims to come, by its headers. No database has verified the credential yet. */
-type Sender = Required<Pick<Call, 'origin' | 'isOriginDerived' | 'ownOrigin'>> & {
+type Sender = Pick<Call, 'origin' | 'isOriginDerived' | 'ownOrigin'> & {
   /** Null if the headers contain no well-formed credential. */
   credential: Credential | null;
   /** The role of an operator key. Null for any other credential. */

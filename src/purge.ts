@@ -1,4 +1,4 @@
-// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, refused origins, changes, alerts, and what is left
+// Deletes expired data: ids in the ledger and of extras, former tokens, sessions, codes, seen origins, changes, alerts, and what is left
 // of deleted businesses. Runs on a schedule, never during a request.
 import { and, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -6,6 +6,7 @@ import { type SQLiteColumn, type SQLiteTable, unionAll } from 'drizzle-orm/sqlit
 import { alertsRetainedFrom, missingAlertsOfSlice } from './alerts/statements.ts';
 import { changesRetainedFrom } from './changes/statements.ts';
 import { type Binding, boundIn } from './core/database.ts';
+import { FREE_DATABASES, PURGE_MINUTES } from './core/schedule.ts';
 import { addDays, DAY_MS, formatTimestamp } from './core/time.ts';
 import type { Cost } from './db/batch.ts';
 import { metered } from './db/meter.ts';
@@ -33,9 +34,8 @@ const ROWS_PER_STATEMENT = 8000;
 const KEEP_SESSIONS_DAYS = 7;
 /** Most purges of changes check only those that became overdue within this many days. */
 const CHANGES_OVERDUE_DAYS = 30;
-/** The timeout for one database. The next run starts two minutes after this one. */
+/** The timeout for one database. The next run starts PURGE_MINUTES after this one. */
 const TIMEOUT_MS = 30_000;
-const MINUTES_PER_RUN = 2;
 
 type Report = (line: object) => void;
 
@@ -63,13 +63,13 @@ export async function purgeAll(
 
 /**
  * The windows of the ledger that a run examines in each of `count` databases. A turn takes at most two statements, and a window three. The
- * free plan allows 50 statements in an invocation, which suffice for nine databases. More need a paid plan, which allows 1,000.
+ * statements of the free plan suffice for all but one of its databases, so ten need a paid plan.
  */
-export const windowsFor = (count: number) => Math.floor(((count <= 9 ? 48 : 998) / count - 2) / 3);
+export const windowsFor = (count: number) => Math.floor(((count < FREE_DATABASES ? 48 : 998) / count - 2) / 3);
 
 /** Deletes the next kind of data in TURNS, and ids that may be forgotten. Returns the number of deleted ids. */
 export async function purge(db: Database, now: Date, report: Report = () => {}, windows = 1): Promise<number> {
-  const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
+  const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / PURGE_MINUTES);
   await TURNS[turn % TURNS.length]?.(db, now, turn, report);
   return forgetIds(db, now, windows);
 }

@@ -43,7 +43,12 @@ export const asking =
         id: randomId(),
         ...{ rule: ruleNamed(rule), business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
         ...{ user_id: user_id ?? 0, namesUser: user_id !== null },
-        ...{ credential: { kind: 'operator', name: 'operator (…abcd)' }, origin: null, ownOrigin: '' },
+        ...{
+          credential: { kind: 'operator', name: 'operator (…abcd)' },
+          origin: null,
+          isOriginDerived: false,
+          ownOrigin: '',
+        },
         deadline: Number.MAX_SAFE_INTEGER,
       },
       read,

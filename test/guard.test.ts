@@ -101,7 +101,7 @@ test("a statement on every owner's data runs only for the operator, whatever the
   const call = {
     id: crypto.randomUUID(),
     ...{ rule, credential, business_id: id, namesBusiness: false, user_id: 0, namesUser: false },
-    ...{ origin: null, ownOrigin: '' },
+    ...{ origin: null, isOriginDerived: false, ownOrigin: '' },
     now: NOW,
     deadline: Date.now() + 10_000,
   };

@@ -494,6 +494,7 @@ const baseCall: Call = {
     user_id: 0,
     namesUser: false,
     origin: null,
+    isOriginDerived: false,
     ownOrigin: 'https://service.example',
     now: NOW,
     deadline: Date.now() + 600_000,

@@ -2,6 +2,7 @@
 // twice, with the same id, because it is sent until the receiver's response shows that it was accepted.
 import { drizzle } from 'drizzle-orm/d1';
 import { type Binding, boundIn } from '../core/database.ts';
+import { FREE_DATABASES } from '../core/schedule.ts';
 import { DAY_MS, formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { Cost } from '../db/batch.ts';
 import { metered } from '../db/meter.ts';
@@ -34,10 +35,8 @@ const GIVE_UP_DAYS = 3;
  * timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
-/** The free plan allows 50 subrequests per invocation. The 50th stores the end of the run (schedule.ts). */
+/** On the free plan, the last of 50 stores the end of the run (schedule.ts). */
 const FREE_SUBREQUESTS = 49;
-/** The free plan allows ten databases. With more, an invocation may make 1,000 subrequests. */
-const FREE_DATABASES = 10;
 const SUBREQUESTS_PER_DATABASE = 16;
 /** A round gives up old alerts, claims others, sends them and stores what became of them. */
 const SUBREQUESTS_PER_ROUND = 2 + ALERTS_PER_CLAIM + 1;

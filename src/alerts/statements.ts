@@ -83,10 +83,10 @@ function missingAlerts(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
  */
 export function storeReached(business_id: SQL, days: SQL) {
   const missing = missingAlerts(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
-  const row = rowOfEvent(sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod($call.today)})`, $call.now);
+  const row = rowOfAlert(sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod($call.today)})`, $call.now);
   return builder.insert(alerts).select(sql`${missing.with} select ${row} ${missing.from}`);
 }
-const rowOfEvent = (id: SQL, now: Placeholder | SQL) =>
+const rowOfAlert = (id: SQL, now: Placeholder | SQL) =>
   rowValues(alerts, {
     id,
     business_id: sql`id`,
@@ -111,7 +111,7 @@ export function storeReachedByDue(db: Database, which: SQL, most: number, now: D
   const id = sql`substr(${uuid}, 1, 24) || printf('%012x', 6 * id + ${indexOfPeriod(today)})`;
   return db
     .insert(alerts)
-    .select(sql`${missing.with} select ${rowOfEvent(id, sql`${formatTimestamp(now)}`)} ${missing.from}`);
+    .select(sql`${missing.with} select ${rowOfAlert(id, sql`${formatTimestamp(now)}`)} ${missing.from}`);
 }
 
 /** A subquery of today. */
@@ -149,14 +149,14 @@ const PAGE = ['limit', 'since', 'before_at', 'before_id'] as const;
 
 /** Reads the verdict and a page of the business's alerts. */
 export const alertsBefore = statement(PAGE, (permission, $) =>
-  pageOfAlerts(permission, $, sql`${alerts.business_id} = ${permittedId(permission)}`),
+  alertsWhere(permission, $, sql`${alerts.business_id} = ${permittedId(permission)}`),
 );
 /** Reads the verdict and a page of all businesses' alerts. */
 export const allAlertsBefore = operatorStatement(PAGE, (permission, $) =>
-  pageOfAlerts(permission, $, sql`${isPermitted(permission)}`),
+  alertsWhere(permission, $, sql`${isPermitted(permission)}`),
 );
 
-function pageOfAlerts(permission: Permission, $: Placeholders<(typeof PAGE)[number]>, condition: SQL) {
+function alertsWhere(permission: Permission, $: Placeholders<(typeof PAGE)[number]>, condition: SQL) {
   const { at, id } = alerts;
   const isNext = sql`(${at}, ${id}) < (${$.before_at}, ${$.before_id})`;
   const page = builder

@@ -5,6 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { storeReachedByDue } from '../alerts/statements.ts';
 import { type Binding, boundIn } from '../core/database.ts';
 import { randomId } from '../core/random.ts';
+import { FREE_DATABASES } from '../core/schedule.ts';
 import { dayOf, MINUTE_MS } from '../core/time.ts';
 import type { Cost } from '../db/batch.ts';
 import { metered } from '../db/meter.ts';
@@ -17,11 +18,10 @@ import { archiveDue } from './update.ts';
 /** The number of businesses that a run folds in a database. D1 runs one query at a time, so requests wait for the batch. */
 const PER_RUN = 100;
 const TIMEOUT_MS = 5_000;
-/** The free plan allows 50 statements in an invocation, and sending alerts needs most of them. */
-const FREE_DATABASES = 10;
+/** On the free plan, sending alerts needs most of the statements of an invocation. */
 const FREE_DATABASES_PER_RUN = 2;
 /** The statements of one database. */
-export const FOLDING_STATEMENTS = 3;
+const FOLDING_STATEMENTS = 3;
 
 /** Folds what is due in all databases, or on the free plan in the next ones. Returns the databases that failed. */
 export async function foldDueLimits(

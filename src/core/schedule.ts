@@ -1,4 +1,8 @@
-// The cron expressions of the scheduled runs. They must match wrangler.toml.
+// When the scheduled runs start, and what the plan allows an invocation of them.
 
-export const SCHEDULES = { alerts: '* * * * *', purge: '*/2 * * * *' } as const;
+export const PURGE_MINUTES = 2;
+/** The cron expressions. They must match wrangler.toml. */
+export const SCHEDULES = { alerts: '* * * * *', purge: `*/${PURGE_MINUTES} * * * *` } as const;
+/** The free plan allows ten databases, and 50 statements or requests in an invocation. With more databases, an invocation may make 1,000. */
+export const FREE_DATABASES = 10;
 export type RunName = keyof typeof SCHEDULES;

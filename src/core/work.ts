@@ -3,8 +3,7 @@
 import { DEFAULT_PER_PAGE } from './request.ts';
 
 /** Each class has an allowance of its own, so that a leaked key of one kind does not stop the others. */
-export const WORK_CLASSES = ['reading', 'recording', 'changing'] as const;
-export type WorkClass = (typeof WORK_CLASSES)[number];
+export type WorkClass = 'reading' | 'recording' | 'changing';
 /** What the calls of an operation spend: the price depends on the input, in milliseconds of the database. */
 export type Work = { class: WorkClass; price: (input: never) => number };
 /** What one call spends. */

@@ -34,7 +34,7 @@ export type Call = {
   /** Null if the caller is a server. */
   origin: string | null;
   /** True if the request contained no `Origin`, and the browser only marked it as same-origin. `origin` is then the service's own. */
-  isOriginDerived?: boolean;
+  isOriginDerived: boolean;
   /** The service's own origin, from which API keys are always accepted. */
   ownOrigin: string;
   now: Date;

@@ -4,7 +4,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
 import { rowValues } from './new-row.ts';
-import { type Permission, permittedId } from './permission.ts';
+import { ifPermitted, type Permission } from './permission.ts';
 import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type RowOf } from './text.ts';
@@ -45,7 +45,7 @@ export function change<const N extends string, W extends Writes<N>>(
   { decideIf, before = () => NULL, after = () => NULL, keepsUpdatedAt, apply }: ChangeDefinition<N, W>,
 ) {
   const decided = statement(names, (permission, $) => {
-    const permitted = sql`(select ${permittedId(permission)} from ${permission})`;
+    const permitted = ifPermitted(permission, $call.business_id);
     return builder
       .update(businesses)
       .set({ updated_at: keepsUpdatedAt ? businesses.updated_at : sql`${$call.now}`, decision: sql`${$call.call_id}` })

@@ -301,7 +301,7 @@ export const nextColumns = { next_daily_limit, next_monthly_limit, next_overage,
 export const planColumns = { ...limitColumns, limits_since, next_from, ...nextColumns };
 export const billingColumns = { billing_day, has_billing_changes };
 const { decision, creation_key, creation_request, ...shown } = others;
-/** The columns of a business that responses show. `Business` must describe each of them (shown-business.ts). */
+/** The columns of a business that responses show. `Business` must describe each of them (shown-business/description.ts). */
 export const businessColumns = shown;
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;

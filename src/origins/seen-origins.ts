@@ -4,10 +4,10 @@ import { and, asc, eq, gte, inArray, type Placeholder, type SQL, sql } from 'dri
 import { drizzle } from 'drizzle-orm/d1';
 import { sitesCovering } from '../core/site.ts';
 import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
-import { isBeforeDeadline } from '../db/call.ts';
+import { $call, isBeforeDeadline } from '../db/call.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
-import { permittedId } from '../db/permission.ts';
+import { ifPermitted, permittedId } from '../db/permission.ts';
 import { businesses, seenOrigins, sites } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder } from '../db/text.ts';
@@ -112,10 +112,8 @@ export const deleteCoveredOrigins = (business_id: SQL) =>
     ),
   );
 
-export const deleteRefusedOrigins = statement([], (permission) =>
+export const deleteSeenOrigins = statement([], (permission) =>
   builder
     .delete(seenOrigins)
-    .where(
-      and(eq(seenOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`), isBeforeDeadline),
-    ),
+    .where(and(eq(seenOrigins.business_id, ifPermitted(permission, $call.business_id)), isBeforeDeadline)),
 )({});

@@ -27,15 +27,15 @@ export const routes = serve(operations, {
     const hash = await sha256Hex(session_key);
     const ask = c.get('ask');
     const ends_at = formatTimestamp(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
-    const { started, spent } =
+    const { started, redeemed } =
       credential.kind === 'code'
         ? await ask(readVerdict, redeemCode(hash, session_key.slice(-4)))
-        : { ...(await ask(readVerdict, startSession(hash, ends_at))), spent: [] };
+        : { ...(await ask(readVerdict, startSession(hash, ends_at))), redeemed: [] };
     const [row] = started;
     if (!row?.ends_at) throw new Error('a permitted session start created no session');
     const { ends_at: expires_at, user_id, role, can_create_keys } = row;
     const shown = { user_id, role, can_create_keys: can_create_keys === 1 };
-    const return_url = spent[0]?.return_url ?? null;
+    const return_url = redeemed[0]?.return_url ?? null;
     return success<Session>(c, { session_key, expires_at, ...shown, return_url });
   },
 

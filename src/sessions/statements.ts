@@ -3,7 +3,7 @@ import { and, eq, inArray, isNotNull, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type CallValue, isBeforeDeadline } from '../db/call.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
-import { isPermitted, type Permission } from '../db/permission.ts';
+import { ifPermitted, isPermitted } from '../db/permission.ts';
 import { apiKeys, codes } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
@@ -32,9 +32,6 @@ const dropExcess = statement(['hash'], (_, $) => {
   return builder.delete(apiKeys).where(inArray(apiKeys.id, excess));
 });
 
-const permittedKeyId = (permission: Permission) =>
-  sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
-
 /** The columns that the response to a start shows. */
 const shownColumns = {
   ends_at: apiKeys.ends_at,
@@ -62,7 +59,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         session_of: id,
         business_id,
         role,
-      })} from ${apiKeys} where ${eq(id, permittedKeyId(permission))} and ${isBeforeDeadline}`,
+      })} from ${apiKeys} where ${eq(id, ifPermitted(permission, permission.key_id))} and ${isBeforeDeadline}`,
     )
     .returning(shownColumns);
 });
@@ -93,7 +90,7 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
     )
     .returning(shownColumns);
 });
-const spendCode = statement(['hash'], (_, $) => {
+const deleteCode = statement(['hash'], (_, $) => {
   const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;
   return builder
     .delete(codes)
@@ -107,7 +104,7 @@ const spendCode = statement(['hash'], (_, $) => {
  */
 export const redeemCode = (hash: string, last_four: string) => ({
   started: insertFromCode({ hash, last_four }),
-  spent: spendCode({ hash }),
+  redeemed: deleteCode({ hash }),
   dropped: dropExcess({ hash }),
 });
 
@@ -116,6 +113,6 @@ export const endSession = statement([], (permission, $) =>
   builder
     .update(apiKeys)
     .set(ending($.now))
-    .where(and(eq(apiKeys.id, permittedKeyId(permission)), isBeforeDeadline))
+    .where(and(eq(apiKeys.id, ifPermitted(permission, permission.key_id)), isBeforeDeadline))
     .returning({ id: apiKeys.id }),
 )({});

@@ -8,7 +8,7 @@ import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { inputError, unknownId } from '../http/errors.ts';
 import { success } from '../http/response.ts';
-import { deleteRefusedOrigins, originsRetainedFrom, originsSince } from '../origins/seen-origins.ts';
+import { deleteSeenOrigins, originsRetainedFrom, originsSince } from '../origins/seen-origins.ts';
 import { serve } from '../serve.ts';
 import { businessResponse } from '../shown-business/responses.ts';
 import { businessWithSites } from '../shown-business/statements.ts';
@@ -81,7 +81,7 @@ export const routes = serve(operations, {
   },
 
   async forgetRefusedOrigins(c) {
-    await c.get('ask')(readVerdict, { forgotten: deleteRefusedOrigins });
+    await c.get('ask')(readVerdict, { forgotten: deleteSeenOrigins });
     return success<RefusedOrigins>(c, { refused: [], let_in: [] });
   },
 

@@ -8,8 +8,9 @@ set
 where
   (
     businesses.id = (
-      select case when ifnull(refusal, 'open') = 'open' then :business_id end
+      select :business_id
       from permission
+      where ifnull(refusal, 'open') = 'open'
     )
     and unixepoch('subsec') < :deadline
     and true

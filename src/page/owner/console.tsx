@@ -19,7 +19,7 @@ import { clearSession, credentialOf, isUnexpired, readSession, type StoredSessio
 import {
   endedWords,
   expiredWords,
-  isSpent,
+  isUsedUp,
   nearExpiryWords,
   notEndedWords,
   refusedLinkWords,
@@ -119,7 +119,7 @@ export function Console() {
       (stored) => (isLatest ? begin(stored) : endQuietly(stored)),
       (error) => {
         const failure = failureOf(error);
-        const retry = isSpent(failure) ? {} : { retry: () => setState({ is: 'opening', code }) };
+        const retry = isUsedUp(failure) ? {} : { retry: () => setState({ is: 'opening', code }) };
         if (isLatest) setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...retry });
       },
     );

@@ -62,12 +62,12 @@ const REFUSED_KEYS: Record<string, string> = {
 const OPEN_AGAIN = 'Open the console again from where you got this link.';
 
 export function refusedLinkWords(failure: Failure): string {
-  if (isSpent(failure)) return `This link has expired or has already been used. ${OPEN_AGAIN}`;
+  if (isUsedUp(failure)) return `This link has expired or has already been used. ${OPEN_AGAIN}`;
   return `${failureWords(failure)} A link works once, within ${CODE_MINUTES} minutes. After that, open the console again from where you got this link.`;
 }
 
 /** Returns whether a failed link is permanently unusable. */
-export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
+export const isUsedUp = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
 
 /** Formats a session's credential for a sentence. */
 export function credentialWords(session: StoredSession): string {
