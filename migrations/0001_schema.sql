@@ -65,6 +65,7 @@ CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   user_id      INTEGER NOT NULL,
   business_id  INTEGER REFERENCES businesses (id), -- NULL: every business of the user
+  source       INTEGER CHECK (source IS NULL OR source > 0 AND business_id IS NOT NULL), -- the number of its label. NULL: none
   name         TEXT    NOT NULL,
   hash         TEXT    NOT NULL UNIQUE CHECK (length(hash) = 64),
   last_four    TEXT    NOT NULL CHECK (length(last_four) = 4),
@@ -165,7 +166,7 @@ CREATE TABLE daily_usage (
 ) STRICT, WITHOUT ROWID;
 
 -- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A label
--- is numbered when it first counts: 1, 2 … A site is numbered when it is registered: -1, -2 … It keeps its number after its removal, unless it
+-- is numbered when it first counts, or a key with it is created: 1, 2 … A site is numbered when it is registered: -1, -2 … It keeps its number after its removal, unless it
 -- never counted and another site needs the number.
 CREATE TABLE sources (
   business_id INTEGER NOT NULL REFERENCES businesses (id),

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { isLine, lineRule, MAX_LINE_LENGTH } from './core/fields.ts';
 import { parseId } from './core/request.ts';
+import { LABEL, MAX_LABEL_LENGTH } from './core/sources.ts';
 import { INSTANT, isDay, MAX_INSTANT_LENGTH, parseInstant } from './core/time.ts';
 
 /**
@@ -109,6 +110,8 @@ export function lineOf(maxLength: number) {
 
 export const line = lineOf(MAX_LINE_LENGTH);
 export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be a positive whole number, such as 7');
+const LABEL_RULE = `must be 1 to ${MAX_LABEL_LENGTH} printable ASCII characters, without :// and without spaces at the ends`;
+export const label = z.string(LABEL_RULE).check(z.regex(LABEL, LABEL_RULE));
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
 export const QUOTED_RULE =

@@ -18,17 +18,17 @@ const isToken = or(
 const ownSites = sql`select 1 from ${sites} where ${eq(sites.business_id, businesses.id)}`;
 
 /**
- * The number of the entry that lets the call's origin in: the site itself, or else the narrowest wildcard. Null if none does.
+ * The number of the source of a call's uses that have no label: of the label of its key, or else of the entry that lets its origin in, which
+ * is the site itself, or else the narrowest wildcard.
  */
-function sourceOfPage(business_id: SQLWrapper, { candidates }: CallShape): SQL {
-  if (candidates === 0) return NULL;
-  const numbers = Array.from({ length: candidates }, (_, index) => {
+function sourceOf(business_id: SQLWrapper, { caller, candidates }: CallShape): SQL {
+  const ofEntries = Array.from({ length: candidates }, (_, index) => {
     const site = sql.placeholder(candidate(index));
     return sql`(select ${sources.number} from ${sites} cross join ${sources}
       where ${and(eq(sites.business_id, business_id), eq(sites.site, site), eq(sources.business_id, business_id), eq(sources.name, site))})`;
   });
   // In the order of sitesCovering. SQLite's coalesce requires two values.
-  return sql`coalesce(${sql.join([...numbers, NULL], sql`, `)})`;
+  return sql`coalesce(${sql.join([caller === 'key' ? apiKeys.source : NULL, ...ofEntries, NULL], sql`, `)})`;
 }
 
 /**
@@ -166,7 +166,7 @@ export function permissionFor(shape: CallShape) {
     extras_until: sql<string | null>`${businesses.extras_until}`.as('last_extra'),
     ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
-    source: sql<number | null>`${sourceOfPage(businesses.id, shape)}`.as('source'),
+    source: sql<number | null>`${sourceOf(businesses.id, shape)}`.as('source'),
   };
   const isOwn = and(
     eq(businesses.id, $call.business_id),

@@ -64,6 +64,8 @@ export const apiKeys = sqliteTable('api_keys', {
   id: id(),
   user_id: integer().notNull(),
   business_id: integer(),
+  /** The number of the label of its uses (sources). */
+  source: integer(),
   name: text().notNull(),
   hash: text().notNull(),
   last_four: text().notNull(),

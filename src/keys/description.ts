@@ -6,9 +6,9 @@ import type { DescriptionsOf } from '../description/paths.ts';
 import { invalidField, unknown } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { kindsOf, ROLE_MEANINGS } from '../description/roles.ts';
-import { day, id, list, object, text, time } from '../description/schemas.ts';
+import { day, id, list, object, text, textOrNull, time } from '../description/schemas.ts';
 import { OWN_ROLE_RULE, type operations } from './operations.ts';
-import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE } from './rules.ts';
+import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, MOST_LABELS_RULE, OWN_EXPIRY_RULE } from './rules.ts';
 
 const keyFields = {
   id: id('the key'),
@@ -19,6 +19,7 @@ const keyFields = {
   expires_on: z.nullable(day('Last day on which the key works, UTC. Null if it does not expire.')),
   revoked_at: z.nullable(time('it was revoked')),
   business_id: z.nullable(id('the only business that the key gives access to')),
+  label: textOrNull("The source of the key's uses that send no `label`. Null if it has none."),
   last_used_on: z.nullable(day("Day of the key's last permitted call, UTC.")),
   created_by: text(
     'Who created the key, like the `actor` of a change: `key 12 (…abcd)`, `console link (…abcd)` or `operator (…abcd)`.',
@@ -55,6 +56,7 @@ const exampleKey: Key = {
   expires_on: null,
   revoked_at: null,
   business_id: null,
+  label: null,
   last_used_on: null,
   role: 'record',
   created_by: 'operator (…abcd)',
@@ -73,6 +75,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: 'Create an API key for a user',
     description:
       'Without a body, the operator creates a key with full access to all businesses of the user. `business_id` limits the key to that business. ' +
+      "With `label`, that is the source of the key's uses that send none. " +
       `A user's own key or session can create a ${kindsOf(OWN_ROLES)} key: at most ${MAX_KEYS} that work, and ${MAX_KEYS} a day (UTC). ` +
       'The key expires with the key that created it, and is revoked with it. A session must send `expires_on`.',
     body: {
@@ -86,6 +89,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     invalid: { invalid_role: { role: 'owner' } },
     refusals: {
       invalid_business: invalidField('business_id', 'must be a business of user 7'),
+      too_many_labels: invalidField('label', MOST_LABELS_RULE),
       full_key_of_user: invalidField('role', OWN_ROLE_RULE),
       session_without_expiry: invalidField('expires_on', OWN_EXPIRY_RULE),
       late_expiry: invalidField('expires_on', latestExpiryRule('2027-01-31')),

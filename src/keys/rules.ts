@@ -1,4 +1,5 @@
 // Rules of API keys.
+import { MAX_LABELS } from '../core/sources.ts';
 
 /** The maximum number of a user's keys that work and that the operator did not create. As many can be created on one day (UTC). */
 export const MAX_KEYS = 20;
@@ -7,6 +8,7 @@ export const SESSION_KEY_DAYS = 366;
 
 export const OWN_EXPIRY_RULE = 'is required in a console session';
 export const latestExpiryRule = (latest: string) => `must be at most ${latest}`;
+export const MOST_LABELS_RULE = `must be a label that the business has: it cannot have more than ${MAX_LABELS}`;
 /** Why a user cannot create another key now. */
 export const EXCESS_RULES = {
   working: `must not exceed ${MAX_KEYS} working keys: revoke one first`,

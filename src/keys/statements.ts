@@ -15,6 +15,7 @@ import {
 import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
+import { MAX_LABELS } from '../core/sources.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';
 import { actorOf, lastFour, recordChange } from '../db/change.ts';
@@ -22,7 +23,7 @@ import { beginIds } from '../db/ids.ts';
 import { jsonObject } from '../db/json.ts';
 import { rowIn, rowValues } from '../db/new-row.ts';
 import { ifPermitted, isPermitted, type Permission } from '../db/permission.ts';
-import { apiKeys, businesses } from '../db/schema.ts';
+import { apiKeys, businesses, sources } from '../db/schema.ts';
 import {
   followingStatement,
   previousStepWrote,
@@ -33,8 +34,16 @@ import {
 } from '../db/statement.ts';
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { claimHome, findHome } from '../homes/homes.ts';
+import { lastLabel, newLabels, sourceNumberOf } from '../sources/sources.ts';
 import type { newKeyBody } from './operations.ts';
-import { EXCESS_RULES, latestExpiryRule, MAX_KEYS, OWN_EXPIRY_RULE, SESSION_KEY_DAYS } from './rules.ts';
+import {
+  EXCESS_RULES,
+  latestExpiryRule,
+  MAX_KEYS,
+  MOST_LABELS_RULE,
+  OWN_EXPIRY_RULE,
+  SESSION_KEY_DAYS,
+} from './rules.ts';
 
 /** The columns of a key that responses show. Responses never show the hash. */
 const keyColumns = {
@@ -46,13 +55,17 @@ const keyColumns = {
   expires_on: apiKeys.expires_on,
   revoked_at: apiKeys.revoked_at,
   business_id: apiKeys.business_id,
+  // Nested, because Drizzle would omit the table names of the columns.
+  label: sql<string | null>`${sql`(select ${sources.name} from ${sources}
+    where ${and(eq(sources.business_id, apiKeys.business_id), eq(sources.number, apiKeys.source))})`}`.as('label'),
   role: apiKeys.role,
   last_used_on: apiKeys.last_used_on,
   /** Only sessions have no creator. */
   created_by: sql<string>`${apiKeys.created_by}`.as('created_by'),
   created_by_name: apiKeys.created_by_name,
 };
-export type Key = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'created_by'>> & {
+export type Key = Pick<typeof apiKeys.$inferSelect, Exclude<keyof typeof keyColumns, 'label' | 'created_by'>> & {
+  label: string | null;
   created_by: string;
 };
 
@@ -80,13 +93,25 @@ export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at
 const expiryOfCaller = ({ key_id }: Permission) =>
   sql`(select ${apiKeys.expires_on} from ${apiKeys} where ${eq(apiKeys.id, key_id)})`;
 
+/** The business and the label of a new key. */
+const newKey = ({ key }: Placeholders<'key'>) => ({
+  business_id: sql`(${key} ->> 'business_id')`,
+  label: sql`(${key} ->> 'label')`,
+});
+/** Tests whether the label of a new key would need a number. */
+function isNewLabel($: Placeholders<'key'>) {
+  const { business_id, label } = newKey($);
+  return sql`(${label} is not null and ${sourceNumberOf(business_id, label)} is null)`;
+}
+
 /**
- * What prevents the creation of a key, or null, from the data before it: `business`, `expiry`, a reason in EXCESS_RULES, or the last possible
- * day of expiry. A user's own keys and sessions are bounded, so that a copied one gives little more than itself: no key that they create
- * outlives the key that created it.
+ * What prevents the creation of a key, or null, from the data before it: `business`, `label`, `expiry`, a reason in EXCESS_RULES, or the last
+ * possible day of expiry. A user's own keys and sessions are bounded, so that a copied one gives little more than itself: no key that they
+ * create outlives the key that created it.
  */
 function obstacleTo(permission: Permission, $: Placeholders<'key' | 'user_id' | 'today'>, { caller }: CallShape) {
-  const ofBusiness = sql`when not ${isOfBusiness($.key, $)} then 'business'`;
+  const ofBusiness = sql`when not ${isOfBusiness($.key, $)} then 'business'
+    when ${isNewLabel($)} and ${lastLabel(newKey($).business_id)} >= ${sql.raw(`${MAX_LABELS}`)} then 'label'`;
   if (caller === 'operator') return sql`case ${ofBusiness} end`;
   const { is_session } = permission;
   const expires_on = sql`${$.key} ->> 'expires_on'`;
@@ -103,9 +128,23 @@ function obstacleTo(permission: Permission, $: Placeholders<'key' | 'user_id' | 
 const readObstacle = userStatement(['key'], (permission, $, shape) => {
   return withVerdict(permission, { obstacle: sql<string | null>`${obstacleTo(permission, $, shape)}` });
 });
+/** Numbers the label of a new key, so that its uses can count under it without looking for the name. */
+const nameLabel = userStatement(['key'], (permission, $, shape) => {
+  const { business_id, label } = newKey($);
+  const isPossible = isNull(obstacleTo(permission, $, shape));
+  return builder
+    .insert(sources)
+    .select(
+      newLabels(
+        business_id,
+        sql`select ${label} as name, 1 as place from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible, isNewLabel($))}`,
+      ),
+    );
+});
 const insertKey = userStatement(['key'], (permission, $, shape) => {
   const isPossible = isNull(obstacleTo(permission, $, shape));
   const row = rowIn(apiKeys, $.key);
+  const { business_id, label } = newKey($);
   // A key that a key creates expires with it. A session's has its own expiry.
   return builder
     .insert(apiKeys)
@@ -113,6 +152,7 @@ const insertKey = userStatement(['key'], (permission, $, shape) => {
       sql`select ${rowValues(apiKeys, {
         ...row,
         user_id: $.user_id,
+        source: sourceNumberOf(business_id, label),
         created_at: $.now,
         expires_on:
           shape.caller === 'operator'
@@ -152,21 +192,23 @@ export async function createKey(databases: BoundDatabases, key: KeyRequest) {
 
 /** Creates a key in database `number`, which must be the user's home. Throws a Conflict and changes nothing if the key may not be created. */
 export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Promise<Key & { api_key: string }> {
-  const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
+  const { user_id, name, role = 'full', business_id = null, label, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
   const hash = await sha256Hex(api_key);
-  const after = { key: `…${last_four}`, name, expires_on, business_id, role };
-  const values = { key: JSON.stringify({ name, hash, last_four, expires_on, business_id, role }) };
+  const shared = { name, expires_on, business_id, label, role };
+  const values = { key: JSON.stringify({ ...shared, hash, last_four }) };
   const { row, created } = await ask(readObstacle(values), {
     ...beginIds(number),
+    ...(label !== undefined && { named: nameLabel(values) }),
     created: insertKey(values),
-    recorded: recordCreation({ hash, after: JSON.stringify(after) }),
+    recorded: recordCreation({ hash, after: JSON.stringify({ key: `…${last_four}`, ...shared }) }),
   });
   if (created[0] !== undefined) return { api_key, ...created[0] };
   const { obstacle } = row;
   if (obstacle === null) throw new Error('a permitted creation of a key created none');
   if (obstacle === 'business') throw notOwned(user_id);
+  if (obstacle === 'label') throw new Conflict('label', MOST_LABELS_RULE);
   if (obstacle === 'expiry') throw new Conflict('expires_on', OWN_EXPIRY_RULE);
   if (obstacle === 'working' || obstacle === 'today') throw new Conflict('keys', EXCESS_RULES[obstacle]);
   throw new Conflict('expires_on', latestExpiryRule(obstacle));

@@ -45,7 +45,7 @@ const newSession = ({ hash, now, today }: Placeholders<'hash' | CallValue>) =>
   ({ id: NEW_ID, name: NAME, hash, created_at: now, last_used_on: today }) as const;
 
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
-  const { user_id, last_four, expires_on, business_id, role, id } = apiKeys;
+  const { user_id, last_four, expires_on, business_id, source, role, id } = apiKeys;
   // A key works through the day on which it expires.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
   return builder
@@ -58,6 +58,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         ends_at,
         session_of: id,
         business_id,
+        source,
         role,
       })} from ${apiKeys} where ${eq(id, ifPermitted(permission, permission.key_id))} and ${isBeforeDeadline}`,
     )

@@ -20,6 +20,7 @@ import {
   dayOr,
   ID_RULE,
   instant,
+  label,
   pageQuery,
   type Query,
   strict,
@@ -29,9 +30,7 @@ import {
 import { type CommandsOf, define } from '../operation.ts';
 import {
   daysErrors,
-  LABEL,
   loweringErrors,
-  MAX_LABEL_LENGTH,
   MAX_QUANTITY,
   parseRecording,
   reportErrors,
@@ -100,8 +99,6 @@ export const useBody: z.ZodMiniType<{ at?: string | undefined; quantity?: never;
 );
 
 const quantity = wholeNumber(1, MAX_QUANTITY);
-const LABEL_RULE = `must be 1 to ${MAX_LABEL_LENGTH} printable ASCII characters, without :// and without spaces at the ends`;
-const label = z.string(LABEL_RULE).check(z.regex(LABEL, LABEL_RULE));
 /** `parseRecording` chooses it for bodies with a quantity or a label. */
 export const quantityBody = strict(
   { quantity: z.optional(quantity), label: z.optional(label), at: z.optional(instant) },

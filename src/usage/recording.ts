@@ -7,7 +7,7 @@ import { MAX_LABELS } from '../core/sources.ts';
 import { $call, type CallShape, isBeforeDeadline } from '../db/call.ts';
 import type { Json } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
-import { allowedOverage, ifPermitted, isPermitted, type Permission, permittedId } from '../db/permission.ts';
+import { allowedOverage, isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { extraIn, judgedOn, type Limit, limitOn } from '../db/plan.ts';
 import { businesses, dailyUsage, ledger, sources } from '../db/schema.ts';
 import { followingStatement, previousStepWrote, statement, withVerdict } from '../db/statement.ts';
@@ -65,9 +65,9 @@ const reachedByList = followingStatement(['days'], ($) =>
   storeReached(countedId, recentDays($.days, sql`value ->> 0`)),
 );
 
-/** The number of a use's source: of its label if it has one, else of the entry that let its page in. */
-const sourceOf = (ofPage: SQLWrapper, label: SQLWrapper) =>
-  sql`iif(${label} is null, ${ofPage}, ${sourceNumberOf($call.business_id, label)})`;
+/** The number of a use's source: of its label if it has one, else of its key or the entry that let its page in. */
+const sourceOf = (ofCall: SQLWrapper, label: SQLWrapper) =>
+  sql`iif(${label} is null, ${ofCall}, ${sourceNumberOf($call.business_id, label)})`;
 
 type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
 /** Counts one use today. `condition` is another condition under which it counts. */
@@ -291,16 +291,13 @@ const countLabelled = statement(['uses', 'days'], (permission, $, shape) => {
 
 /** Stores the ids of a list if the step directly before counted its uses. */
 const rememberUses = statement(['uses'], (permission, $, shape) => {
-  // json_each returns no rows for null, so the list is read only if uses were counted.
-  const counted = sql`case when ${previousStepWrote} then ${ifPermitted(permission, $.uses)} end`;
-  const ofPage = shape.origin === 'sent' ? ifPermitted(permission, permission.source) : NULL;
-  const source = ifCounted($.business_id, listedDay, sourceOf(ofPage, listedLabel));
+  const source = ifCounted($.business_id, listedDay, sourceOf(permission.source, listedLabel));
   const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
   return builder
     .insert(ledger)
     .select(
       sql`select ${ledgerRow({ business_id: $.business_id, ...use }, $.today, shape)}
-        from json_each(${counted}) where true`, // without `where`, SQLite would parse `on conflict` as a join
+        from (select 1 where ${previousStepWrote}) cross join ${permission} cross join json_each(${$.uses}) where ${isPermitted(permission)}`,
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
     .returning({ day: ledger.day });

@@ -21,10 +21,6 @@ export function parseRecording({ body: text }: { body: string }): Chosen {
 
 export const MAX_QUANTITY = 1_000_000_000;
 
-export const MAX_LABEL_LENGTH = 64;
-/** A label is never an origin, so it cannot pass for a site. */
-export const LABEL = /^(?!.*:\/\/)[!-~](?:[ -~]{0,62}[!-~])?$/;
-
 /** The limits on a use's timestamp: in the past, by the caller's namespace, and in the future. */
 const MAX_AGE_DAYS = { key: 35, token: 1 } as const;
 const MAX_AHEAD_MINUTES = 5;

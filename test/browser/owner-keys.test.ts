@@ -96,6 +96,27 @@ describe('in a session whose link can create keys', () => {
     expect(await page.content()).not.toContain(key);
   });
 
+  test('creates a record-only key with a label, for one business', async () => {
+    const { rose } = await open();
+    await button('Create record-only key…').click();
+    const label = page.getByRole('textbox', { name: 'Label (optional)' });
+    await name().fill('Server');
+    expect(await label.count()).toBe(0);
+    await page.getByLabel('Business').selectOption(`Rose Shop (ID ${rose.id})`);
+    await label.fill(' web');
+    await button('Create record-only key').click();
+    await dialog().getByText('A label has 1 to 64 letters, digits or signs of ASCII').waitFor();
+    await label.fill('web-1');
+    await expectAccessible(page);
+    await button('Create record-only key').click();
+    await eventually(async () => (await rows())[0]?.[2]?.replaceAll(/\s+/g, ' ')).toBe('Rose Shop Label: web-1');
+    const key = await newKey();
+    expect(await statusOf(key, 'POST', `business/usage/${rose.id}`)).toBe(200);
+    const path = `business/usage/${rose.id}?by=source`;
+    const { sources } = await world.operate<{ sources: { source: string }[] }>('GET', path);
+    expect(sources.map(({ source }) => source)).toEqual(['web-1']);
+  });
+
   test('says why the service refuses a 21st key', async () => {
     const { user, session } = await open();
     const body = { role: 'read', name: 'Agency', expires_on: days(30) };

@@ -54,6 +54,7 @@ CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   user_id      INTEGER NOT NULL,
   business_id  INTEGER REFERENCES businesses (id), -- NULL: every business of the user
+  source       INTEGER CHECK (source IS NULL OR source > 0 AND business_id IS NOT NULL), -- the number of its label. NULL: none
   name         TEXT    NOT NULL,
   hash         TEXT    NOT NULL UNIQUE CHECK (length(hash) = 64),
   last_four    TEXT    NOT NULL CHECK (length(last_four) = 4),
@@ -257,11 +258,11 @@ INSERT INTO sites VALUES
 (2,1,'https://*.bakery.example','2025-12-20T08:00:00.000000Z','2025-12-20T08:00:00.000000Z',1),
 (3,1,'https://xn--bckerei-5wa.example','2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',1);
 INSERT INTO api_keys VALUES
-(1,7,NULL,'Back end','8fe17a02a4c6290b5bbb524f2b19f586003ed9ad85747e3ace5f8b4d544edf56','h8Gk','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(2,7,NULL,'Accountant','62f66cdb6053d7890c95450d90a612f86ff419250829abf27bc44dc639444351','aBB1','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(3,7,1,'Shop server','6464565f4fe178f67e08e90e9aa09ee74b1e4b49deba402e3361084c053d34b6','mHyL','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(4,7,NULL,'API key','8d610e35e6ce4fe583d8e7602fb30ff8d44f0615ad67e16d160c4b6e32bb8b74','xyAT','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
-(5,7,NULL,'console','9dc245a2cdc7b051a10ffcc492df867d2f67a29e2c500fa9e2e45996f76bc712','OB19','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
+(1,7,NULL,NULL,'Back end','8fe17a02a4c6290b5bbb524f2b19f586003ed9ad85747e3ace5f8b4d544edf56','h8Gk','full','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(2,7,NULL,NULL,'Accountant','62f66cdb6053d7890c95450d90a612f86ff419250829abf27bc44dc639444351','aBB1','read','2025-12-20T08:00:00.000000Z','2026-12-31',NULL,NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(3,7,1,1,'Shop server','6464565f4fe178f67e08e90e9aa09ee74b1e4b49deba402e3361084c053d34b6','mHyL','record','2025-12-20T08:00:00.000000Z',NULL,NULL,'2026-03-14',NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(4,7,NULL,NULL,'API key','8d610e35e6ce4fe583d8e7602fb30ff8d44f0615ad67e16d160c4b6e32bb8b74','xyAT','full','2025-12-20T08:00:00.000000Z',NULL,'2026-03-14T11:00:00.000000Z',NULL,NULL,NULL,NULL,NULL,'operator (…ffff)',NULL,NULL),
+(5,7,NULL,NULL,'console','9dc245a2cdc7b051a10ffcc492df867d2f67a29e2c500fa9e2e45996f76bc712','OB19','full','2026-03-14T13:00:00.000000Z',NULL,NULL,'2026-03-14','2026-03-15T13:00:00.000000Z',NULL,'Zoë',NULL,NULL,NULL,NULL);
 INSERT INTO codes VALUES
 ('7ed0d6f36200f29d5f1362a45280e7d09ddc084a04b415507b657dd1f99cb9c2',7,1,'read',60,'2026-03-15T12:01:30.000000Z','https://product.example/',NULL,NULL);
 INSERT INTO billing_changes VALUES
@@ -293,12 +294,12 @@ INSERT INTO daily_usage VALUES
 (1,'2026-02-22',194,NULL),
 (1,'2026-02-25',245,NULL),
 (1,'2026-02-28',147,'{"-1":1}'),
-(1,'2026-03-01',1,NULL),
+(1,'2026-03-01',1,'{"1":1}'),
 (1,'2026-03-03',171,NULL),
 (1,'2026-03-06',222,NULL),
 (1,'2026-03-09',123,NULL),
 (1,'2026-03-12',175,'{"-1":1}'),
-(1,'2026-03-14',31,NULL),
+(1,'2026-03-14',31,'{"1":31}'),
 (2,'2026-01-02',3,NULL),
 (2,'2026-01-05',6,NULL),
 (2,'2026-01-08',9,NULL),
@@ -346,12 +347,13 @@ INSERT INTO daily_usage VALUES
 INSERT INTO sources VALUES
 (1,'https://xn--bckerei-5wa.example',-3),
 (1,'https://*.bakery.example',-2),
-(1,'https://shop.example',-1);
+(1,'https://shop.example',-1),
+(1,'shop-1',1);
 INSERT INTO ledger VALUES
 (1,X'03A461B4EAB9FA197228A1EBBF94530C',20524,20527,1,NULL),
-(1,X'0846A5C9BB3B942D289986502FA52C6B',20526,20567,1,NULL),
-(1,X'1C1C416E758415967B4EB92626582CE3',20513,20567,1,NULL),
-(1,X'8EDC31FF913B8E784C6430993B0DC311',20526,20567,30,NULL),
+(1,X'0846A5C9BB3B942D289986502FA52C6B',20526,20567,1,1),
+(1,X'1C1C416E758415967B4EB92626582CE3',20513,20567,1,1),
+(1,X'8EDC31FF913B8E784C6430993B0DC311',20526,20567,30,1),
 (2,X'0C8A8E75E4FBC47F13D9AB19F14800EC',20494,20535,11,NULL),
 (2,X'2D45C0BA32C94EBE34431FCE5C76C73E',20521,20562,10,NULL),
 (2,X'430030C9BCF0E047E33BFAF98FA4A7BF',20515,20556,4,NULL),
@@ -394,14 +396,14 @@ INSERT INTO limit_refusals VALUES
 (2,'2026-03-14',100);
 INSERT INTO changes VALUES
 ('business',1,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Bäckerei “O’Neill”","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","monthly_limit":3000,"billing_day":15,"overage":500,"alert_at":[50,80,100],"sites":["https://shop.example","https://*.bakery.example"],"token":"…pIjO","status":"active"}',NULL,NULL),
-('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…mHyL","name":"Shop server","expires_on":null,"business_id":1,"role":"record","id":3}',NULL,NULL),
+('business',1,2,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_key',NULL,'{"key":"…mHyL","name":"Shop server","expires_on":null,"business_id":1,"label":"shop-1","role":"record","id":3}',NULL,NULL),
 ('business',1,3,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"billing_day":15}','{"billing_day":5}',NULL,NULL),
 ('business',1,4,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"monthly_limit":3000}','{"monthly_limit":4000}',NULL,NULL),
 ('business',1,5,'2026-03-14T11:00:00.000000Z','operator (…ffff)','update_business','{"monthly_limit":4000,"limits_from":null}','{"monthly_limit":5000,"limits_from":"2026-03-15"}',NULL,NULL),
 ('business',1,6,'2026-03-14T11:00:00.000000Z','operator (…ffff)','add_extra','{"extra":0}','{"extra":500,"starts_on":"2026-02-15"}',NULL,NULL),
 ('business',1,7,'2026-03-14T13:00:00.000000Z','console link (…OB19)','add_sites',NULL,'{"sites":["https://xn--bckerei-5wa.example"]}','Zoë',7),
 ('business',1,8,'2026-03-14T13:00:00.000000Z','key 1 (…h8Gk)','rotate_token','{"token":"…pIjO"}','{"token":"…c4xR","former_works_until":"2026-03-21T13:00:00.000000Z"}',NULL,NULL),
-('business',1,9,'2026-03-14T13:00:00.000000Z','operator (…ffff)','lower_uses','{"uses":90}','{"uses":30}',NULL,NULL),
+('business',1,9,'2026-03-14T13:00:00.000000Z','operator (…ffff)','lower_uses','{"uses":90}','{"uses":30,"lowered":1,"ids":["job-1"]}',NULL,NULL),
 ('business',2,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":7,"name":"Museum","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","daily_limit":40,"token":"…almo","status":"active"}',NULL,NULL),
 ('business',2,2,'2026-01-20T10:00:00.000000Z','operator (…ffff)','update_business','{"name":"Museum","country_id":1}','{"name":"Museum 2026-01-20","country_id":20}',NULL,NULL),
 ('business',3,1,'2025-12-20T08:00:00.000000Z','operator (…ffff)','create_business',NULL,'{"user_id":8,"name":"Garage","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small","token":"…stem","status":"active"}',NULL,NULL),
@@ -431,7 +433,7 @@ INSERT INTO runs VALUES
 ('alerts','2026-03-14T13:00:00.000000Z',NULL,NULL,NULL),
 ('ledger','2026-03-14T14:10:00.000000Z',NULL,NULL,NULL),
 ('purge','2026-03-14T14:28:00.000000Z',NULL,NULL,NULL),
-('refused_origins','2026-03-14T14:18:00.000000Z',0,NULL,NULL);
+('seen_origins','2026-03-14T14:18:00.000000Z',0,NULL,NULL);
 INSERT INTO work VALUES
 (7,'changing',1773493200011,20526,0,490),
 (7,'recording',1773493200011,20526,3,0);

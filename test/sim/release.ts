@@ -36,7 +36,7 @@ const closed = await create({ user_id: 8, name: 'Closed' });
 const newKey = async (body: object) => (await ok(operator, 'POST /user/7/keys', body)).api_key;
 const full = await newKey({ name: 'Back end' });
 const read = await newKey({ name: 'Accountant', role: 'read', expires_on: '2026-12-31' });
-const record = await newKey({ name: 'Shop server', role: 'record', business_id: bakery.id });
+const record = await newKey({ name: 'Shop server', role: 'record', business_id: bakery.id, label: 'shop-1' });
 const revoked = await newKey({});
 
 const [useBakery, useMuseum] = [`POST /business/usage/${bakery.id}`, `POST /business/usage/${museum.id}`];

@@ -27,6 +27,9 @@ const step = (
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `https://s${from + index}.example`);
 
+/** Sends a step with the second key, which has a label. */
+const byLabelled = (one: RequestStep): RequestStep => ({ ...one, who: 'key', pick: [0, 1, 0, 0, 1, 1] });
+
 class Play {
   readonly simulation: Simulation;
   readonly random: Random;
@@ -68,7 +71,10 @@ test.each([1, 2, 3])('whatever is listed, lowered and imported, no source is wro
   const play = new Play(seed);
   const { random } = play;
   await play.start();
-  await play.take(step('key', 'POST', ACCESS, { sites: numbered(0, 60) }));
+  await play.take(
+    step('key', 'POST', ACCESS, { sites: numbered(0, 60) }),
+    step('operator', 'POST', '/api/v1/user/{user}/keys', { business_id: '{business}', label: 'key' }),
+  );
   let last = 0;
   const at = (day: number) => `{at-${day * DAY_MS}}`;
   const label = () => `l${random.int(260)}`;
@@ -104,7 +110,11 @@ test.each([1, 2, 3])('whatever is listed, lowered and imported, no source is wro
     // Imports are rare, because the uses of their days can no longer be lowered.
     const kind = random.int(40) === 0 ? 6 : random.int(6);
     const many = kind === 3 || kind === 4 ? 8 : 1;
-    for (let index = 0; index < many; index++) await play.take((kinds[kind] as () => RequestStep)());
+    const isByLabelled = kind < 5 && kind !== 3 && random.int(3) === 0;
+    for (let index = 0; index < many; index++) {
+      const one = (kinds[kind] as () => RequestStep)();
+      await play.take(isByLabelled ? byLabelled(one) : one);
+    }
     await play.take(
       step('key', 'GET', `${USAGE}?by=source&from={day-3}`),
       step('key', 'GET', `${USAGE}?source=${encodeURIComponent(numbered(random.int(60), 1)[0] as string)}`),

@@ -723,8 +723,10 @@ export const KINDS: Record<string, Kind> = {
           name: random.pick(NAMES),
           role: random.pick(KEY_ROLES),
           business_id: random.pick(['{own}', '{own}', '{own}', '{business}']),
+          label: random.pick(LABELS),
           expires_on: `{day${signed(random.pick([-1, 0, 1, 30, 366, 367]))}}`,
         }),
+        { business_id: '{own}', role: 'record', ...labelled(random) },
         { role: random.pick(OWN_ROLES), expires_on: `{day${signed(random.pick([0, 1, 366]))}}` },
         { role: random.pick(KEY_ROLES) },
         { expires_on: `{day+${random.int(2)}}` },
@@ -741,6 +743,7 @@ export const KINDS: Record<string, Kind> = {
         ...random.pick([
           {},
           { business_id: '{own}' },
+          { business_id: '{own}', label: random.pick(LABELS) },
           ...[0, 0, 366, 367].map((days) => ({ expires_on: `{day+${days}}` })),
         ]),
       },
@@ -760,7 +763,10 @@ export const KINDS: Record<string, Kind> = {
     who: OPERATORS,
     make: (random) => ({
       on: 'POST /user/{owner}/keys',
-      body: { business_id: '{business}', role: random.pick(KEY_ROLES) },
+      body: {
+        ...{ business_id: '{business}', role: random.pick(KEY_ROLES) },
+        ...(random.chance(0.5) && { label: random.pick([...LABELS, `n${random.int(240)}`]) }),
+      },
     }),
   },
   /** Of a user who has one. */
@@ -1009,6 +1015,10 @@ const BAD_BODIES: Record<string, unknown[]> = {
     { business_id: 0 },
     { expires_on: 'never' },
     { expires_on: '{day-1}' },
+    { label: 'sms' },
+    { label: ' sms', business_id: 0 },
+    { label: 'sms', business_id: 1, role: 'read' },
+    { label: 'sms', role: 'read', expires_on: 'never' },
     { key: 1 },
     [],
   ],
@@ -1159,7 +1169,17 @@ const LATE = [0, 0, 0, 2 * MINUTE, HOUR, DAY, 8 * DAY];
 /** For a while, one business or user is asked for the same few things, so that what has a maximum reaches it. */
 const PHASES: Record<string, number>[] = [
   { start_session: 50, redeem: 10, console_link: 10, end_session: 2, create_key: 4, revoke_key: 1, read_business: 4 },
-  { record_many_labels: 60, lower_uses: 10, record_quantity: 20, read_sources: 10, import_history: 2, add_sites: 5 },
+  {
+    ...{
+      record_many_labels: 60,
+      lower_uses: 10,
+      record_quantity: 20,
+      read_sources: 10,
+      import_history: 2,
+      add_sites: 5,
+    },
+    ...{ create_narrow_key: 6, record_use: 10 },
+  },
   { create_own_key: 60, revoke_key: 15, console_link: 8, redeem: 12 },
   { narrow_link: 10, redeem: 16, list_businesses: 10, add_sites: 10, list_keys: 6, end_session: 3, transfer: 3 },
   { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },

@@ -121,7 +121,7 @@ select
   businesses.billing_day,
   businesses.has_billing_changes,
   businesses.user_id as owner_id,
-  null as source
+  coalesce(api_keys.source, null) as source
 from
   api_keys
   left join businesses on (

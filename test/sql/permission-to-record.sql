@@ -159,6 +159,7 @@ select
   has_billing_changes,
   user_id as owner_id,
   coalesce(
+    null,
     (
       select sources.number
       from

@@ -13,7 +13,7 @@ import { now, setClock } from './clock.ts';
 import type { StoredSession } from './storage.ts';
 
 /** All businesses if `business_id` is missing. */
-export type KeyToCreate = { name: string; role: OwnRole; business_id?: number; expires_on: string };
+export type KeyToCreate = { name: string; role: OwnRole; business_id?: number; label?: string; expires_on: string };
 type FieldErrors = Record<string, string[]>;
 
 /**

@@ -159,6 +159,9 @@ function laterErrors(call: Call, errors: Errors): Errors {
         add('expires_on', EXPIRY);
       if (call.operator === null && !isWrong('body') && !OWN_ROLES.some((role) => role === body.role))
         add('role', `must be ${either(OWN_ROLES)}: only the operator can create a key with full access`);
+      if (body.label !== undefined && !isWrong('label'))
+        if ((body.business_id === undefined && !isWrong('business_id')) || (body.role === 'read' && !isWrong('role')))
+          add('label', 'can be sent only with business_id, and not with the role read');
       break;
     case 'create_console_link':
       if (body.can_create_keys === true && !isWrong('can_create_keys'))

@@ -201,11 +201,18 @@ export const history = object(
   'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}',
 );
 
+const isLabel = (value: unknown) =>
+  typeof value === 'string' && /^[ -~]{1,64}$/.test(value) && value.trim() === value && !value.includes('://');
+const label = optional(
+  rule(isLabel, 'must be 1 to 64 printable ASCII characters, without :// and without spaces at the ends'),
+);
+
 export const EXPIRY = 'must be today or a later date, in the format YYYY-MM-DD';
 export const newKey = object(
   {
     name: optional(line),
     business_id: optional(number),
+    label,
     role: optional(oneOf(KEY_ROLES, `must be ${either(KEY_ROLES)}`)),
     expires_on: optional(rule(isDay, EXPIRY)),
   },
@@ -272,11 +279,6 @@ export function instantOf(at: string): number | null {
 }
 const isInstant = (value: unknown) => typeof value === 'string' && instantOf(value) !== null;
 const at = optional(rule(isInstant, AT));
-const isLabel = (value: unknown) =>
-  typeof value === 'string' && /^[ -~]{1,64}$/.test(value) && value.trim() === value && !value.includes('://');
-const label = optional(
-  rule(isLabel, 'must be 1 to 64 printable ASCII characters, without :// and without spaces at the ends'),
-);
 /** One use of a page. */
 export const oneUse: Check = (value, path) => {
   if (!isObject(value)) return wrong(path, value, RECORDING);

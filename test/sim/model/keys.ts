@@ -6,6 +6,7 @@ import { claimHome } from './homes.ts';
 import { consoleLink, idOf, newKey } from './input.ts';
 import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
+import { nameOf, numberOfLabel } from './sources.ts';
 import { type Key, nextId, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
 
@@ -13,15 +14,18 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const MAX_SESSIONS = 20;
 
-const shownKey = ({ secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, ...key }: Key) => ({
-  ...key,
-});
+function shownKey(state: State, key: Key) {
+  const { secret: _, ends_at, session_of, actor_name, can_create_keys, creator_id, source, ...shown } = key;
+  const label = key.business_id === null || source === null ? null : nameOf(state, key.business_id, source);
+  return { ...shown, label };
+}
 export const keysOf = (state: State, user_id: number): Key[] =>
   state.keys.filter((key) => key.user_id === user_id && key.ends_at === null).toSorted((a, b) => a.id - b.id);
 
-const listKeys = (call: Call): Answer => success({ keys: keysOf(call.state, userOf(call)).map(shownKey) });
+const listKeys = (call: Call): Answer =>
+  success({ keys: keysOf(call.state, userOf(call)).map((key) => shownKey(call.state, key)) });
 
-type NewKey = { name?: string; role?: Key['role']; business_id?: number; expires_on?: string };
+type NewKey = { name?: string; role?: Key['role']; business_id?: number; label?: string; expires_on?: string };
 const isOf = ({ state }: Call, user_id: number, business_id: number) =>
   state.businesses.some((business) => business.id === business_id && business.user_id === user_id);
 const notOwned = (user_id: number) => invalidField('business_id', `must be a business of user ${user_id}`);
@@ -45,12 +49,15 @@ function requireRoom({ state, now }: Call, creator: Key, expires_on: string | un
 
 function createKey(call: Call): Answer {
   const user_id = userOf(call);
-  const { name, role = 'full', business_id, expires_on } = sentIn<NewKey>(call);
+  const { name, role = 'full', business_id, label, expires_on } = sentIn<NewKey>(call);
   const { state, now } = call;
   if (business_id !== undefined && !isOf(call, user_id, business_id)) throw notOwned(user_id);
   if (call.key === null && business_id === undefined) claimHome(call, user_id);
   const latest = call.key === null ? null : latestOf(call.key, now);
   if (call.key !== null) requireRoom(call, call.key, expires_on, latest);
+  const source = business_id === undefined || label === undefined ? null : numberOfLabel(state, business_id, label);
+  if (source === undefined)
+    throw invalidField('label', 'must be a label that the business has: it cannot have more than 200');
   const secret = newMarker(state);
   const key: Key = {
     id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
@@ -62,6 +69,7 @@ function createKey(call: Call): Answer {
     expires_on: expires_on ?? latest,
     revoked_at: null,
     business_id: business_id ?? null,
+    source,
     role,
     ends_at: null,
     session_of: null,
@@ -78,11 +86,12 @@ function createKey(call: Call): Answer {
     name: key.name,
     expires_on: key.expires_on,
     business_id: key.business_id,
+    ...(label !== undefined && { label }),
     role,
     id: key.id,
   };
   record(call, 'create_key', { after }, business_id === undefined ? 'user' : 'business', business_id ?? user_id);
-  return success({ api_key: secret, ...shownKey(key) });
+  return success({ api_key: secret, ...shownKey(state, key) });
 }
 
 /** Ends a session at `now`, unless it has ended. */
@@ -110,7 +119,7 @@ function revokeKey(call: Call): Answer {
   for (const session of state.keys)
     if (session.session_of !== null && ids.includes(session.session_of) && session.revoked_at === null)
       end(session, now);
-  return success({ key: shownKey(key) });
+  return success({ key: shownKey(state, key) });
 }
 
 type Link = {
@@ -164,6 +173,7 @@ function startSession(call: Call): Answer {
       id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
       user_id,
       business_id,
+      source: null,
       last_four: lastFour(secret),
       role: code.role,
       session_of: null,
@@ -174,7 +184,7 @@ function startSession(call: Call): Answer {
     state.spent.push(code.secret);
   } else {
     if (key === null) throw new Error('only a key or a code starts a session');
-    const { user_id, business_id, last_four, role, expires_on } = key;
+    const { user_id, business_id, source, last_four, role, expires_on } = key;
     const latest = stamp(now + 12 * HOUR_MS);
     const ofKey = expires_on === null ? latest : `${plusDays(expires_on, 1)}T00:00:00.000000Z`;
     session = {
@@ -182,6 +192,7 @@ function startSession(call: Call): Answer {
       id: nextId(state, state.homes[user_id]?.database ?? 0, 'api_keys'),
       user_id,
       business_id,
+      source,
       last_four,
       role,
       session_of: key.id,

@@ -17,12 +17,15 @@ const namesOf = (state: State, business_id: number) => {
 const numberOf = (state: State, business_id: number, name: string) =>
   namesOf(state, business_id).find((source) => source.name === name)?.number;
 
-/** Labels have the numbers 1, 2 …, in the order in which they first counted. */
-function nameLabel(state: State, business_id: number, name: string): void {
+/** The number of a label. New ones have the next: 1, 2 … Undefined if the business has too many others. */
+export function numberOfLabel(state: State, business_id: number, name: string): number | undefined {
   const names = namesOf(state, business_id);
   const last = Math.max(0, ...names.map(({ number }) => number));
   if (numberOf(state, business_id, name) === undefined && last < MAX_LABELS) names.push({ name, number: last + 1 });
+  return numberOf(state, business_id, name);
 }
+export const nameOf = (state: State, business_id: number, number: number): string | undefined =>
+  namesOf(state, business_id).find((source) => source.number === number)?.name;
 
 /** The numbers of sites that are not registered, never counted and are not listed: their names make room. The oldest first. */
 function freeNumbers(state: State, business_id: number, listed: readonly string[]): number[] {
@@ -54,11 +57,12 @@ export function nameSites(state: State, business_id: number, listed: readonly st
 
 /** The number of the source of a use with this label, which counts now and so names the label. Null if it has none. */
 export function sourceOf(call: Call, label: string | undefined): number | null {
-  const { state, origin, own, caller } = call;
+  const { state, origin, own, caller, key } = call;
   const { id } = businessOf(call);
-  if (label !== undefined) nameLabel(state, id, label);
+  if (label !== undefined) return numberOfLabel(state, id, label) ?? null;
+  if (key !== null && key.source !== null) return key.source;
   const isChecked = origin !== null && (caller === 'token' || origin !== own);
-  const name = label ?? (isChecked ? entryFor(sitesOf(state, id), origin) : null);
+  const name = isChecked ? entryFor(sitesOf(state, id), origin) : null;
   return name === null ? null : (numberOf(state, id, name) ?? null);
 }
 

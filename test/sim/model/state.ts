@@ -51,6 +51,8 @@ export type Key = {
   expires_on: string | null;
   revoked_at: string | null;
   business_id: number | null;
+  /** The number of its label. */
+  source: number | null;
   role: KeyRole;
   ends_at: string | null;
   session_of: number | null;

@@ -28,7 +28,9 @@ export function KeyTable({ keys, label, today, businessWords, makerWords, revoke
       ),
       cells: [
         roleWords(key.role),
-        businessWords(key) ?? 'All businesses',
+        <>
+          {businessWords(key) ?? 'All businesses'} {key.label !== null && <small>Label: {key.label}</small>}
+        </>,
         key.last_used_on === null ? 'Never' : dayWords(key.last_used_on),
         endWords(key, today),
         <>

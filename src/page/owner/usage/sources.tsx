@@ -61,7 +61,7 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
       {isEmpty && (
         <p class="none">
           No use had a source. Uses of pages have one as soon as a domain is registered, and uses of servers if they
-          send a label.
+          send a label, or their key has one.
         </p>
       )}
       {rows !== null && !isEmpty && (
