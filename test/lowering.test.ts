@@ -45,6 +45,29 @@ test('lowering 100 uses takes one round trip, reads about 16 rows for each use, 
   const answer = await lower(business, uses(1));
   expect(answerOf(answer)).toEqual(granted({ lowered: 100, unchanged: 0, imported: 0, unknown: 0 }));
   expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 104 });
-  expect(answer.cost.rows_read).toBeLessThanOrEqual(16 * 100 + 37);
+  expect(answer.cost.rows_read).toBeLessThanOrEqual(16 * 100 + 137);
   expect(await countsByDay(business)).toEqual({ [TODAY]: 100 });
+});
+
+test('a change names the first 20 of the uses that it lowered, in the order of the list, and says how many they are', async () => {
+  const business = await newBusiness();
+  const all = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => 0x21 + index));
+  const ids = [all, 'x'.repeat(255), ...Array.from({ length: 23 }, (_, index) => `job-${30 - index}`)];
+  await record(
+    business,
+    ids.map((id) => ({ id, quantity: 10 })),
+  );
+  await lower(business, [{ id: 'job-29', quantity: 0 }]);
+  await lower(
+    business,
+    ['unknown', ...ids].map((id) => ({ id, quantity: 4 })),
+  );
+  const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key });
+  const lowered = ids.filter((id) => id !== 'job-29');
+  expect(body.data.changes.map(({ before, after }: { before: object; after: object }) => ({ before, after }))).toEqual([
+    { before: { uses: 240 }, after: { uses: 96, lowered: 24, ids: lowered.slice(0, 20) } },
+    { before: { uses: 10 }, after: { uses: 0, lowered: 1, ids: ['job-29'] } },
+  ]);
+  const found = await call('GET', `/api/v1/business/${business.id}/changes?search=JOB-29`, { as: OPERATOR.full });
+  expect(found.body.data.changes.map(({ id }: { id: number }) => id)).toEqual([1]);
 });

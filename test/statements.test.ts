@@ -197,6 +197,7 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   gaps: ['[[0,3]]'],
   hash: [FRESH_HASH, SESSION_HASH, IMPORTED_HASH],
   id: [null],
+  ids: ['["order-1"]'],
   is_free: [1],
   key: [JSON.stringify(newKeyRow), null, JSON.stringify({ ...newKeyRow, business_id: OWN, label: 'new label' })],
   key_id: [keyId('read'), keyId('revoked'), keyId('foreign')],

@@ -118,7 +118,7 @@ async function identifiedUses(c: ContextOf<Guarded>, { uses }: z.output<typeof u
 
 async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof loweringBody>): Promise<LoweredUse[]> {
   const { kind } = c.get('call').credential;
-  return Promise.all(uses.map(async ({ id, quantity }) => ({ digest: await digestOf(kind, id), quantity })));
+  return Promise.all(uses.map(async ({ id, quantity }) => ({ id, digest: await digestOf(kind, id), quantity })));
 }
 
 /** Returns the counts of one source by day. */

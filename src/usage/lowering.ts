@@ -2,14 +2,14 @@
 import { and, eq, gt, gte, inArray, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from '../db/call.ts';
 import { change, decidedId } from '../db/change.ts';
-import { jsonObject, selectOne } from '../db/json.ts';
+import { asJson, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, importedDays, ledger } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { dayWithNumber, numberOfDay } from './ledger.ts';
-import { LOWER_DAYS } from './rules.ts';
+import { LOWER_DAYS, MAX_NAMED_IDS } from './rules.ts';
 
 // The list is one JSON value of [digest, quantity] pairs, because D1 binds at most 100 values.
 const listedDigest = sql.raw('unhex(value ->> 0)');
@@ -62,15 +62,26 @@ const lessByDay = ($: Placeholders<'uses'>) => {
 };
 const ofDay = and(eq(dailyUsage.business_id, decidedId), sql`${dailyUsage.day} = by_day.day`);
 
-/** The sum of `quantity` over the lowered uses, as JSON for the list of changes. */
-const sumOf = (quantity: SQLWrapper, uses: Placeholder) =>
-  selectOne(jsonObject({ uses: sql<number>`sum(${quantity})` }), greaterUses($call.business_id, uses));
+/** For the list of changes: what the lowered uses counted. */
+const quantityBefore = ({ uses }: Placeholders<'uses'>) =>
+  selectOne(jsonObject({ uses: sql<number>`sum(${ledger.quantity})` }), greaterUses($call.business_id, uses));
+/** For the list of changes: what the lowered uses count now, how many they are, and the first of their ids, in the order of the list. */
+function loweredTo({ uses, ids }: Placeholders<'uses' | 'ids'>) {
+  const lowered = greaterUses($call.business_id, uses);
+  const first = sql`(select json_group_array(id) from (select ${ids} ->> key as id ${lowered} limit ${sql.raw(`${MAX_NAMED_IDS}`)}))`;
+  const after = {
+    uses: sql<number>`sum(${listedQuantity})`,
+    lowered: sql<number>`count(*)`,
+    ids: asJson<string[]>(first),
+  };
+  return selectOne(jsonObject(after), lowered);
+}
 
-const lowering = change('lower_uses', ['uses'], {
+const lowering = change('lower_uses', ['uses', 'ids'], {
   keepsUpdatedAt: true,
   decideIf: ($) => sql`exists (select 1 ${greaterUses(businesses.id, $.uses)})`,
-  before: ($) => sumOf(ledger.quantity, $.uses),
-  after: ($) => sumOf(listedQuantity, $.uses),
+  before: quantityBefore,
+  after: loweredTo,
   // The uses are lowered last, because the earlier steps compute the days' counts from the old quantities.
   apply: {
     /** Days without uses have no row. */
@@ -111,8 +122,8 @@ const lowering = change('lower_uses', ['uses'], {
   },
 });
 
-/** The digest of a recorded use's id in hex, and the new quantity. A list must not contain a digest twice. */
-export type LoweredUse = { digest: string; quantity: number };
+/** A recorded use's id, its digest in hex, and the new quantity. A list must not contain an id twice. */
+export type LoweredUse = { id: string; digest: string; quantity: number };
 
 /**
  * Lowers each use whose stored quantity is greater than the new one, and returns a row for each lowered use. Other quantities do not
@@ -121,5 +132,6 @@ export type LoweredUse = { digest: string; quantity: number };
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));
-  return { read: readFound({ uses }), steps: lowering({ uses }) };
+  const ids = JSON.stringify(list.map(({ id }) => id));
+  return { read: readFound({ uses }), steps: lowering({ uses, ids }) };
 }

@@ -33,6 +33,8 @@ export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 
 /** A use can be lowered until this many days after its day. */
 export const LOWER_DAYS = KEEP_ID_DAYS.key;
+/** A change names at most so many of the uses that it lowered, so that it stays small. */
+export const MAX_NAMED_IDS = 20;
 /** A day's count becomes final after this many days. From then on, the day's uses can no longer be recorded or lowered. */
 export const FINAL_AFTER_DAYS = LOWER_DAYS + 1;
 

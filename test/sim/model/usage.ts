@@ -267,7 +267,8 @@ function lowerUses(call: Call): Answer {
   const counts = countsOf(call, business);
   const oldest = plusDays(dayOf(now), -40);
   const imported = state.imported[business.id] ?? [];
-  let [lowered, unchanged, onImported, before, after] = [0, 0, 0, 0, 0];
+  let [unchanged, onImported, before, after] = [0, 0, 0, 0];
+  const ids: string[] = [];
   for (const { id, quantity } of listed) {
     const use = ledger[`key:${id}`];
     if (use === undefined || use.day < oldest) continue;
@@ -275,7 +276,7 @@ function lowerUses(call: Call): Answer {
     if (kind === 'imported') onImported += 1;
     if (kind === 'unchanged') unchanged += 1;
     if (kind !== 'lowered') continue;
-    lowered += 1;
+    ids.push(id);
     before += use.quantity;
     after += quantity;
     counts[use.day] = Number(counts[use.day]) - (use.quantity - quantity);
@@ -285,7 +286,9 @@ function lowerUses(call: Call): Answer {
       ofDay[use.source] = Number(ofDay[use.source]) - (use.quantity - quantity);
     use.quantity = quantity;
   }
-  if (lowered > 0) record(call, 'lower_uses', { before: { uses: before }, after: { uses: after } });
+  const lowered = ids.length;
+  if (lowered > 0)
+    record(call, 'lower_uses', { before: { uses: before }, after: { uses: after, lowered, ids: ids.slice(0, 20) } });
   const unknown = listed.length - lowered - unchanged - onImported;
   return success({ lowered, unchanged, imported: onImported, unknown });
 }

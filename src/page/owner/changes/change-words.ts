@@ -1,6 +1,7 @@
 // Describes what changed: each field before and after.
 import type { Change } from '../../../changes/description.ts';
 import type { Action } from '../../../core/change.ts';
+import { MAX_NAMED_IDS } from '../../../usage/rules.ts';
 import { dayWords, instantWords, number, sentenceCase, tailOf } from '../formats.ts';
 import { wordsOf } from '../roles.ts';
 import { ACTIONS } from './actions.ts';
@@ -20,6 +21,8 @@ const FIELDS: Record<string, string> = {
   overage: 'Allowed overage',
   page_overage: 'Overage for pages',
   alert_at: 'Alerts at',
+  lowered: 'Number of IDs',
+  ids: `IDs (at most ${MAX_NAMED_IDS})`,
   extra: 'Added to the month',
   starts_on: 'Month from',
   role: 'Role',
