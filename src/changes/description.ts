@@ -59,7 +59,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
       'With a filter, a page can be short or empty even if `next` is set.',
     parameters: {
       action: ['Only changes with this action.', 'add_sites'],
-      search: ['Only changes with this text in `before` or `after`.', 'shop.example'],
+      search: ['Only changes with this text in `before`, `after`, `key_name` or `actor_name`.', 'shop.example'],
       from: ['Only changes on this day (UTC) or later.', '2026-01-01'],
       to: ['Only changes on this day (UTC) or earlier.', '2026-03-03'],
     },

@@ -67,12 +67,27 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
     coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
 }
 
-/** Tests whether a change's `before` or `after`, as shown to the owner, contains the search text. */
-function hasText(text: SQLWrapper, owner_id: SQLWrapper, $: Filters): SQL {
-  const shown = sql`lower(${shownTo(owner_id, text, changes)})`;
+/** Tests whether a JSON text contains the search text. */
+function hasText(json: SQLWrapper, $: Filters): SQL {
+  const shown = sql`lower(${json})`;
   // Skips missing variants, because SQLite would compute `shown` again for each additional comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
   return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.upper_case)} or ${hasOther($.domain)})`;
+}
+
+/** Tests whether a change contains the search text in its values or names, as they are shown to the owner. */
+function isFound(owner_id: SQLWrapper, $: Filters): SQL {
+  const name = (shown: SQL) => sql`nullif(json_quote(${shown}), 'null')`;
+  const texts = [
+    shownTo(owner_id, changes.before, changes),
+    shownTo(owner_id, changes.after, changes),
+    name(keyName(actingKey(changes.actor), owner_id)),
+    name(shownName(changes, owner_id)),
+  ];
+  return sql.join(
+    texts.map((text) => hasText(text, $)),
+    sql` or `,
+  );
 }
 
 /**
@@ -101,7 +116,7 @@ const changesOf = (
       gte(changes.id, examinedTo),
       sql`substr(${changes.at}, 1, 10) between coalesce(${$.from}, '') and coalesce(${$.to}, '9999-12-31')`,
       sql`(${$.action} is null or ${changes.action} = ${$.action})`,
-      sql`(${$.search} is null or ${hasText(changes.before, owner_id, $)} or ${hasText(changes.after, owner_id, $)})`,
+      sql`(${$.search} is null or ${isFound(owner_id, $)})`,
     );
     const page = builder
       .select({ ...getTableColumns(changes), bytes })

@@ -12,7 +12,7 @@ const { button, armed } = stepsOn(() => page);
 const entries = () => page.locator('.entry');
 const titles = () => page.locator('.entry b').allInnerTexts();
 const kind = () => page.getByLabel('Type');
-const search = () => page.getByLabel('Domain or text');
+const search = () => page.getByLabel('Domain, name or text');
 const hash = () => page.evaluate<string>('location.hash');
 const focused = () => page.evaluate<string>('document.activeElement.id || document.activeElement.innerText');
 /** Returns a list that receives the query string of each later request for changes. */

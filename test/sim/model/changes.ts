@@ -76,8 +76,13 @@ function pageOf(call: Call, all: Change[], owner_id: number | null): Answer {
   const search = query.get('search');
   const shown = (change: Change, content: Json | null) =>
     owner_id === null ? content : shownTo(state, owner_id, change, content);
-  const hasText = (content: Json | null) => {
-    const text = reveal(state, JSON.stringify(content) ?? '').toLowerCase();
+  const keyNameOf = ({ actor }: Change) => {
+    const keyId = /^key (\d+)/.exec(actor)?.[1];
+    return keyId === undefined || owner_id === null ? null : keyName(state, Number(keyId), owner_id);
+  };
+  const hasText = (content: Json | string | null) => {
+    const json = reveal(state, JSON.stringify(content) ?? '');
+    const text = (typeof content === 'string' ? content : json).toLowerCase();
     const wanted = search ?? '';
     return (
       content !== null &&
@@ -88,15 +93,17 @@ function pageOf(call: Call, all: Change[], owner_id: number | null): Answer {
     .filter((change) => change.id < before && change.id >= before - EXAMINED)
     .filter(({ at }) => from <= at.slice(0, 10) && at.slice(0, 10) <= to)
     .filter((change) => action === null || change.action === action)
-    .filter((change) => search === null || [change.before, change.after].some((each) => hasText(shown(change, each))))
+    .filter((change) => {
+      const contents = [change.before, change.after].map((each) => shown(change, each));
+      return search === null || [...contents, keyNameOf(change), shownName(change, owner_id)].some(hasText);
+    })
     .toSorted((a, b) => b.id - a.id);
   const changes = found.slice(0, limit).map((change) => {
-    const keyId = /^key (\d+)/.exec(change.actor)?.[1];
     return {
       id: change.id,
       at: change.at,
       actor: change.actor,
-      key_name: keyId === undefined || owner_id === null ? null : keyName(state, Number(keyId), owner_id),
+      key_name: keyNameOf(change),
       actor_name: shownName(change, owner_id),
       action: change.action,
       before: shown(change, change.before),

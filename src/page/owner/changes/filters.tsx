@@ -66,7 +66,7 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
           ))}
         </select>
       </Field>
-      <Field id="changes-search" label="Domain or text" class="wide">
+      <Field id="changes-search" label="Domain, name or text" class="wide">
         <input
           type="search"
           id="changes-search"
