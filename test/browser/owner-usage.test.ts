@@ -323,3 +323,46 @@ test('a business without limits says what is pending', async () => {
   const strip = () => page.locator('.limits').innerText();
   await eventually(strip).toMatch(/^From \w+ 1(, \d{4})?: monthly limit 100\.$/);
 });
+
+test('a use is looked up by its id, as it was sent by servers and by pages', async () => {
+  const business = await used([]);
+  const all = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => 0x21 + index));
+  const uses = [
+    { id: all, quantity: 1500, label: 'web-1' },
+    { id: 'old', quantity: 3, at: `${addDays(today(), -2)}T12:00:00Z` },
+  ];
+  await world.call('POST', `usage/${business.id}`, { uses });
+  await world.operate('PATCH', `business/usage/${business.id}`, { uses: [{ id: all, quantity: 1200 }] });
+  await world.operate('PUT', `business/${business.id}/history`, {
+    days: [{ date: addDays(today(), -2), count: 9 }],
+    replace: true,
+  });
+  const body = { method: 'POST', headers: { Authorization: `Bearer ${business.token}`, 'Idempotency-Key': all } };
+  expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, body)).status).toBe(200);
+  await open(business);
+  const field = page.getByRole('searchbox', { name: 'ID of a use' });
+  const look = async (id: string) => {
+    await field.fill(id);
+    await field.press('Enter');
+  };
+  const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+  const day = (ago: number) => DAY.format(new Date(addDays(today(), -ago)));
+  const rows = () =>
+    page.evaluate<string[][]>(
+      `Array.from(document.querySelectorAll('.use-lookup tbody tr'), (row) => Array.from(row.cells, (cell) => cell.innerText.trim()))`,
+    );
+  await look(all);
+  await eventually(rows).toEqual([
+    ['API key', day(0), '1,200', 'web-1', day(-40)],
+    ['Token', day(0), '1', '', day(-2)],
+  ]);
+  await expectAccessible(page);
+  await look(' old ');
+  await eventually(rows).toEqual([['API key', `${day(2)}, whose count was imported since`, '3', 'None', day(-40)]]);
+  await look('never');
+  await page.getByText('No use with this ID is remembered.').waitFor();
+  await look('two words');
+  await page.getByText('Id must be 1 to 255 printable ASCII characters without spaces').waitFor();
+  await page.setViewportSize({ width: 360, height: 900 });
+  await expectAccessible(page);
+});

@@ -119,6 +119,9 @@ export function connect(key: string, onEnd: () => void) {
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,
+    /** What is remembered of the id of a use. */
+    use: (id: number, use: string) =>
+      dataOf(businesses.usage[':business_id'].use.$get({ param: param(id), query: { id: use } })),
     sources: async (id: number, range: Range) => (await dataOf(report(id, range, { by: 'source' }))).sources ?? [],
     /** The rows of the service, with this page's name for a count. */
     sourcesCsv: async (id: number, range: Range) =>

@@ -35,6 +35,7 @@ import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { Sources } from './sources.tsx';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
+import { UseLookup } from './use-lookup.tsx';
 
 const LOADING_ROWS = 5;
 
@@ -186,6 +187,7 @@ export function Usage(props: Props) {
         sites={sites}
         chosen={source}
       />
+      <UseLookup api={api} id={id} revision={revision} />
     </>
   );
 }
