@@ -36,7 +36,7 @@ export function guard(operation: Operation): MiddlewareHandler<Guarded> {
   return createMiddleware<Guarded>(async function guarded(c, next) {
     const sender = await admitSender(c, operation);
     const work = workOf(c.req, operation);
-    if (work !== undefined && sender.credential?.kind === 'key') await refuseAgain(c, sender.credential, work);
+    if (work !== undefined && sender.credential?.kind === 'key') refuseAgain(c, sender.credential, work);
     const received = await readRequest(c.req, sender, operation);
     await admitCall(c, received, operation);
     await prepareCall(c, received, operation);
@@ -65,7 +65,7 @@ async function admitSender(c: Context<Guarded>, { code }: Operation): Promise<Se
   if (credential !== null) {
     c.get('logEntry').credential = { kind: credential.kind, last_four: credential.text.slice(-4) };
   }
-  const role = credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null;
+  const role = credential?.kind === 'operator' ? roleOf(credential.hash(), c.env) : null;
   const isFromServer = !isFromPage(headers);
   // An operator key that a server sends is exempt, because the operator's back end sends all its requests from one address.
   if (role === null || !isFromServer) await limitAddress(c);
@@ -94,8 +94,8 @@ function logMalformedSecrets(c: Context<Guarded>): void {
 }
 
 /** Throws if the credential was refused a moment ago because its owner had used up this allowance. */
-async function refuseAgain(c: Context<Guarded>, { hash }: Credential, { class: kind }: Work): Promise<void> {
-  c.get('recentRefusals').refuseAgain(await hash(), kind, c.get('databaseClock')().getTime());
+function refuseAgain(c: Context<Guarded>, { hash }: Credential, { class: kind }: Work): void {
+  c.get('recentRefusals').refuseAgain(hash(), kind, c.get('databaseClock')().getTime());
 }
 
 /** A single use has a shorter body, unless it is padded. */
@@ -177,7 +177,7 @@ async function prepareCall(c: Context<Guarded>, received: Received, { namesBusin
     credential:
       kind === 'operator'
         ? { kind, name: `operator (${masked(text)})` }
-        : { kind, lookupValue: kind === 'token' ? text : await credential.hash() },
+        : { kind, lookupValue: kind === 'token' ? text : credential.hash() },
     ...{ business_id, namesBusiness, user_id, namesUser, origin, isOriginDerived, ownOrigin },
     now: c.get('clock')(),
     deadline: c.get('databaseClock')().getTime() + DATABASE_TIMEOUT_MS,
@@ -219,5 +219,5 @@ async function checkInput(c: Context<Guarded>, { credential, rule, body, json }:
   const price = (credential.kind === 'key' && rule.work?.price(given)) || 0;
   if (rule.work === undefined || price === 0) return;
   c.get('call').work = { class: rule.work.class, price };
-  await refuseAgain(c, credential, rule.work);
+  refuseAgain(c, credential, rule.work);
 }

@@ -96,7 +96,7 @@ test('a definition with a misspelled member, or without what is safe to retry or
 
 test("a statement on every owner's data runs only for the operator, whatever the definition says", async () => {
   const { home, id, key } = await newBusiness();
-  const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
+  const credential = { kind: 'key', lookupValue: sha256Hex(key) } as const;
   const rule = { ...ruleNamed('read_all_usage'), ...CHANGERS };
   const call = {
     id: crypto.randomUUID(),

@@ -101,10 +101,10 @@ describe('the rate limits', () => {
 
   test.each(['key', 'token'] as const)('hash a %s once for both the limiter and the database', async (kind) => {
     const business = await newBusiness();
-    const digest = vi.spyOn(crypto.subtle, 'digest');
+    const encode = vi.spyOn(TextEncoder.prototype, 'encode'); // only for hashes
     const answer = await send({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
-    expect([answer.status, digest.mock.calls.length]).toEqual([422, 1]);
-    digest.mockRestore();
+    expect([answer.status, encode.mock.calls.length]).toEqual([422, 1]);
+    encode.mockRestore();
   });
 
   test('count dear calls of a key together, and other calls not at all', async () => {

@@ -58,8 +58,8 @@ export const eachOf =
 /** An operator key for each role, and the Worker's secrets for both. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
 export const OPERATOR_SECRETS = {
-  OPERATOR_KEY_1: formatSecret('full', await sha256Hex(OPERATOR.full)),
-  OPERATOR_KEY_2: formatSecret('record', await sha256Hex(OPERATOR.record)),
+  OPERATOR_KEY_1: formatSecret('full', sha256Hex(OPERATOR.full)),
+  OPERATOR_KEY_2: formatSecret('record', sha256Hex(OPERATOR.record)),
 };
 
 /** Returns a server's credential for a route: the owner's API key if allowed, otherwise an operator key, otherwise a session key. */
@@ -310,7 +310,7 @@ export async function newBusiness(
     d1.prepare(insertBusiness(row)).bind(...Object.values(row)),
     d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', listOfSites(fields.sites ?? [])),
     d1.prepare(INSERT_NAMES).bind(row.token, JSON.stringify(fields.sites ?? [])),
-    d1.prepare(INSERT_KEY).bind(user_id, await sha256Hex(key), key.slice(-4), stamp),
+    d1.prepare(INSERT_KEY).bind(user_id, sha256Hex(key), key.slice(-4), stamp),
   ]);
   await claimed;
   const id = made?.results[0]?.id ?? 0;
@@ -337,7 +337,7 @@ export async function newKey(
   const row = {
     user_id,
     name: 'narrow',
-    hash: await sha256Hex(key),
+    hash: sha256Hex(key),
     last_four,
     role: 'full' as Role,
     created_at: formatTimestamp(NOW),
@@ -360,7 +360,7 @@ export async function newCode(
   code = newCredential('bua_sk_', home.number).slice('bua_sk_'.length),
 ): Promise<string> {
   const expires_at = formatTimestamp(later(120_000));
-  const row = { hash: await sha256Hex(code), user_id, role: 'full' as const, minutes: 60, expires_at, ...fields };
+  const row = { hash: sha256Hex(code), user_id, role: 'full' as const, minutes: 60, expires_at, ...fields };
   await home.db.insert(codes).values(row);
   return code;
 }

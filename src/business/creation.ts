@@ -130,9 +130,9 @@ export async function createBusinessIn(
   if (id !== undefined && id > maxId) throw new Conflict('id', `must be at most ${maxId}, to leave room for later ids`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: masked(token), status: 'active' };
-  const hash = imported === undefined ? null : await sha256Hex(imported);
+  const hash = imported === undefined ? null : sha256Hex(imported);
   const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
-  const { key, request } = await digestsOf(asked, idempotencyKey);
+  const { key, request } = digestsOf(asked, idempotencyKey);
   const own = { token, key };
   const { row, created: found } = await ask(readLastId, {
     ...beginIds(number),
@@ -167,11 +167,10 @@ export async function createBusinessIn(
 const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
 
 /** Returns the hash of an Idempotency-Key, scoped to the user, and the hash of its request. Both are null if there is no key. */
-async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
+function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
   if (idempotencyKey === undefined) return { key: null, request: null };
-  const [key, request] = await Promise.all([
-    shortHashOf(`${asked.user_id} ${idempotencyKey}`),
-    shortHashOf(JSON.stringify(Object.entries(asked).sort())),
-  ]);
-  return { key, request };
+  return {
+    key: shortHashOf(`${asked.user_id} ${idempotencyKey}`),
+    request: shortHashOf(JSON.stringify(Object.entries(asked).sort())),
+  };
 }

@@ -90,7 +90,7 @@ const addition = change('add_extra', ['digest', 'asked', 'added', 'month'], {
 
 /** Adds to the extra of a month, and returns the month's extra. A retry returns the first result. */
 export async function addExtra(ask: Ask, { uses, month }: z.output<typeof extraBody>, key: string) {
-  const [digest, request] = await Promise.all([shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))]);
+  const [digest, request] = [shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))];
   const { row, decided } = await ask(
     readExtra({ digest, month }),
     addition({ digest, asked: request, added: uses, month }),

@@ -6,6 +6,6 @@ import type { OperatorRole } from '../core/policy.ts';
 /** Returns a new operator key, the text of its secret, and the command that stores the secret. */
 export async function createOperatorKey(role: OperatorRole, name: OperatorSecret) {
   const operator_key = newOperatorKey();
-  const secret = formatSecret(role, await sha256Hex(operator_key));
+  const secret = formatSecret(role, sha256Hex(operator_key));
   return { operator_key, role, secret, store: `echo ${secret} | npx wrangler secret put ${name}` };
 }

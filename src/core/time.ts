@@ -42,9 +42,10 @@ export const INSTANT =
 export function parseInstant(text: string): number | null {
   const found = text.length <= MAX_INSTANT_LENGTH ? INSTANT.exec(text) : null;
   const [, day = '', time = '', sign, hours, minutes] = found ?? [];
-  if (!isInCalendar(day)) return null;
+  const local = new Date(`${day}T${time.slice(0, 'hh:mm:ss.mmm'.length)}Z`);
+  if (local.getUTCDate() !== Number(day.slice(8))) return null; // not a day of the calendar: `Date` rolled over
   const offset = sign === undefined ? 0 : Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-  return Date.parse(`${day}T${time.slice(0, 'hh:mm:ss.mmm'.length)}Z`) - (sign === '-' ? -offset : offset);
+  return local.getTime() - (sign === '-' ? -offset : offset);
 }
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;

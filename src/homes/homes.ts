@@ -125,7 +125,7 @@ export async function claimHome(
   if (wanted !== undefined && !numbers.includes(wanted))
     throw new Conflict('database', `must be the number of a bound database: ${numbers.join(', ')}`);
   const candidates = wanted === undefined ? numbers : [wanted];
-  const hash = token === undefined ? null : await sha256Hex(token);
+  const hash = token === undefined ? null : sha256Hex(token);
   async function claim(open: readonly number[]) {
     const lists = { candidates: JSON.stringify(candidates), open: JSON.stringify(open) };
     const values = { user_id, hash, ...lists };

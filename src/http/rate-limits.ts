@@ -54,9 +54,7 @@ export async function limitCredential(
   const limiters: RateLimiter[] = isDear ? ['CREDENTIAL_LIMIT', 'DEAR_LIMIT'] : ['CREDENTIAL_LIMIT'];
   if (limiters.every((limiter) => c.env[limiter] === undefined)) return; // avoids computing a digest
   const key =
-    kind === 'token'
-      ? await sha256Hex(`${text} ${origin ?? ''}`)
-      : `${await hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
+    kind === 'token' ? sha256Hex(`${text} ${origin ?? ''}`) : `${hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
   for (const limiter of limiters) await requireWithin(c, limiter, key);
 }
 

@@ -195,7 +195,7 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
   const { user_id, name, role = 'full', business_id = null, label, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
-  const hash = await sha256Hex(api_key);
+  const hash = sha256Hex(api_key);
   const shared = { name, expires_on, business_id, label, role };
   const values = { key: JSON.stringify({ ...shared, hash, last_four }) };
   const { row, created } = await ask(readObstacle(values), {

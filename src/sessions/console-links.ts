@@ -57,7 +57,7 @@ export async function createConsoleLink(
   if (home === null) return null;
   const code = newCode(home);
   const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
-  const hash = await sha256Hex(code);
+  const hash = sha256Hex(code);
   const values = { ...link, user_id, hash, role, minutes, expires_at, actor_name: as };
   const columns = JSON.stringify({ ...values, can_create_keys: can_create_keys ? 1 : null });
   const { row, created } = await databases.askIn(home)(readUser({ link: columns }), {

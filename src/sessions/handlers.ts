@@ -24,7 +24,7 @@ export const routes = serve(operations, {
   async startSession(c) {
     const { credential, now } = c.get('call');
     const session_key = newCredential('bua_sk_', c.get('database'));
-    const hash = await sha256Hex(session_key);
+    const hash = sha256Hex(session_key);
     const ask = c.get('ask');
     const ends_at = formatTimestamp(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
     const { started, redeemed } =

@@ -54,7 +54,7 @@ const server = spawn(
   [
     ...['dev', ...(aheadMs === 0 ? [] : ['src/rehearsal.ts', '--define', `AHEAD_MS:${aheadMs}`])],
     ...['--ip', ip, '--port', `${port}`, '--assets', folder, ...where],
-    ...['--var', `${SLOT}:${formatSecret('full', await sha256Hex(operatorKey))}`],
+    ...['--var', `${SLOT}:${formatSecret('full', sha256Hex(operatorKey))}`],
   ],
   {
     stdio: ['inherit', 'pipe', 'inherit'],

@@ -58,7 +58,7 @@ async function count(c: ContextOf<Guarded>, use: Use): Promise<Counted> {
     const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, countUse(use)));
     return { before: row, counted: counted[0] };
   }
-  const digest = await digestOf(c.get('call').credential.kind, id);
+  const digest = digestOf(c.get('call').credential.kind, id);
   const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, ...use })));
   return { before: row, counted: counted[0] };
 }
@@ -66,7 +66,7 @@ async function count(c: ContextOf<Guarded>, use: Use): Promise<Counted> {
 /** Counts a use on the day of a timestamp, as a list of one use. Throws if it would exceed a limit. */
 async function countOn(c: ContextOf<Guarded>, day: string, use: Use): Promise<Counted> {
   const { credential, now } = c.get('call');
-  const digest = await digestOf(credential.kind, idOf(c) ?? '');
+  const digest = digestOf(credential.kind, idOf(c) ?? '');
   const steps = countManyOnce([{ digest, day, ...use, isDated: true }], false);
   const { row, counted, refused } = await c.get('ask')(readKnownUse({ digest }), steps);
   if (refused[0] !== undefined) throw listRefused(refused[0], now);
@@ -106,19 +106,20 @@ function listRefused({ beyond }: { beyond: Json<PeriodBeyond[]> }, now: Date) {
 }
 
 /** Dedupes a list of uses by id, keeping each id's first occurrence. */
-async function identifiedUses(c: ContextOf<Guarded>, { uses }: z.output<typeof usesBody>): Promise<IdentifiedUse[]> {
+function identifiedUses(c: ContextOf<Guarded>, { uses }: z.output<typeof usesBody>): IdentifiedUse[] {
   const { credential, now } = c.get('call');
+  const today = dayOf(now);
   const first = new Map<string, Omit<IdentifiedUse, 'digest'>>();
   for (const { id, at, quantity = 1, label = null } of uses) {
-    const day = at === undefined ? dayOf(now) : dayOfUse(at);
+    const day = at === undefined ? today : dayOfUse(at);
     if (!first.has(id)) first.set(id, { day, quantity, isDated: at !== undefined, label });
   }
-  return Promise.all(Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use })));
+  return Array.from(first, ([id, use]) => ({ digest: digestOf(credential.kind, id), ...use }));
 }
 
-async function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof loweringBody>): Promise<LoweredUse[]> {
+function loweredUses(c: ContextOf<Guarded>, { uses }: z.output<typeof loweringBody>): LoweredUse[] {
   const { kind } = c.get('call').credential;
-  return Promise.all(uses.map(async ({ id, quantity }) => ({ id, digest: await digestOf(kind, id), quantity })));
+  return uses.map(({ id, quantity }) => ({ id, digest: digestOf(kind, id), quantity }));
 }
 
 /** Returns the counts of one source by day. */
@@ -154,8 +155,8 @@ export const routes = serve(operations, {
 
   async readUse(c) {
     const { id } = c.req.valid('query');
-    const [of_key, of_token] = await Promise.all([digestOf('key', id), digestOf('token', id)]);
-    const { row } = await c.get('ask')(rememberedUse({ of_key, of_token }));
+    const digests = { of_key: digestOf('key', id), of_token: digestOf('token', id) };
+    const { row } = await c.get('ask')(rememberedUse(digests));
     return success<RememberedUses>(c, {
       by_key: row.by_key && parseJson(row.by_key),
       by_token: row.by_token && parseJson(row.by_token),
@@ -165,7 +166,7 @@ export const routes = serve(operations, {
   async recordUse(c) {
     const body = c.req.valid('json');
     if ('uses' in body) {
-      const uses = await identifiedUses(c, body);
+      const uses = identifiedUses(c, body);
       const { credential, now } = c.get('call');
       const steps = countManyOnce(uses, credential.kind === 'key');
       const { remembered, refused } = await c.get('ask')(readVerdict, steps);
@@ -182,7 +183,7 @@ export const routes = serve(operations, {
   },
 
   async lowerUses(c) {
-    const uses = await loweredUses(c, c.req.valid('json'));
+    const uses = loweredUses(c, c.req.valid('json'));
     const { read, steps } = lowerUses(uses);
     const { row, lowered } = await c.get('ask')(read, steps);
     const { recorded, imported } = parseJson(row.found);

@@ -51,7 +51,8 @@ export function timeProblem(at: string, { now, namespace }: Pick<Circumstances, 
 }
 
 /** Returns the day (UTC) on which a use at a valid timestamp counts. */
-export const dayOfUse = (at: string): string => dayOf(new Date(parseInstant(at) ?? Number.NaN));
+export const dayOfUse = (at: string): string =>
+  /z$/i.test(at) ? at.slice(0, 10) : dayOf(new Date(parseInstant(at) ?? Number.NaN));
 
 /** A report by source or of one source shows where a token is used, so it has a rule of its own. */
 export const ruleOfReport = ({ query }: { query: Record<string, string> }): Chosen => ({

@@ -159,7 +159,7 @@ async function makeOwners(first: LocalDatabase) {
   await uses(lively.id, [{ day: '2024-06-01', count: 1_000_000_000_000 }]);
   const lateCode = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
   await db.insert(codes).values({
-    ...{ user_id: OWNER, role: 'full', minutes: 60, hash: await sha256Hex(lateCode) },
+    ...{ user_id: OWNER, role: 'full', minutes: 60, hash: sha256Hex(lateCode) },
     expires_at: formatTimestamp(new Date(NOW.getTime() - 1000)),
   });
   const keys = {

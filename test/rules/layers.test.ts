@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
  * folder of a resource.
  */
 const KINDS: [files: string, values: string, types?: string][] = [
-  ['core/', ''],
+  ['core/', '@noble/hashes'],
   ['db/', 'core/ drizzle-orm'],
   ['limits/', 'core/ db/ drizzle-orm'],
   ['homes/', 'core/ db/ drizzle-orm'],

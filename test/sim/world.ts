@@ -341,8 +341,6 @@ async function part<T>(invocation: Invocation, work: () => Promise<T>): Promise<
 
 // Replaces what the service takes from the machine, for its own code only.
 const machine = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, crypto: globalThis.crypto };
-const bytesOf = (data: ArrayBuffer | ArrayBufferView) =>
-  ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
 
 Object.assign(globalThis, {
   setTimeout(callback: () => void, ms = 0, ...rest: unknown[]) {
@@ -370,9 +368,7 @@ Object.defineProperty(globalThis, 'crypto', {
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
     },
     subtle: {
-      // Completes at once. The real one completes in any order.
-      digest: async (_: string, data: ArrayBuffer | ArrayBufferView) =>
-        Uint8Array.from(createHash('sha256').update(bytesOf(data)).digest()).buffer,
+      // These complete at once. The real ones complete in any order.
       importKey: async (_: string, key: Uint8Array) => key,
       sign: async (_: unknown, key: Uint8Array, data: Uint8Array) =>
         Uint8Array.from(createHmac('sha256', key).update(data).digest()).buffer,

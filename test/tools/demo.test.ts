@@ -22,7 +22,7 @@ const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 /** Starts a service and returns functions that read its data. */
 async function newService() {
   const operatorKey = newOperatorKey();
-  const secrets = { OPERATOR_KEY_4: formatSecret('full', await sha256Hex(operatorKey)) };
+  const secrets = { OPERATOR_KEY_4: formatSecret('full', sha256Hex(operatorKey)) };
   const { url, stop } = await startService(newDatabase(), { secrets });
   const service = serviceAt(url, operatorKey);
   type Key = { name: string; last_four: string; revoked_at: string | null };

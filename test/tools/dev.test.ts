@@ -86,7 +86,7 @@ describe.concurrent('npm run dev', () => {
       ['API', `http://localhost:${port}/api/v1`],
       ['OPERATOR_KEY', expect.stringMatching(/^bua_op_\w{43}$/)],
     ]);
-    const variable = `--var OPERATOR_KEY_4:full:${await sha256Hex(operatorKey)}`;
+    const variable = `--var OPERATOR_KEY_4:full:${sha256Hex(operatorKey)}`;
     expect(called).toBe(
       `${STARTING}dev --ip 0.0.0.0 --port ${port} --assets dist/dev-${port} --config wrangler.dev-3.toml --persist-to ${state} ${variable}
 X_LOCAL_EXPLORER=false
@@ -105,7 +105,7 @@ X_LOCAL_EXPLORER=false
     timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();
-    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${formatSecret('full', await sha256Hex(own))}\n`);
+    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${formatSecret('full', sha256Hex(own))}\n`);
     const port = await freePort();
     async function inspect(output: string) {
       const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OPERATOR_KEY } = exportedIn(output);

@@ -29,8 +29,8 @@ const ADDRESS_LIMIT = 100;
 /** Starts a service that accepts KEY and RECORD_KEY, behind a proxy that sets the client address. */
 async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
-    OPERATOR_KEY_1: formatSecret('full', await sha256Hex(KEY)),
-    OPERATOR_KEY_2: formatSecret('record', await sha256Hex(RECORD_KEY)),
+    OPERATOR_KEY_1: formatSecret('full', sha256Hex(KEY)),
+    OPERATOR_KEY_2: formatSecret('record', sha256Hex(RECORD_KEY)),
   };
   const { url, stop } = await startService(state, { secrets, config: withDatabases(databases, ADDRESS_LIMIT) });
   const front = await serviceInFrontOf(url, () => undefined);
