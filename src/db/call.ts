@@ -77,6 +77,17 @@ export type CallShape = {
 /** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
+const shapes = new Map<Rule, Map<string, CallShape>>();
+/** Returns the object that all calls of this shape share, by which the statements find their SQL. */
+function shared(shape: CallShape): CallShape {
+  const { rule, ...others } = shape;
+  const ofRule = shapes.get(rule) ?? new Map<string, CallShape>();
+  const key = Object.values(others).join(' ');
+  const known = ofRule.get(key) ?? shape;
+  shapes.set(rule, ofRule.set(key, known));
+  return known;
+}
+
 /** Splits a call into its shape and the values that its statements bind. */
 export function splitCall(call: Call) {
   const { rule, credential, namesBusiness, namesUser, origin } = call;
@@ -84,7 +95,7 @@ export function splitCall(call: Call) {
   const timestamp = formatTimestamp(call.now);
   const isExempt = kind !== 'token' && (origin === null || origin === call.ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
-  const shape: CallShape = {
+  const shape = shared({
     caller: kind,
     rule,
     namesBusiness,
@@ -92,7 +103,7 @@ export function splitCall(call: Call) {
     origin: isExempt ? 'exempt' : origin === null || call.isOriginDerived ? 'missing' : 'sent',
     candidates: sites.length,
     ...(call.work && { work: call.work.class }),
-  };
+  });
   const values: Record<string, Bindable> = {
     call_id: call.id,
     business_id: call.business_id,

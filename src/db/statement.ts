@@ -1,7 +1,6 @@
 // Defines the statements that calls run. Each depends on the permission. Its SQL is generated once per call shape.
 import { type Column, type GetColumnData, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Rule } from '../core/policy.ts';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
 import type { Json } from './json.ts';
 import { isPermitted, type Permission, permissionFor, verdictOf } from './permission.ts';
@@ -41,14 +40,11 @@ type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Tex
 /** All definitions, for the test that runs each of them with refused calls (test/statements.test.ts). */
 export const DEFINITIONS: Definition[] = [];
 
-const permissions = new Map<Rule, Map<string, Permission>>();
+const permissions = new Map<CallShape, Permission>();
 /** Returns the permission of a shape. All statements share it, because building it takes as long as building most of them. */
 function permissionOf(shape: CallShape): Permission {
-  const { rule, ...others } = shape;
-  const ofRule = permissions.get(rule) ?? new Map<string, Permission>();
-  const key = Object.values(others).join(' ');
-  const permission = ofRule.get(key) ?? permissionFor(shape);
-  permissions.set(rule, ofRule.set(key, permission));
+  const permission = permissions.get(shape) ?? permissionFor(shape);
+  permissions.set(shape, permission);
   return permission;
 }
 
@@ -61,11 +57,10 @@ export function statement<const N extends string, Q extends BuiltQuery>(
   gate: Gate = 'permission',
 ): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
-  const textsOf = new Map<Permission, Text>();
+  const texts = new Map<CallShape, Text>();
   function textFor(shape: CallShape): Text {
-    const permission = permissionOf(shape);
-    const text = textsOf.get(permission) ?? textOf(write(permission, $, shape));
-    textsOf.set(permission, text);
+    const text = texts.get(shape) ?? textOf(write(permissionOf(shape), $, shape));
+    texts.set(shape, text);
     return text;
   }
   DEFINITIONS.push({ names, textFor, gate, place: new Error('defined here') });
