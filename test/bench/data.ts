@@ -79,11 +79,16 @@ export const recordOf = (headers: Record<string, string>, id = BUSINESS.id): Cal
 });
 const asking = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' };
 
+/** Uses an hour ago, as a server reports them. */
+const at = new Date(Date.now() - 3_600_000).toISOString();
+const listed = Array.from({ length: 1000 }, (_, index) => ({ id: `order-${index + 1_000_000}`, at }));
+
 export const CALLS = {
   report: { method: 'GET', path: `${path}?from=${dayAgo(30)}&to=${dayAgo(0)}`, headers: page },
   record: recordOf(page),
   // autocannon replaces [<id>] with a new id in each request.
   recordOnce: recordOf({ ...server, 'Idempotency-Key': '[<id>]' }),
+  list: { ...recordOf(server), body: JSON.stringify({ uses: listed }) },
   preflight: { method: 'OPTIONS', path, headers: { Origin: BUSINESS.origin, ...asking }, status: 204 },
   malformed: { method: 'GET', path, headers: { Authorization: 'Bearer bua_pk_short' }, status: 401 },
 } satisfies Record<string, Call>;

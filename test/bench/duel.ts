@@ -2,7 +2,11 @@
 // several starts of workerd, because the same Worker can be 10 % faster or slower in another process.
 import { fill, type Size } from './data.ts';
 import { type Call, load, median, quantile, repeat, type Slice } from './load.ts';
+import candidate from './release-candidate.json' with { type: 'json' };
 import { type Contender, open } from './stage.ts';
+
+/** The ratios of the last release candidate, by the name of the duel, so that a slow commit is noticed. Each release writes its own. */
+const RATIOS: Record<string, number | undefined> = candidate.ratios;
 
 /** A call, and the contender and the floor to send it to. Both may be `repeated`. */
 export type Duel = { name: string; call: Call; sides: [contender: string, floor: string]; isRepeated?: boolean };
@@ -40,9 +44,11 @@ export async function measure(
     const ratios = slices.map(([mine, theirs]) => mine.perSecond / theirs.perSecond);
     const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2));
     const [own, floor] = ([0, 1] as const).map((side) => Math.round(of(side, 'perSecond')).toLocaleString('en'));
-    return [name, sides[1], own, floor, `${middle} (${low}–${high})`, `${(of(0, 'p50') * 1000).toFixed(1)} µs`];
+    const before = RATIOS[name]?.toFixed(2) ?? '';
+    return [name, sides[1], own, floor, `${middle} (${low}–${high})`, before, `${(of(0, 'p50') * 1000).toFixed(1)} µs`];
   });
-  return table(['', 'floor', 'requests/s', 'floor’s requests/s', 'ratio (IQR)', 'p50'], lines);
+  const head = ['', 'floor', 'requests/s', 'floor’s requests/s', 'ratio (IQR)', `in ${candidate.commit}`, 'p50'];
+  return table(head, lines);
 }
 
 /** Formats a Markdown table. */

@@ -16,6 +16,7 @@ const FLOORS: Duel[] = [
   // The Worker's own CPU time: repeats a call within one request, so that no sockets are involved, and replays the database's results.
   { name: 'own time: usage report', call: CALLS.report, sides: ['repeated', 'bare Hono GET'], isRepeated: true },
   { name: 'own time: record a use', call: CALLS.record, sides: ['repeated', 'bare Hono POST'], isRepeated: true },
+  { name: 'own time: list of 1,000 uses', call: CALLS.list, sides: ['repeated', 'bare Hono list'], isRepeated: true },
 ];
 
 export async function floors(code: string): Promise<Scene> {

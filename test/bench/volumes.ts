@@ -9,8 +9,6 @@ const MB = 1_000_000;
 
 export async function volumes(db: D1Database, url: string): Promise<string> {
   const bytes = async () => (await db.prepare('select 1').run()).meta.size_after;
-  const setWork = (ids: number) =>
-    db.prepare(`update work set busy_until = 0, ids = iif(?1 < 0, ids, ?1)`).bind(ids).run();
 
   /** Sends calls in turn until one is refused. Returns the permitted calls and the growth of the database. */
   async function fillDay(key: string, calls: { method: string; path: string; body?: () => object }[]) {
@@ -27,14 +25,17 @@ export async function volumes(db: D1Database, url: string): Promise<string> {
       if (answer.status === 429)
         return { sent, grown: (await bytes()) - before, wait: answer.headers.get('Retry-After') };
       if (!answer.ok) throw new Error(`${method} ${path}: status ${answer.status}`);
-      await setWork(-1);
+      await db.prepare('update work set busy_until = 0').run();
     }
   }
 
   const path = `/api/v1/business/${FIRST[DAYS] + 1}/access`;
   const add = { method: 'POST', path, body: () => sites(100) };
   const changed = await fillDay(keyOf(DAYS, 1), [add, add, add, add, add, { method: 'DELETE', path }]);
-  await setWork(MAX_IDS_PER_DAY - LAST_IDS);
+  await db
+    .prepare(`insert or replace into work values (?, 'recording', 0, unixepoch() / 86400, ?, 0)`)
+    .bind(LISTS, MAX_IDS_PER_DAY - LAST_IDS)
+    .run();
   const listed = await fillDay(keyOf(LISTS, 1), [
     { method: 'POST', path: `/api/v1/business/usage/${LISTS}`, body: () => uses(1000) },
   ]);
