@@ -279,6 +279,18 @@ describe('the volume of a day', () => {
     expect((await taken(business, 'recording'))?.ids).toBe(1);
   });
 
+  test('is never exceeded by calls at the same time: the one that uses it up is the last of the day, and spends no time', async () => {
+    const business = await newBusiness();
+    const keys = await Promise.all([1, 2, 3].map(() => newKey(business)));
+    await take(business, 'recording', 5000, { ids: 1_998_500 });
+    const { busy_until } = (await taken(business, 'recording')) ?? {};
+    const answers = await Promise.all(
+      keys.map((as, n) => COSTLY.recording(business, { as, body: { uses: uses(1000, `${n}`) } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
+    expect(await taken(business, 'recording')).toMatchObject({ ids: 1_999_500, busy_until });
+  });
+
   test('counts what added sites store, and what their removal will', async () => {
     const business = await newBusiness();
     await COSTLY.changing(business);

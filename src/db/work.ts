@@ -46,7 +46,8 @@ const spending = statement(['class', 'price'], (permission, $) =>
 );
 /**
  * The last statement of a costly call's batch. It follows every other step, because those can depend on `changes()`, and depends on none of
- * them: duplicates and lists that a limit refuses have their price, too.
+ * them: duplicates and lists that a limit refuses have their price, too. Only the call that uses up the volume of a day has none, because its
+ * permission has changed by then. It is the owner's last of this class until midnight.
  */
 export const spend = (spent: Spending): Statement => spending(spent);
 
