@@ -479,7 +479,7 @@ const NOTE_WRITTEN = () => d1.prepare('update noise set n = changes()');
 const HAS_WRITTEN = '(select n from noise) > 0';
 
 const isWrite = (sql: string) => writtenBy(sql) !== null;
-const VERDICT = ['refusal', 'role', 'unmarked', 'time_left'];
+const VERDICT = ['refusal', 'role', 'unmarked', 'key_user_id', 'time_left'];
 /** The fields of a row beyond the verdict. All of them if the statement reads no verdict. */
 const beyondVerdict = (row: object) =>
   Object.entries(row).filter(([name]) => !('refusal' in row && VERDICT.includes(name)));

@@ -1,28 +1,40 @@
-// Remembers the credentials that were just refused because their owner had used up an allowance, so that a caller who does not wait costs
-// the database nothing. Never remembers a 401 or a 403, which must be current.
+// Remembers that the keys of a user were just refused because their allowance was used up, so that callers who do not wait cost the database
+// nothing. Never remembers a 401 or a 403, which must be current.
 import type { WorkClass } from './work.ts';
 
 /** No `Retry-After` of such a refusal is shorter. */
 const KEEP_MS = 1000;
 const MAX_REMEMBERED = 1000;
 
-export class RecentRefusals {
-  readonly #refused = new Map<string, { at: number; error: Error }>();
+/** A map that forgets its oldest entries. */
+class Recent<Value> {
+  readonly #values = new Map<string, Value>();
+  get = (name: string) => this.#values.get(name);
+  set(name: string, value: Value): void {
+    this.#values.delete(name); // so that the oldest comes first
+    this.#values.set(name, value);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > MAX_REMEMBERED && oldest !== undefined) this.#values.delete(oldest);
+  }
+}
 
-  /** `credential` is the hash of a key, and `now` in milliseconds. */
-  add(credential: string, kind: WorkClass, error: Error, now: number): void {
-    const name = `${kind} ${credential}`;
-    this.#refused.delete(name); // so that the oldest comes first
-    this.#refused.set(name, { at: now, error });
-    const [oldest] = this.#refused.keys();
-    if (this.#refused.size > MAX_REMEMBERED && oldest !== undefined) this.#refused.delete(oldest);
+export class RecentRefusals {
+  /** The users of credentials that were refused. A key never changes its user. */
+  readonly #users = new Recent<number>();
+  readonly #refused = new Recent<{ at: number; error: Error }>();
+
+  /** `credential` is the hash of a key, `user_id` null if its refusal need not hold for the user's other keys, and `now` in milliseconds. */
+  add(credential: string, user_id: number | null, kind: WorkClass, error: Error, now: number): void {
+    if (user_id !== null) this.#users.set(credential, user_id);
+    this.#refused.set(`${kind} ${user_id ?? credential}`, { at: now, error });
   }
 
-  /** Throws the refusal again if it is recent. */
+  /** Throws the refusal again if it is recent. Knows only the users of keys that were refused before. */
   refuseAgain(credential: string, kind: WorkClass, now: number): void {
-    const refused = this.#refused.get(`${kind} ${credential}`);
-    if (refused === undefined) return;
-    const age = now - refused.at;
-    if (age >= 0 && age < KEEP_MS) throw refused.error;
+    for (const one of [credential, this.#users.get(credential)]) {
+      const refused = one === undefined ? undefined : this.#refused.get(`${kind} ${one}`);
+      const age = refused === undefined ? -1 : now - refused.at;
+      if (refused !== undefined && age >= 0 && age < KEEP_MS) throw refused.error;
+    }
   }
 }

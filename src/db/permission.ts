@@ -197,6 +197,7 @@ export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
   role: permission.role,
   unmarked: permission.unmarked,
+  key_user_id: permission.key_user_id,
   /** The seconds until the deadline, by the database's clock. */
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
@@ -206,6 +207,8 @@ export type Verdict = {
   role: Role | null;
   /** The id of the key, or the former token, if this is its first call today. Otherwise null. */
   unmarked: number | string | null;
+  /** The user of an API key or a session. Null for any other caller. */
+  key_user_id: number | null;
   time_left: number;
 };
 

@@ -34,14 +34,16 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       throw batchError(cause, batchIsRepeatable);
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
-    const { refusal, unmarked, time_left } = row;
+    const { refusal, unmarked, time_left, key_user_id } = row;
     if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
     if (refusal !== null && refusal !== OPEN) {
       if (isSpent(refusal)) {
         const error = new AllowanceSpent(refusal, call.deadline / 1000 - time_left);
         const { credential, work } = call;
-        if (work && 'lookupValue' in credential)
-          c.get('recentRefusals').add(credential.lookupValue, work.class, error, databaseClock().getTime());
+        if (work && 'lookupValue' in credential) {
+          const user_id = refusal === 'spent_time' ? key_user_id : null; // other keys can have a larger volume left
+          c.get('recentRefusals').add(credential.lookupValue, user_id, work.class, error, databaseClock().getTime());
+        }
         throw error;
       }
       throw isInvalidity(refusal) ? new Unauthenticated(refusal) : refusedCall(refusal, call);

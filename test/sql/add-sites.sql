@@ -5,6 +5,7 @@ select
   refusal,
   role,
   unmarked,
+  key_user_id,
   :deadline - unixepoch('subsec') as time_left,
   case
     when ifnull(refusal, 'open') = 'open' then json_object(

@@ -1,0 +1,39 @@
+// What an isolate remembers of the refusals of an owner who has used up an allowance.
+import { expect, test } from 'vitest';
+import { RecentRefusals } from '../../src/core/recent-refusals.ts';
+
+const ERROR = new Error('refused');
+const isRefused = (refusals: RecentRefusals, key: string, now: number, kind: 'reading' | 'recording' = 'recording') => {
+  try {
+    refusals.refuseAgain(key, kind, now);
+    return false;
+  } catch (error) {
+    expect(error).toBe(ERROR);
+    return true;
+  }
+};
+
+test('one refusal holds for a second, for all keys of the user that were refused before, and only for its class', () => {
+  const refusals = new RecentRefusals();
+  for (const key of ['a', 'b']) refusals.add(key, 7, 'recording', ERROR, 0);
+  refusals.add('other', 8, 'recording', ERROR, 0);
+  expect(isRefused(refusals, 'b', 999)).toBe(true);
+  expect(isRefused(refusals, 'b', 1000)).toBe(false);
+  refusals.add('a', 7, 'recording', ERROR, 5000);
+  expect(['a', 'b', 'new', 'other'].map((key) => isRefused(refusals, key, 5999))).toEqual([true, true, false, false]);
+  expect(isRefused(refusals, 'b', 5999, 'reading')).toBe(false);
+  expect(isRefused(refusals, 'b', 4999)).toBe(false); // a clock that went back
+});
+
+test('a refusal without a user holds for its key alone', () => {
+  const refusals = new RecentRefusals();
+  for (const key of ['a', 'b']) refusals.add(key, 7, 'recording', ERROR, 0);
+  refusals.add('a', null, 'recording', ERROR, 5000);
+  expect(['a', 'b'].map((key) => isRefused(refusals, key, 5000))).toEqual([true, false]);
+});
+
+test('a thousand are remembered, and the oldest are forgotten', () => {
+  const refusals = new RecentRefusals();
+  for (let user = 1; user <= 1001; user++) refusals.add(`key ${user}`, user, 'recording', ERROR, 0);
+  expect([1, 2, 1001].map((user) => isRefused(refusals, `key ${user}`, 0))).toEqual([false, true, true]);
+});
