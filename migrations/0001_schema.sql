@@ -224,8 +224,7 @@ CREATE TABLE seen_origins (
   PRIMARY KEY (business_id, origin)
 ) STRICT, WITHOUT ROWID;
 
--- The uses that limits refused, by day. Each retry counts, and not every refusal is stored. A day is deleted when a use is refused 92 days
--- later, or with the business.
+-- The uses that limits refused, by day. Each retry counts, and not every refusal is stored. Kept as long as the counts of uses.
 CREATE TABLE limit_refusals (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),

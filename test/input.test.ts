@@ -61,7 +61,7 @@ describe.each(ROUTES)('a call to $name', (route) => {
   const isKnown = (name: string) => name !== 'user_id' || route.name !== 'list businesses';
   const known = queryOf(route).flatMap(({ name }) => (isKnown(name) ? [name] : []));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
-  const isReport = route.operation === 'read_usage' || route.operation === 'read_sources';
+  const isReport = /^read_(usage|sources|refusals)$/.test(route.operation);
   const isList = /^(list_businesses|read_(all_usage|changes|user_changes|alerts|all_alerts))$/.test(route.operation);
   const of = isReport ? 'this report' : isList ? 'this list' : 'this operation';
   const unknown = (name: string) => `${name} is not a parameter of ${of}, which accepts ${takes}`;

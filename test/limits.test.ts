@@ -1,6 +1,8 @@
 // Daily and monthly limits are exact under concurrency, and cost few rows. The simulator (test/sim) checks the rest of their rules.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { MAX_COUNT } from '../src/core/limits.ts';
+import { addDays } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { limitRefusals } from '../src/db/schema.ts';
@@ -17,6 +19,7 @@ import {
   later,
   NOW,
   newBusiness,
+  newKey,
   newLimitedBusiness,
   OPERATOR,
   STAMP,
@@ -169,6 +172,54 @@ test('uses that a limit refused are all counted, with few writes', async () => {
   expect(cost.rows_written).toBe(2);
   await refuse();
   expect((await counted()).refused_by_limit).toBe(61);
+});
+
+test('refused uses are reported by day, as JSON and CSV, whatever may read usage except a token', async () => {
+  const business = await newLimitedBusiness({ daily_limit: 0 });
+  const { home, id } = business;
+  const [old, yesterday] = [addDays(TODAY, -400), addDays(TODAY, -1)];
+  for (const [day, uses] of [
+    [old, 5],
+    [yesterday, 2],
+    [yesterday, 3],
+    [TODAY, 60],
+  ] as const)
+    await recordLimitRefusal(home.d1, id, day, uses);
+  const path = `/api/v1/business/${id}/refusals`;
+  const { key: record } = await newKey(business, { role: 'record' });
+  for (const as of [business.key, record, OPERATOR.full, OPERATOR.record]) {
+    const answer = await call('GET', `${path}?from=${addDays(TODAY, -2)}`, { as });
+    const refused = [addDays(TODAY, -2), yesterday, TODAY].map((date, day) => ({ date, by_limit: [0, 5, 60][day] }));
+    expect(answerOf(answer)).toEqual(granted({ refused }));
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(2 + 4); // the days with refused uses, and the permission
+  }
+  const { body } = await call('GET', path, { as: business.key });
+  expect(body.data.refused).toHaveLength(30);
+  const csv = await call('GET', `${path}?from=${old}&to=${old}`, { as: business.key, headers: { Accept: 'text/csv' } });
+  expect([csv.status, csv.text, csv.headers.get('Content-Disposition')]).toEqual([
+    ...[200, `date,by_limit\r\n${old},5\r\n`, `attachment; filename="refusals-${id}-${old}-${old}.csv"`],
+  ]);
+  expect((await call('GET', path, { as: business.token })).headers.get('Error-Code')).toBe('token_not_allowed');
+});
+
+test('a day’s refused uses stop at the highest count', async () => {
+  const { home, id, key } = await newBusiness();
+  for (let turn = 0; turn < 2; turn++) await recordLimitRefusal(home.d1, id, TODAY, 1e16);
+  const { body } = await call('GET', `/api/v1/business/${id}/refusals?from=${TODAY}`, { as: key });
+  expect(body.data.refused).toEqual([{ date: TODAY, by_limit: MAX_COUNT }]);
+});
+
+test('whoever copies a token writes one row for all the uses that a limit refuses at once, and stores one a day', async () => {
+  const business = await newLimitedBusiness({ daily_limit: 0 });
+  const cost = noCost();
+  const bindings = databases((d1) => metered(d1, cost));
+  const refuse = () =>
+    use(business, { as: business.token, bindings, headers: { 'Idempotency-Key': crypto.randomUUID() } });
+  await Promise.all(Array.from({ length: 300 }, refuse));
+  expect(cost.rows_written).toBe(1);
+  const ofBusiness = eq(limitRefusals.business_id, business.id);
+  expect(await business.db.select().from(limitRefusals).where(ofBusiness)).toMatchObject([{ day: TODAY, count: 300 }]);
 });
 
 test('uses that a limit refused are not counted for a business that is gone', async () => {

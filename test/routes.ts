@@ -113,6 +113,12 @@ export const OF_A_BUSINESS = withReads(
       bad: { query: '&from=tomorrow' },
     },
     {
+      name: 'read refused uses',
+      operation: 'read_refusals',
+      on: 'GET /business/:business_id/refusals',
+      bad: { query: '?from=tomorrow' },
+    },
+    {
       name: 'look up a use',
       operation: 'read_use',
       on: 'GET /business/usage/:business_id/use',

@@ -33,6 +33,12 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
     const { used } = await list(`/business/usage/${id}`, undefined, range);
     counts.push(...used.filter(({ count }: { count: number }) => count > 0).map(lineOf('count', ofBusiness)));
   }
+  const refusals: Line[] = [];
+  const { created_at } = await service.ok(`GET /business/${id}`);
+  for (const range of rangesUntil(dayOf(new Date()), dayOf(new Date(created_at)))) {
+    const { refused } = await list(`/business/${id}/refusals`, undefined, range);
+    refusals.push(...refused.filter(({ by_limit }: Data) => by_limit > 0).map(lineOf('refused_uses', ofBusiness)));
+  }
   const { refused, let_in } = await list(`/business/${id}/access/refused`);
   const { alerts } = await list(`/business/${id}/alerts`, 'cursor');
   const { changes } = await list(`/business/${id}/changes`, 'before');
@@ -43,6 +49,7 @@ async function businessLines(service: Service, { id, user_id, ranges }: Used): P
     { type: 'business', ...business, token: masked(token) },
     ...access_list.map(lineOf('site')),
     ...counts,
+    ...refusals,
     ...refused.map(lineOf('refused_origin', ofBusiness)),
     ...let_in.map(lineOf('let_in_origin', ofBusiness)),
     ...alerts.map(lineOf('alert')),
@@ -60,10 +67,10 @@ const listsOf =
   (path: string, cursor = '', query: object = {}): Promise<Data> =>
     readAllPages(service, `GET ${path}`, query, cursor);
 
-/** Divides all days until today into ranges that a report can cover. The last one can end later. */
-function rangesUntil(today: string): Range[] {
+/** Divides the days from `first` until today into ranges that a report can cover. The last one can end later. */
+function rangesUntil(today: string, first = FIRST_DAY): Range[] {
   const ranges: Range[] = [];
-  for (let from = FIRST_DAY; from <= today; from = addDays(from, MAX_RANGE_DAYS))
+  for (let from = first; from <= today; from = addDays(from, MAX_RANGE_DAYS))
     ranges.push({ from, to: addDays(from, MAX_RANGE_DAYS - 1) });
   return ranges;
 }

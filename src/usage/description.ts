@@ -12,7 +12,7 @@ import { component, count, day, flag, id, list, next, object, text, time } from 
 import { limitReached } from '../http/errors.ts';
 import { instant, strict } from '../input.ts';
 import type { operations } from './operations.ts';
-import { MAX_TOTALS_PER_PAGE, quantityBody, reportQuery, useBody, usesBody } from './operations.ts';
+import { MAX_TOTALS_PER_PAGE, quantityBody, refusalsQuery, reportQuery, useBody, usesBody } from './operations.ts';
 import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS, MAX_DAYS_BY_SOURCE } from './rules.ts';
 
 export const usageEntry = object('UsageEntry', 'The uses of one day.', {
@@ -35,6 +35,16 @@ const usageReport = object('UsageReport', 'The uses on each day of a range.', {
 
 export type SourceUses = z.infer<typeof sourceUses>;
 export type UsageReport = z.infer<typeof usageReport>;
+
+const refusedDay = object('RefusedDay', 'The uses that were refused on one day.', {
+  date: day('Calendar day, UTC.'),
+  by_limit: count('Number of uses that a limit refused on that day, counting each retry. Some may be missing.'),
+});
+const refusals = object('Refusals', 'The uses that were refused on each day of a range.', {
+  refused: list('One entry for each day of the range, ascending.', refusedDay),
+});
+
+export type Refusals = z.infer<typeof refusals>;
 
 const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
@@ -191,6 +201,24 @@ of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts 
     invalid: { invalid_day: { from: 'yesterday' } },
     refusals: {
       ...unknownParameter(reportQuery, 'form'),
+      invalid_order: invalidField('from', 'must not be after to (2026-03-01)'),
+    },
+  },
+  readRefusals: {
+    tag: 'usage',
+    summary: 'Read refused uses',
+    description: `Returns the number of uses that a limit refused on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. A
+use that is refused again counts again. A count is stored within seconds, and is never too high: what a Worker has not stored when it ends is
+missing. With the header \`Accept: text/csv\`, the report is a CSV file.`,
+    success: orCsv(
+      ok('The number of refused uses on each day.', refusals, {
+        three_days: { refused: threeDays.map(({ date, count }) => ({ date, by_limit: count })) },
+      }),
+      { three_days: 'date,by_limit\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n' },
+    ),
+    invalid: { invalid_day: { from: 'yesterday' } },
+    refusals: {
+      ...unknownParameter(refusalsQuery, 'form'),
       invalid_order: invalidField('from', 'must not be after to (2026-03-01)'),
     },
   },

@@ -25,6 +25,7 @@ import type {
   LoweredUses,
   RecordedUse,
   RecordedUses,
+  Refusals,
   RememberedUses,
   UsageReport,
 } from './description.ts';
@@ -43,7 +44,7 @@ import {
 } from './recording.ts';
 import { rememberedUse } from './remembered.ts';
 import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
-import { usageBySource, usageInRange, usageOfSource } from './statements.ts';
+import { refusalsInRange, usageBySource, usageInRange, usageOfSource } from './statements.ts';
 import { totals } from './totals.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
@@ -151,6 +152,16 @@ export const routes = serve(operations, {
     const used = fillRange(range, parseJson(counts));
     if (asksForCsv) return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
     return success<UsageReport>(c, { used }, VARY);
+  },
+
+  async readRefusals(c) {
+    const { business_id, now } = c.get('call');
+    const range = rangeOf(c.req.valid('query'), dayOf(now));
+    const { row } = await c.get('ask')(refusalsInRange(range));
+    const rows = fillRange(range, parseJson(row.counts)).map(({ date, count }) => ({ date, by_limit: count }));
+    if (!prefersCsv(c.req.header('Accept'))) return success<Refusals>(c, { refused: rows }, VARY);
+    const name = `refusals-${business_id}-${range.from}-${range.to}`;
+    return csvResponse(c, { name, columns: ['date', 'by_limit'], rows });
   },
 
   async readUse(c) {

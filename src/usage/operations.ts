@@ -42,6 +42,7 @@ import {
 const rangeQuery = z.object({ from: day, to: day });
 const ONCE = 'and must appear only once';
 export const SOURCE_RULE = `must be a registered site or a label that the business has used, ${ONCE}`;
+export const refusalsQuery = { name: 'this report', schema: rangeQuery } satisfies Query;
 export const reportQuery = {
   name: 'this report',
   schema: z.extend(rangeQuery, {
@@ -154,6 +155,14 @@ export const operations = define({
     does: 'look up uses',
     query: useQuery,
   },
+  readRefusals: {
+    ...reading({ ...EVERYBODY, token: false }),
+    route: 'GET /business/:business_id/refusals',
+    name: 'read_refusals',
+    does: 'read refused uses',
+    query: refusalsQuery,
+    check: reportErrors,
+  },
   recordUse: {
     route: 'POST /business/usage/:business_id',
     rules: {
@@ -208,6 +217,10 @@ export const commands: CommandsOf<typeof operations> = {
     usage: 'usage find ID USE',
     does: 'Shows whether a use counted, by its id: its day, quantity and source.',
     as: { USE: 'id' },
+  },
+  readRefusals: {
+    usage: 'usage refusals ID',
+    does: 'Shows how many uses limits refused on each day (UTC), by default in the last 30 days.',
   },
   lowerUses: {
     usage: 'usage lower ID USE=QUANTITY…',

@@ -3,7 +3,7 @@ import { and, between, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
-import { businesses, dailyUsage, sources } from '../db/schema.ts';
+import { businesses, dailyUsage, limitRefusals, sources } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { boundedSumOfCounts } from '../limits/usage.ts';
@@ -15,6 +15,15 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${inRange})`;
+  return withVerdict(permission, { counts });
+});
+
+/** Reads the verdict, and how many uses limits refused from `from` to `to`, as one object that maps days to counts. */
+export const refusalsInRange = statement(['from', 'to'], (permission, $) => {
+  const { business_id, day, count } = limitRefusals;
+  const inRange = and(eq(business_id, permittedId(permission)), between(day, $.from, $.to));
+  const counts = sql<Json<Record<string, number>>>`(select json_group_object(${day}, ${count})
+    from ${limitRefusals} where ${inRange})`;
   return withVerdict(permission, { counts });
 });
 

@@ -63,6 +63,7 @@ describe('user export', () => {
   test('reads every page of every list and all days, and omits a business that was transferred in the meantime', async () => {
     const isFirst = (query: URLSearchParams) => !['before', 'after', 'cursor'].some((name) => query.has(name));
     const holds2026 = (query: URLSearchParams) => `${query.get('from')}` < '2026' && `${query.get('to')}` > '2026';
+    const created_at = new Date().toISOString();
     const data = (path: string, query: URLSearchParams): object => {
       const page = (name: string, first: object[]) => ({
         [name]: isFirst(query) ? first : [{ id: 'last' }],
@@ -75,11 +76,14 @@ describe('user export', () => {
       }
       if (path.startsWith('/business/usage/'))
         return { used: [0, 5].map((count) => ({ date: `2026-01-0${count}`, count })) };
+      if (path.endsWith('/refusals'))
+        return { refused: [0, 3].map((by_limit) => ({ date: `2026-01-0${by_limit}`, by_limit })) };
       if (path.endsWith('/refused')) return { refused: [], let_in: [] };
       if (path.endsWith('/alerts')) return page('alerts', [{ id: 'first' }]);
       if (path.endsWith('/changes')) return page('changes', [{ id: 'first' }]);
       const id = Number(path.slice('/business/'.length));
-      return { id, user_id: id === 1 ? 7 : 8, token: 'token-1234', access_list: [{ site: 'https://a.example' }] };
+      const access_list = [{ site: 'https://a.example' }];
+      return { id, user_id: id === 1 ? 7 : 8, token: 'token-1234', created_at, access_list };
     };
     const { env, sent } = await stub((response, count) => {
       const { pathname, searchParams } = new URL(`http://x${response.req.url}`);
@@ -90,9 +94,10 @@ describe('user export', () => {
     const text = await printed(env, 'user', 'export', '7');
     expect(text.match(/.+\n/g).map((line: string) => JSON.parse(line))).toEqual([
       ...both({ type: 'change', business_id: null }),
-      { type: 'business', id: 1, user_id: 7, token: '…1234' },
+      { type: 'business', id: 1, user_id: 7, token: '…1234', created_at },
       { type: 'site', site: 'https://a.example' },
       { type: 'count', ...ofBusiness, date: '2026-01-05', count: 5 },
+      { type: 'refused_uses', ...ofBusiness, date: '2026-01-03', by_limit: 3 },
       ...both({ type: 'alert' }),
       ...both({ type: 'change', ...ofBusiness }),
       { type: 'end' },

@@ -55,6 +55,7 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('changes list --user 7'), 'GET /user/7/changes'],
   [words('alerts list'), 'GET /alerts'],
   [words('usage show 1 --from 2026-01-01'), 'GET /business/usage/1?from=2026-01-01'],
+  [words('usage refusals 1 --from 2026-01-01 --to 2026-01-31'), 'GET /business/1/refusals?from=2026-01-01&to=2026-01-31'],
   [words('usage totals'), `GET /usage?to=${dayOf(new Date())}`],
   [words('usage totals --from 2026-01-01 --to 2026-01-31'), 'GET /usage?to=2026-01-31&from=2026-01-01'],
   [words('usage totals --ended 2026-02-28 --user 7'), 'GET /usage?ended=2026-02-28&user_id=7'],

@@ -114,26 +114,36 @@ test('user export prints everything that the lists contain about a user with two
     return (await fetch(`${env.API}/business/usage/${id}`, { method, headers })).json();
   };
   const { data } = (await use('POST', 'https://a.example', first)) as { data: { date: string } };
+  await use('POST', 'https://a.example', first); // refused by the limit
   for (const business of [first, second]) await use('GET', 'https://b.example', business);
 
   const listsOf = async (id: string) => ({
     ...(await printed(env, 'business', 'show', id)),
     ...(await printed(env, 'access', 'refused', id)),
     ...(await printed(env, 'alerts', 'list', id)),
+    refusals: (await printed(env, 'usage', 'refusals', id)).refused,
     ...(await printed(env, 'changes', 'list', id)),
   });
-  // Origins are stored after the response.
+  // Origins and refused uses are stored after the response.
+  await vi.waitFor(async () => expect((await listsOf(first.id)).refused_by_limit).toBe(1));
   await vi.waitFor(async () => expect((await listsOf(first.id)).refused).toHaveLength(1));
   await vi.waitFor(async () => expect((await listsOf(second.id)).let_in).toHaveLength(1));
   const { keys } = await printed(env, 'key', 'list', '--user', user);
   const { changes } = await printed(env, 'changes', 'list', '--user', user);
   const ofType = (type: string, entries: object[], of: object = {}) => entries.map((one) => ({ type, ...of, ...one }));
   async function ofBusiness({ id: business_id }: { id: number }, counts: object[]) {
-    const { access_list, token, refused, let_in, alerts, changes, ...business } = await listsOf(`${business_id}`);
+    const { access_list, token, refusals, refused, let_in, alerts, changes, ...business } = await listsOf(
+      `${business_id}`,
+    );
     return [
       { type: 'business', ...business, token: `…${token.slice(-4)}` },
       ...ofType('site', access_list),
       ...ofType('count', counts, { business_id }),
+      ...ofType(
+        'refused_uses',
+        refusals.filter(({ by_limit }: { by_limit: number }) => by_limit > 0),
+        { business_id },
+      ),
       ...ofType('refused_origin', refused, { business_id }),
       ...ofType('let_in_origin', let_in, { business_id }),
       ...ofType('alert', alerts),

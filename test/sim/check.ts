@@ -445,16 +445,15 @@ function compareTable(
     const difference = differenceIn(state, row, shown, `${name} ${id}`);
     if (difference !== null) return difference;
   }
-  // A refusal that was not stored has not deleted the counts of 92 days before either, nor the rarest origin. The model learns that they are
-  // still there.
+  // A refusal that was not stored has not deleted the rarest origin either. The model learns that it is still there, and of uses that are
+  // stored later.
   for (const [id, row] of actual) {
     const business_id = row.business_id as number;
     if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'seen_origins')) continue;
     if (name === 'limit_refusals') {
       const [day, count] = [`${row.day}`, Number(row.count)];
-      const isNew = day >= plusDays(dayOf(now), -92);
-      if (isNew && count > (state.unsure.limited[business_id]?.[day] ?? 0)) continue;
-      if (isNew) mayStillBeStored(state, business_id, day, -count);
+      if (count > (state.unsure.limited[business_id]?.[day] ?? 0)) continue;
+      mayStillBeStored(state, business_id, day, -count);
       state.limited[business_id] = { ...state.limited[business_id], [day]: count };
     } else {
       const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;

@@ -465,6 +465,12 @@ export const KINDS: Record<string, Kind> = {
       return { on: `GET /business/usage/{business}${query(asked, ...range(random))}`, headers: accept(random) };
     },
   },
+  // Counted after responses, so requests at the same time need not see each other's.
+  read_refusals: {
+    weight: 20,
+    who: ANYONE,
+    make: (random) => ({ on: `GET /business/{business}/refusals${query(...range(random))}`, headers: accept(random) }),
+  },
   read_use: {
     isOneBatch: true,
     weight: 30,
@@ -1057,6 +1063,7 @@ const BAD_QUERIES: Record<string, string[]> = {
     '_=5',
     '_=x',
   ],
+  read_refusals: ['from=tomorrow', 'from={day+0}&to={day-1}', 'by=source', 'to={day+0}&to={day+0}'],
   read_use: ['', 'id=', 'id=two%20words', 'id=a&id=b', 'id=a+b', 'use=a', `id=${LONG}`, 'id=%C3%A9'],
   read_changes: [
     'limit=0',

@@ -71,6 +71,7 @@ function laterErrors(call: Call, errors: Errors): Errors {
   switch (operation) {
     case 'read_usage':
     case 'read_sources':
+    case 'read_refusals':
     case 'read_all_usage': {
       const ended = query.get('ended');
       if (ended !== null && !isWrong('ended')) {

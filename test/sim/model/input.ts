@@ -383,6 +383,7 @@ export const REPORT: Parameters = {
     source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
   },
 };
+export const REFUSALS: Parameters = { of: 'this report', rules: { from: day, to: day } };
 export const USE: Parameters = {
   of: 'this operation',
   rules: { id: [isId, `${ID}, ${ONCE}`] },

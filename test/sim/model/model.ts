@@ -21,7 +21,7 @@ import { isOfKeys, isRepeatable, mayWhileInactive, OPERATIONS, type Operation, r
 import { reveal } from './secrets.ts';
 import { BASE, isCovered, isRegistrable } from './sites.ts';
 import { type Business, type Code, databaseOf, emptyState, type Key, type State } from './state.ts';
-import { dayOf, plusDays, stamp } from './time.ts';
+import { dayOf, stamp } from './time.ts';
 
 const API = '/api/v1';
 type Route = { method: string; path: string; operation: Operation };
@@ -366,9 +366,8 @@ function requireValid({ ends_at, revoked_at, expires_on }: Key, now: number): vo
 }
 
 function noteLimit(state: State, business_id: number, today: string, uses: number): void {
-  const old = state.limited[business_id] ?? {};
-  const kept = Object.entries(old).filter(([day]) => day >= plusDays(today, -92));
-  state.limited[business_id] = { ...Object.fromEntries(kept), [today]: (old[today] ?? 0) + uses };
+  const days = state.limited[business_id] ?? {};
+  state.limited[business_id] = { ...days, [today]: (days[today] ?? 0) + uses };
 }
 
 const MAX_REFUSED = 50;

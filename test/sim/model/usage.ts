@@ -16,6 +16,7 @@ import {
   lowering,
   oneQuantity,
   oneUse,
+  REFUSALS,
   REPORT,
   USE,
   uses as usesInput,
@@ -152,6 +153,16 @@ function recordOne(call: Call): Answer {
     };
   storeReached(call, business, [day]);
   return answer(day);
+}
+
+/** The uses that limits refused on each day. */
+function readRefusals(call: Call): Answer {
+  const { from, to } = rangeOf(call);
+  const { id } = businessOf(call);
+  const counts = call.state.limited[id] ?? {};
+  const refused = daysBetween(from, to).map((date) => ({ date, by_limit: counts[date] ?? 0 }));
+  if (prefersCsv(call)) return csv(`refusals-${id}-${from}-${to}`, ['date', 'by_limit'], refused);
+  return success({ refused }, { Vary: 'Accept' });
 }
 
 /** What is remembered of an id, as keys and as tokens sent it. */
@@ -359,6 +370,11 @@ export const usage = rulesOf({
     ...{ who: `recorder ${READERS}`, does: 'look up uses', inactive: true, retry: 'always' },
     query: USE,
     on: { 'GET /business/usage/:business_id/use': readUse },
+  },
+  read_refusals: {
+    ...{ who: `record recorder ${READERS}`, does: 'read refused uses', inactive: true, retry: 'always' },
+    query: REFUSALS,
+    on: { 'GET /business/:business_id/refusals': readRefusals },
   },
   record_use: {
     ...{ who: `token record recorder ${CHANGERS}`, does: 'record a use', inactive: false, retry: 'with_key' },
