@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { addDays, dayOf } from '../../src/core/time.ts';
+import { dayWords } from '../../src/page/owner/formats.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectFits, type Spare, shoot } from './console.ts';
 import { openTab, stepsOn } from './steps.ts';
@@ -158,4 +159,11 @@ test('what the limit refused', async () => {
   page = await openTab(world, business, 'usage');
   const limits = () => page.locator('.limits').innerText();
   await eventually(limits).toContain('1 use was refused by a limit this billing month, counting each retry.');
+  const refused = page.getByText('Limits refused 1 use on one of these days, counting each retry');
+  await refused.click();
+  const table = page.getByRole('table', { name: 'Refused uses by day' });
+  await eventually(() => table.innerText()).toMatch(
+    new RegExp(`${dayWords(dayOf(new Date()))}\\s+(Refused uses\\s+)?1$`),
+  );
+  await expectAccessible(page);
 });

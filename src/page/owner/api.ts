@@ -103,7 +103,7 @@ export function connect(key: string, onEnd: () => void) {
   const client = clientWith(bearer(key), onEnd);
   const { business: businesses, session } = client;
   const { keys } = client.user[':user_id'];
-  const { access, alerts, token, changes } = businesses[':business_id'];
+  const { access, alerts, refusals, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
   /** `which`: all uses, those of one source, or all by source. */
   const report = (id: number, range: Range, which: { source?: string; by?: 'source' }, Accept = 'application/json') =>
@@ -126,6 +126,8 @@ export function connect(key: string, onEnd: () => void) {
     /** The rows of the service, with this page's name for a count. */
     sourcesCsv: async (id: number, range: Range) =>
       (await (await requireOk(report(id, range, { by: 'source' }, 'text/csv'))).text()).replace('count', 'uses'),
+    refusals: async (id: number, range: Range) =>
+      (await dataOf(refusals.$get({ param: param(id), query: range }))).refused,
     /** The newest alerts, as many as a page can have. */
     alerts: async (id: number) =>
       (await dataOf(alerts.$get({ param: param(id), query: { limit: `${MAX_ALERTS}` } }))).alerts,

@@ -33,6 +33,7 @@ import { Limits } from './limits.tsx';
 import { paceDays, paceOf } from './pace.ts';
 import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
+import { Refusals } from './refusals.tsx';
 import { Sources } from './sources.tsx';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 import { UseLookup } from './use-lookup.tsx';
@@ -71,6 +72,8 @@ export function Usage(props: Props) {
   const report = useQuery(source === null ? 'all' : `of ${source}`, `${wanted.from} ${wanted.to} ${revision}`, () =>
     api.report(id, wanted, source),
   );
+  const days = source === null ? `${range.from} ${range.to}` : null;
+  const refusals = useQuery(days, revision, () => api.refusals(id, range));
   const { data: loaded, failure, busy } = report;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
@@ -174,6 +177,7 @@ export function Usage(props: Props) {
               : ' The earlier days are those of the calendar, so their weekdays differ.')}
           {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
         </p>
+        <Refusals refused={refusals.data ?? []} />
       </section>
       <Sources
         api={api}
