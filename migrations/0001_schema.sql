@@ -200,12 +200,13 @@ CREATE TABLE imported_days (
 
 -- Tokens that were replaced and still work for a while, because the pages that contain them are updated later.
 CREATE TABLE former_tokens (
-  token        TEXT    NOT NULL PRIMARY KEY,
-  business_id  INTEGER NOT NULL REFERENCES businesses (id),
-  expires_at   TEXT    NOT NULL,
-  place        INTEGER NOT NULL, -- 1, 2, 3 …: the order in which a business's tokens were replaced. If there are too many, the first goes
-  last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__') -- the day of the last permitted call since it was replaced
-) STRICT, WITHOUT ROWID;
+  id             INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order in which tokens were replaced. If a business has too many, the first goes
+  token          TEXT    NOT NULL UNIQUE,
+  business_id    INTEGER NOT NULL REFERENCES businesses (id),
+  expires_at     TEXT    NOT NULL,
+  last_used_on   TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last permitted call since it was replaced
+  last_used_from TEXT    CHECK (last_used_from LIKE '%://_%') -- the origin of that day's first such call. NULL: none that can be registered
+) STRICT;
 
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);

@@ -15,7 +15,7 @@ export const API = '/api/v1';
  * The names of parameters in paths. The permission compares the owner of a `business_id`, and a `user_id`, with the caller's key. No other name
  * may therefore stand for a business or a user.
  */
-const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id'] as const;
+const PARAMETERS = ['business_id', 'user_id', 'access_id', 'key_id', 'former_id'] as const;
 export type PathParameter = (typeof PARAMETERS)[number];
 
 export type Body = z.ZodMiniType<object | undefined>;

@@ -83,7 +83,7 @@ async function deleteSome(db: Database, table: SQLiteTable, key: SQLiteColumn, c
 }
 
 const purgeFormerTokens = (db: Database, now: Date) =>
-  deleteSome(db, formerTokens, formerTokens.token, lte(formerTokens.expires_at, formatTimestamp(now)));
+  deleteSome(db, formerTokens, formerTokens.id, lte(formerTokens.expires_at, formatTimestamp(now)));
 
 /** Retains ended sessions for KEEP_SESSIONS_DAYS, so the log can distinguish them from unknown sessions. */
 function purgeSessions(db: Database, now: Date): Promise<void> {

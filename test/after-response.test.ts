@@ -152,7 +152,7 @@ test('the day on which a key or a former token was last used is written once by 
     [former, formerTokens],
   ] as const) {
     const cost = noCost();
-    const mark = (on: string) => markUsed(metered(business.home.d1, cost), used, on);
+    const mark = (on: string) => markUsed(metered(business.home.d1, cost), { used, day: on, origin: null });
     await Promise.all(Array.from({ length: 20 }, () => mark(day)));
     await mark('2026-03-15'); // a call made before midnight and written after midnight
     expect(cost.rows_written).toBe(1);

@@ -170,7 +170,7 @@ test('changes are deleted after 400 days, at most 8,000 in three purge runs', { 
 });
 
 test.each([
-  ['former tokens', 0, 'former_tokens', `'t' || i, ?1, '2026-03-01T00:00:00.000000Z', i, null`],
+  ['former tokens', 0, 'former_tokens', `null, 't' || i, ?1, '2026-03-01T00:00:00.000000Z', null, null`],
   [
     ...(['sessions', 3, 'api_keys (user_id, name, hash, last_four, role, created_at, ends_at)'] as const),
     `?1, 'console', printf('%064x', i), '0000', 'full', '2026-03-01', '2026-03-01T00:00:00.000000Z'`,

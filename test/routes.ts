@@ -201,6 +201,13 @@ export const OF_A_BUSINESS = withReads(
       action: 'stop_former_tokens',
     },
     {
+      name: 'stop a former token',
+      operation: 'stop_former_tokens',
+      on: 'DELETE /business/:business_id/token/former/:former_id',
+      granted: 404, // the token is unknown, but the call is otherwise granted
+      action: 'stop_former_tokens',
+    },
+    {
       name: 'change a business',
       operation: 'update_business',
       on: 'PATCH /business/:business_id',

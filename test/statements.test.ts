@@ -170,6 +170,7 @@ const link = {
  */
 const SAMPLES: Record<string, readonly Bindable[]> = {
   access_id: [1, FOREIGN * 1000 + 1],
+  former_id: [1, FOREIGN * 1000 + 3],
   action: [null],
   added: [5],
   admitting: [null],
@@ -371,13 +372,13 @@ async function fill() {
     })),
     imported_days: ofEach((business_id, index) => ({ business_id, day: dayBefore(index + 30) })),
     former_tokens: [
-      { token: 'former-token-of-own-1---', business_id: OWN, expires_at: SOON, place: 1, last_used_on: TODAY },
-      { token: 'expired-former-token-own', business_id: OWN, expires_at: OLD, place: 2, last_used_on: TODAY },
+      { token: 'former-token-of-own-1---', business_id: OWN, expires_at: SOON, last_used_on: TODAY, id: 1 },
+      { token: 'expired-former-token-own', business_id: OWN, expires_at: OLD, last_used_on: TODAY, id: 2 },
       ...ofEach((business_id, index, word) => ({
+        id: business_id * 1000 + index + 2,
         token: `${word}-former-${index}`,
         business_id,
         expires_at: SOON,
-        place: index + 2,
         last_used_on: null,
       })),
     ],

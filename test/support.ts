@@ -379,8 +379,7 @@ export async function addFormerToken(
   expires_at = '2026-03-17T00:00:00.000000Z',
 ): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
-  const place = (await db.$count(formerTokens, eq(formerTokens.business_id, id))) + 1;
-  await db.insert(formerTokens).values({ token, business_id: id, expires_at, place });
+  await db.insert(formerTokens).values({ token, business_id: id, expires_at });
   return token;
 }
 
@@ -418,7 +417,7 @@ const DUMPS = `
       from (select ' || group_concat('quote("' || columns.name || '")', '||'',''||') || ' as row from "' || tables.name || '")
     ) group by part' as dump
   from (${TABLES}) as tables, pragma_table_info(tables.name) as columns
-  where columns.name not in ('last_used_on', 'claimed_at')
+  where columns.name not in ('last_used_on', 'last_used_from', 'claimed_at')
   group by tables.name`;
 let statements: Promise<string[]> | undefined;
 

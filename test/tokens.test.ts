@@ -1,10 +1,13 @@
-// Rotating a business's token: how long the old one is kept, what that costs, and wrong bodies. The simulator (test/sim) checks the rest.
+// Rotating a business's token: how long the old one is kept, what that costs, which pages use it, stopping it, and wrong bodies. The simulator (test/sim) checks the rest.
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { answerOf, invalid } from './answers.ts';
-import { type Business, call, dumpAll, newBusiness } from './support.ts';
+import { formerTokens as stored } from '../src/db/schema.ts';
+import { answerOf, granted, invalid } from './answers.ts';
+import { addFormerToken, type Business, call, dumpAll, newBusiness } from './support.ts';
 
 const formerTokens = async ({ id, key }: Business) =>
   (await call('GET', `/api/v1/business/${id}`, { as: key })).body.data.former_tokens;
+const UNUSED = { last_used_on: null, last_used_from: null };
 const rotate = ({ id, key }: Business, body: unknown) =>
   call('POST', `/api/v1/business/${id}/token`, { as: key, body });
 
@@ -18,11 +21,11 @@ test.each([
   const business = await newBusiness();
   expect((await rotate(business, { keep_old })).status).toBe(200);
   expect(await formerTokens(business)).toEqual([
-    { last_four: business.token.slice(-4), expires_at, last_used_on: null },
+    { ...{ id: expect.any(Number), last_four: business.token.slice(-4), expires_at }, ...UNUSED },
   ]);
 });
 
-test('a former token shows the day of its last permitted call, which is written once a day, and reads at most four rows more', async () => {
+test('a former token shows the day and the page of its last permitted call, which is written once a day, and reads at most four rows more', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const visit = async (day: string, origin = 'https://a.example') => {
     const at = new Date(`${day}T13:00:00Z`);
@@ -34,7 +37,7 @@ test('a former token shows the day of its last permitted call, which is written 
   expect(written).toBe(0);
   await rotate(business, { keep_old: '7d' });
   await visit('2026-03-14', 'https://evil.example');
-  expect(await formerTokens(business)).toMatchObject([{ last_used_on: null }]);
+  expect(await formerTokens(business)).toMatchObject([UNUSED]);
   const marks: number[] = [];
   for (const day of ['2026-03-15', '2026-03-15', '2026-03-16']) {
     const cost = await visit(day);
@@ -42,7 +45,67 @@ test('a former token shows the day of its last permitted call, which is written 
     expect(cost.read).toBeLessThanOrEqual(read + 4);
   }
   expect(marks).toEqual([1, 0, 1]);
-  expect(await formerTokens(business)).toMatchObject([{ last_used_on: '2026-03-16' }]);
+  expect(await formerTokens(business)).toMatchObject([
+    { last_used_on: '2026-03-16', last_used_from: 'https://a.example' },
+  ]);
+});
+
+test('a former token shows the origin of the first call of its last day, and none that cannot be registered', async () => {
+  const business = await newBusiness();
+  await rotate(business, { keep_old: '7d' });
+  for (const [day, origins, from] of [
+    [15, ['https://a.example', 'https://b.example', undefined], 'https://a.example'],
+    [16, ['null', 'https://a.example'], null],
+    [17, [undefined, 'https://a.example'], null],
+    [18, ['https://b.example'], 'https://b.example'],
+  ] as const) {
+    const at = new Date(`2026-03-${day}T13:00:00Z`);
+    for (const origin of origins) await call('GET', business.usage, { as: business.token, origin, at });
+    const last_used_on = `2026-03-${day}`;
+    expect(await formerTokens(business)).toMatchObject([{ last_used_on, last_used_from: from }]);
+  }
+});
+
+test('one former token is stopped at once, and the others go on', async () => {
+  const [business, other] = [await newBusiness(), await newBusiness()];
+  const path = `/api/v1/business/${business.id}/token/former`;
+  const tokens = await Promise.all([1, 2, 3].map(() => addFormerToken(business)));
+  const expired = await addFormerToken(business, '2026-03-15T12:00:00.000000Z');
+  const foreign = await addFormerToken(other);
+  const idOf = async (token: string) => {
+    const [row] = await business.db.select().from(stored).where(eq(stored.token, token));
+    return row?.id;
+  };
+  const before = await formerTokens(business);
+  const stopped = before.find(({ last_four }: { last_four: string }) => tokens[1]?.endsWith(last_four));
+  const others = before.filter(({ id }: { id: number }) => id !== stopped.id);
+  const answer = await call('DELETE', `${path}/${stopped.id}`, { as: business.key });
+  expect(answerOf(answer)).toMatchObject(granted({ token: business.token, former_tokens: others }));
+  expect(await formerTokens(business)).toEqual(others);
+  const statusOf = async (as: string | undefined) => (await call('GET', business.usage, { as })).status;
+  expect(await Promise.all([business.token, ...tokens].map(statusOf))).toEqual([200, 200, 401, 200]);
+  const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key });
+  const { last_four, expires_at } = stopped;
+  expect(body.data.changes).toMatchObject([
+    { action: 'stop_former_tokens', before: { tokens: [{ last_four, expires_at }] }, after: null },
+  ]);
+  const unchanged = await dumpAll();
+  const unknown = { status: 404, body: { status: false, message: 'Former id is not valid' } };
+  for (const id of [stopped.id, await idOf(expired), await idOf(foreign), 999_999_999, 0, 'x', ' 1'])
+    expect(answerOf(await call('DELETE', `${path}/${id}`, { as: business.key })), `${id}`).toEqual(unknown);
+  expect(await dumpAll()).toBe(unchanged);
+});
+
+test('an id of a former token is never given again', async () => {
+  const business = await newBusiness();
+  const ids: number[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    await rotate(business, { keep_old: '7d' });
+    const [{ id }] = await formerTokens(business);
+    ids.push(id);
+    await call('DELETE', `/api/v1/business/${business.id}/token/former/${id}`, { as: business.key });
+  }
+  expect(new Set(ids).size).toBe(3);
 });
 
 test('a rotation with a wrong body gets 422 and does not change the token', async () => {

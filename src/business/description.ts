@@ -99,7 +99,12 @@ still works. A read-only API key receives only the last four characters of the c
     success: ok('The business with its domains, limits and former tokens.', businessDetails, {
       business: {
         ...detailsOf(SHOP),
-        former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z', last_used_on: '2026-03-03' }],
+        former_tokens: [
+          {
+            ...{ id: 1, last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' },
+            ...{ last_used_on: '2026-03-03', last_used_from: SHOP },
+          },
+        ],
       },
     }),
   },

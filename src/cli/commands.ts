@@ -42,6 +42,7 @@ const PARAMETERS: Record<PathParameter, string> = {
   business_id: 'ID',
   key_id: 'ID',
   access_id: 'ENTRY_ID',
+  former_id: 'FORMER_ID',
   user_id: 'user_id',
 };
 

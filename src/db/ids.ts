@@ -11,7 +11,7 @@ import { builder } from './text.ts';
 /** The SQLite table that stores the last id of each AUTOINCREMENT table. */
 export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
 
-const WITH_IDS = ['businesses', 'sites', 'api_keys'];
+const WITH_IDS = ['businesses', 'sites', 'api_keys', 'former_tokens'];
 const begun = statement(['last'], (permission, $) => {
   const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
   return builder.insert(sequence).select(

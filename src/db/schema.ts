@@ -177,12 +177,14 @@ export const ledger = sqliteTable('ledger', {
 export const importedDays = sqliteTable('imported_days', { business_id: integer().notNull(), day: text().notNull() });
 
 export const formerTokens = sqliteTable('former_tokens', {
+  id: id(),
   token: text().notNull(),
   business_id: integer().notNull(),
   expires_at: text().notNull(),
-  place: integer().notNull(),
   /** The day of its last permitted call since it was replaced. */
   last_used_on: text(),
+  /** The origin of that day's first such call, if it can be registered. */
+  last_used_from: text(),
 });
 
 export const seenOrigins = sqliteTable('seen_origins', {

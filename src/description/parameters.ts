@@ -8,6 +8,7 @@ export type ParameterDescription = readonly [description: string, example?: unkn
 const DESCRIPTIONS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
   access_id: ['Identifier of the entry.', 1],
+  former_id: ['Identifier of the former token.', 1],
   user_id: ['Identifier of the user.', 7],
   key_id: ['Identifier of the key.', 12],
   from: ['First day. Default: 29 days before `to`.', '2026-03-01'],

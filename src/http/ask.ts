@@ -56,7 +56,10 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       throw batchError(late, batchIsRepeatable);
     }
     if (refusal === OPEN) rememberOrigin(c, d1, call, 1);
-    if (unmarked !== null) afterResponse(c, 'mark_used', () => markUsed(d1, unmarked, dayOf(call.now)));
+    if (unmarked !== null) {
+      const origin = call.origin !== null && isRegistrable(call.origin) ? call.origin : null;
+      afterResponse(c, 'mark_used', () => markUsed(d1, { used: unmarked, day: dayOf(call.now), origin }));
+    }
     return { ...rows, row, bytes };
   };
 }

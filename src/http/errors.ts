@@ -121,7 +121,7 @@ export function limitReached(
 }
 
 /** An unknown id in the path, other than a business id. */
-export const unknownId = (name: 'Access id' | 'Key id' | 'User id') =>
+export const unknownId = (name: 'Access id' | 'Former id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
 /** The body was cut off or is not UTF-8. */

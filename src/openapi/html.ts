@@ -17,6 +17,7 @@ const VARIABLES: Record<PathParameter, string> = {
   user_id: '$OWNER',
   access_id: '$SITE',
   key_id: '$KEY',
+  former_id: '$FORMER',
 };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);

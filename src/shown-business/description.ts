@@ -79,9 +79,15 @@ export const business = object('Business', 'A business and its registered domain
 export type Business = z.infer<typeof business>;
 
 const formerToken = object('FormerToken', 'A token that was replaced and still works.', {
+  id: id('the former token'),
   last_four: text('Its last four characters.'),
   expires_at: time('it stops working'),
   last_used_on: z.nullable(day('Day of its last permitted call since it was replaced, UTC.')),
+  last_used_from: z.nullable(
+    text(
+      'Origin of the first such call on that day. Null if no page sent it, or one whose origin cannot be registered.',
+    ),
+  ),
 });
 
 export const refusedByLimit = count(

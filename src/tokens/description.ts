@@ -2,7 +2,7 @@
 
 import { SHOP } from '../description/examples.ts';
 import type { DescriptionsOf } from '../description/paths.ts';
-import { unknownParameter } from '../description/refusals.ts';
+import { unknown, unknownParameter } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
 import { business, businessDetails, businessWith, detailsOf } from '../shown-business/description.ts';
@@ -29,5 +29,12 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: 'Stop former tokens',
     description: 'Stops all former tokens immediately. The current token keeps working.',
     success: ok('The business without former tokens.', businessDetails, { business: detailsOf(SHOP) }),
+  },
+  stopFormerToken: {
+    tag: 'access',
+    summary: 'Stop a former token',
+    description: 'Stops one former token immediately. The current token and the other former ones keep working.',
+    success: ok('The business with the other former tokens.', businessDetails, { business: detailsOf(SHOP) }),
+    refusals: { unknown_former: unknown('Former id', 'the business has no former token `former_id` that works') },
   },
 };

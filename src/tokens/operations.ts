@@ -12,6 +12,14 @@ const rotationBody = strict(
   ROTATION_RULE,
 );
 
+const STOP = {
+  ...CHANGERS,
+  whileInactive: true,
+  retry: 'always',
+  name: 'stop_former_tokens',
+  does: 'stop former tokens',
+} as const;
+
 export const operations = define({
   rotateToken: {
     ...CHANGERS,
@@ -22,14 +30,8 @@ export const operations = define({
     retry: 'never',
     body: z.optional(rotationBody),
   },
-  stopFormerTokens: {
-    ...CHANGERS,
-    whileInactive: true,
-    retry: 'always',
-    route: 'DELETE /business/:business_id/token/former',
-    name: 'stop_former_tokens',
-    does: 'stop former tokens',
-  },
+  stopFormerTokens: { ...STOP, route: 'DELETE /business/:business_id/token/former' },
+  stopFormerToken: { ...STOP, route: 'DELETE /business/:business_id/token/former/:former_id' },
 });
 
 export const commands: CommandsOf<typeof operations> = {
@@ -40,5 +42,9 @@ export const commands: CommandsOf<typeof operations> = {
   stopFormerTokens: {
     usage: 'business stop-former-tokens ID',
     does: 'Stops former tokens that still work. The current token keeps working.',
+  },
+  stopFormerToken: {
+    usage: 'business stop-former-token ID FORMER_ID',
+    does: 'Stops one former token, by the id that business show lists. The others keep working.',
   },
 };

@@ -175,6 +175,27 @@ describe('old tokens', () => {
     ]);
   });
 
+  test('can be stopped one by one, and say which page still uses them', async () => {
+    const business = await world.spare();
+    const second = await rotate(business, '1h');
+    await rotate(business, '1h');
+    const headers = { Authorization: `Bearer ${business.token}`, Origin: 'https://old.example' };
+    expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(200);
+    page = await openTab(world, business, 'token');
+    const first = page.locator('.endings li').first();
+    await eventually(() => first.innerText()).toMatch(/Used today, first from https:\/\/old\.example\. Stop it…$/);
+    await button(`Stop ${tail(business.token)}…`).click();
+    await dialog()
+      .getByText(`From the next request, pages and servers that still use ${tail(business.token)} are refused.`)
+      .waitFor();
+    await expectAccessible(page);
+    await button('Stop the old token now').click();
+    await done(`The old token ${tail(business.token)} no longer works.`);
+    await dialog().waitFor({ state: 'detached' });
+    expect((await working()).map((line) => line.slice(0, 5))).toEqual([tail(second)]);
+    expect(await Promise.all([business.token, second].map((token) => statusWith(business, token)))).toEqual([401, 200]);
+  });
+
   test('disappear after a revocation whose response is lost, and the page keeps the focus', async () => {
     const business = await world.spare();
     await rotate(business, '1h');

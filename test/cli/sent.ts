@@ -38,6 +38,7 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [['business', 'delete', '1', '--confirm', ' \u202eA&b\n'], 'DELETE /business/1?name=+%E2%80%AEA%26b%0A'],
   [words('business rotate-token 1'), 'POST /business/1/token', {}],
   [words('business stop-former-tokens 1'), 'DELETE /business/1/token/former'],
+  [words('business stop-former-token 1 4'), 'DELETE /business/1/token/former/4'],
   [words('access add 1 https://a.example https://*.b.example'), 'POST /business/1/access', { sites: ['https://a.example', 'https://*.b.example'] }],
   [words('access remove 1 12'), 'DELETE /business/1/access/12'],
   [words('access clear 1'), 'DELETE /business/1/access'],

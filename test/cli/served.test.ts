@@ -62,8 +62,11 @@ async function argvOf(command: string): Promise<string[]> {
   const { id } = await printed(env, ...create(7));
   const { access_list } = await printed(env, 'access', 'add', `${id}`, 'https://a.example', 'https://b.example');
   const key = await printed(env, 'key', 'create', '--user', '7');
+  await printed(env, 'business', 'rotate-token', `${id}`, '--keep-old', '1h');
+  const { former_tokens } = await printed(env, 'business', 'show', `${id}`);
   const values: Record<string, string> = {
-    ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, ENTRY_ID: `${access_list[0].id}`, FILE: HISTORY },
+    ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, ENTRY_ID: `${access_list[0].id}` },
+    ...{ FORMER_ID: `${former_tokens[0].id}`, FILE: HISTORY },
     ...{ STATUS: 'suspended', ORIGIN: 'https://a.example', 'SITE…': 'https://c.example', 'USE=QUANTITY…': 'job-1=0' },
     T: `imported-token-of-business-${id}`,
   };

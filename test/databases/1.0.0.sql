@@ -153,12 +153,13 @@ CREATE TABLE imported_days (
   PRIMARY KEY (business_id, day)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE former_tokens (
-  token        TEXT    NOT NULL PRIMARY KEY,
-  business_id  INTEGER NOT NULL REFERENCES businesses (id),
-  expires_at   TEXT    NOT NULL,
-  place        INTEGER NOT NULL, -- 1, 2, 3 …: the order in which a business's tokens were replaced. If there are too many, the first goes
-  last_used_on TEXT    CHECK (last_used_on LIKE '____-__-__') -- the day of the last permitted call since it was replaced
-) STRICT, WITHOUT ROWID;
+  id             INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order in which tokens were replaced. If a business has too many, the first goes
+  token          TEXT    NOT NULL UNIQUE,
+  business_id    INTEGER NOT NULL REFERENCES businesses (id),
+  expires_at     TEXT    NOT NULL,
+  last_used_on   TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last permitted call since it was replaced
+  last_used_from TEXT    CHECK (last_used_from LIKE '%://_%') -- the origin of that day's first such call. NULL: none that can be registered
+) STRICT;
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 CREATE TABLE seen_origins (
@@ -389,7 +390,7 @@ INSERT INTO imported_days VALUES
 (3,'2026-03-07'),
 (3,'2026-03-08');
 INSERT INTO former_tokens VALUES
-('bua_pk_0qYiLdOUtOO7byS30MtrLeAnUjQ8dEpIjO',1,'2026-03-21T13:00:00.000000Z',1,NULL);
+(1,'bua_pk_0qYiLdOUtOO7byS30MtrLeAnUjQ8dEpIjO',1,'2026-03-21T13:00:00.000000Z',NULL,NULL);
 INSERT INTO seen_origins VALUES
 (1,'https://copy.example',1,'2026-03-14T13:00:00.000000Z','2026-03-14T13:00:00.000000Z',0,'["https://copy.example"]');
 INSERT INTO limit_refusals VALUES
@@ -441,4 +442,5 @@ DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES
 ('businesses',4),
 ('sites',3),
-('api_keys',5);
+('api_keys',5),
+('former_tokens',1);

@@ -184,13 +184,13 @@ const TABLES: Record<string, Table> = {
   },
   former_tokens: {
     sql: 'select * from former_tokens',
-    key: ['business_id', 'place'],
-    rows: ({ former }, database) => former.filter(isIn(database)),
+    key: ['id'],
+    // The origin is adopted.
+    rows: ({ former }, database) =>
+      former.filter(isIn(database)).map(({ origins: [last_used_from], ...row }) => ({ ...row, last_used_from })),
     hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
     forget(state, row) {
-      state.former = state.former.filter(
-        ({ business_id, place }) => business_id !== row.business_id || place !== row.place,
-      );
+      state.former = state.former.filter(({ id }) => id !== row.id);
     },
   },
   api_keys: {
@@ -435,7 +435,9 @@ function compareTable(
     }
     if (isSettled && hasExpired(state, row, now)) return `${name} ${id} has expired, but is still there`;
     actual.delete(id);
-    if ((wasUnsure && adopt(state, name, row, stored)) || isSame(row, stored)) continue;
+    const isRight = wasUnsure && adopt(state, name, row, stored);
+    if (name === 'former_tokens') adoptOrigin(state, row, stored);
+    if (isRight || isSame(row, stored)) continue;
     const shown = Object.fromEntries(
       Object.entries(stored).map(([column, value]) => [
         column,
@@ -501,6 +503,14 @@ function mayStillBeStored({ unsure }: State, business_id: number, day: string, u
   unsure.limited[business_id] = { ...left, [day]: (left[day] ?? 0) + uses };
 }
 
+/** Learns which of the day's calls with a former token stored its origin. Those at the same time can store it in any order. */
+function adoptOrigin({ former }: State, row: Row, { last_used_from: stored }: Row): void {
+  const { origins = [] } = former.find(({ id }) => id === row.id) ?? {};
+  if (!origins.some((origin) => origin === stored)) return;
+  origins.unshift(stored as string | null);
+  row.last_used_from = stored;
+}
+
 /** Learns what was stored after a response, if it can be right. */
 function adopt(state: State, table: string, row: Row, stored: Row): boolean {
   if (table === 'api_keys') {
@@ -513,6 +523,8 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
   if (table === 'former_tokens') {
     const former = state.former.find(({ token }) => token === row.token);
     if (former === undefined || `${stored.last_used_on ?? ''}` > `${former.last_used_on}`) return false;
+    // Nobody knows any more which call stored the origin of an earlier day.
+    if (former.last_used_on !== stored.last_used_on) former.origins = [stored.last_used_from as string | null];
     former.last_used_on = stored.last_used_on as string | null;
     row.last_used_on = former.last_used_on;
     return false; // its other columns must be equal

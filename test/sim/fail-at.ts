@@ -28,8 +28,19 @@ export type Operation = {
 
 /** Ids that a new world has, in every world the same. */
 const BUSINESS = 1;
-const PLACES: Record<string, string> = { access_id: '1', key_id: '2', user_id: `${USER}`, business_id: `${BUSINESS}` };
-const AGAIN: Record<string, number> = { 'remove a site': 404, 'delete a business': 401, 'end a session': 401 };
+const PLACES: Record<string, string> = {
+  access_id: '1',
+  key_id: '2',
+  former_id: '1',
+  user_id: `${USER}`,
+  business_id: `${BUSINESS}`,
+};
+const AGAIN: Record<string, number> = {
+  'remove a site': 404,
+  'stop a former token': 404,
+  'delete a business': 401,
+  'end a session': 401,
+};
 
 const operationOf = (route: AnyRoute): Operation => ({
   name: route.name,
@@ -146,7 +157,7 @@ const rowsOf = (world: World, masked: string[] = []): string[] =>
 
 /** What the databases store, without times, secrets, what is stored after a response, and the price of calls, which repetitions have, too. */
 const dump = (world: World): string =>
-  rowsOf(world, ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'claimed_at'])
+  rowsOf(world, ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'last_used_from', 'claimed_at'])
     .filter((row) => !/^\d+ work /.test(row))
     .map((row) => row.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').replace(/…\w{4}/g, '…'))
     .sort()

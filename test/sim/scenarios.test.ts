@@ -82,6 +82,10 @@ const SCENARIOS: Record<string, Step[]> = {
       step('key', 'POST', '/api/v1/business/{business}/token', { keep_old: '1h' }),
       step('key', 'POST', '/api/v1/business/{business}/token', { keep_old: '1h' }),
     ),
+    together(
+      ...many(2, () => use('former')),
+      ...many(2, () => step('key', 'DELETE', '/api/v1/business/{business}/token/former/{former}')),
+    ),
     together(...many(2, () => use('former')), step('key', 'DELETE', '/api/v1/business/{business}/token/former')),
     together(...many(2, () => use('token')), step('key', 'POST', '/api/v1/business/{business}/token')),
     { kind: 'wait', ms: 3_600_000 },

@@ -105,6 +105,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   // Now and then, an entry or a key in the path belongs to somebody else.
   const isOthers = (pick[4] ?? 0) % 16 === 0;
   const entries = state.entries.filter((entry) => isOthers || entry.business_id === business_id);
+  const former = state.former.filter((token) => isOthers || token.business_id === business_id);
   const places: Record<string, string | number> = {
     business: business_id,
     user: user_id,
@@ -113,6 +114,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     name: encodeURIComponent(business?.name ?? 'Acme'),
     entry: at(entries, pick[3])?.id ?? 999,
     key: at(isOthers ? state.keys : keys, pick[3])?.id ?? 999,
+    former: at(former, pick[3])?.id ?? 999,
     id: (at(businesses, pick[3])?.id ?? 1) - 1,
     change: 1 + ((pick[3] ?? 0) % 40),
     next_id: (state.last[(pick[3] ?? 0) % state.databases.length]?.businesses ?? 0) + ((pick[4] ?? 0) % 3),
@@ -568,7 +570,9 @@ export const KINDS: Record<string, Kind> = {
     isOneBatch: true,
     weight: 8,
     who: OWNERS,
-    make: () => ({ on: 'DELETE /business/{business}/token/former' }),
+    make: (random) => ({
+      on: `DELETE /business/{business}/token/former${random.pick(['', '/{former}', '/{former}', '/{former}', '/x'])}`,
+    }),
   },
   read_changes: {
     weight: 30,
@@ -1201,7 +1205,7 @@ const PHASES: Record<string, number>[] = [
   },
   { create_own_key: 60, revoke_key: 15, console_link: 8, redeem: 12 },
   { narrow_link: 10, redeem: 16, list_businesses: 10, add_sites: 10, list_keys: 6, end_session: 3, transfer: 3 },
-  { rotate_token: 40, record_use: 30, stop_former: 2, read_business: 10, read_access: 4 },
+  { rotate_token: 40, record_use: 30, stop_former: 4, read_business: 10, read_access: 4 },
   { update_business: 10, record_use: 40, record_quantity: 30, record_uses: 30, lower_uses: 15, import_history: 8 },
   {
     ...{ update_plan: 30, extra: 20, update_business: 8, record_use: 40, record_quantity: 30, record_uses: 40 },

@@ -69,16 +69,13 @@ where
   );
 
 -- kept
-insert into former_tokens (token, business_id, expires_at, place, last_used_on)
+insert into former_tokens (id, token, business_id, expires_at, last_used_on, last_used_from)
 select
+  null,
   businesses.token,
   businesses.id,
   :keep_until,
-  (
-    select coalesce(max(former_tokens.place), 0) + 1
-    from former_tokens
-    where former_tokens.business_id = businesses.id
-  ),
+  null,
   null
 from businesses
 where
@@ -110,8 +107,8 @@ where
           and businesses.decision = :call_id
         )
     )
-    and former_tokens.token not in (
-      select token
+    and former_tokens.id not in (
+      select id
       from former_tokens
       where
         (
@@ -127,7 +124,7 @@ where
           and :keep_until is not null
           and former_tokens.expires_at > :now
         )
-      order by former_tokens.place desc
+      order by former_tokens.id desc
       limit 5
     )
   );

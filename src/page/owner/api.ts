@@ -141,6 +141,8 @@ export function connect(key: string, onEnd: () => void) {
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
     stopFormer: (id: number) => dataOf(token.former.$delete({ param: param(id) })),
+    stopFormerToken: (id: number, former_id: number) =>
+      dataOf(token.former[':former_id'].$delete({ param: { ...param(id), former_id: `${former_id}` } })),
     /** Reads a page of changes that match `filter`, with ids lower than `before`. */
     changes: (id: number, filter: ChangeFilter, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),

@@ -96,12 +96,13 @@ export function refusedByLimit({ state, now }: Call, business: Business): number
 export const workingTokens = (state: State, business_id: number, now: number) =>
   state.former
     .filter((former) => former.business_id === business_id && former.expires_at > stamp(now))
-    .toSorted((a, b) => a.place - b.place);
-const shownTokens = (state: State, business_id: number, now: number) =>
-  workingTokens(state, business_id, now).map(({ token, expires_at }) => ({ last_four: lastFour(token), expires_at }));
+    .toSorted((a, b) => a.id - b.id);
+const shownToken = ({ token, expires_at }: State['former'][number]) => ({ last_four: lastFour(token), expires_at });
 const usedTokens = (state: State, business_id: number, now: number) =>
   // Marked after responses, so requests at the same time may not see each other's.
-  shownTokens(state, business_id, now).map((token) => ({ ...token, last_used_on: ANY }));
+  workingTokens(state, business_id, now).map((former) => ({
+    ...{ id: former.id, ...shownToken(former), last_used_on: ANY, last_used_from: ANY },
+  }));
 
 const details = (call: Call): Answer => {
   const business = businessOf(call);
@@ -220,14 +221,7 @@ function rotateToken(call: Call): Answer {
   const until = keep_old === undefined ? null : stamp(now + Number(hoursIn(keep_old)) * 3_600_000);
   const others = state.former.filter(({ business_id }) => business_id !== business.id);
   const own = workingTokens(state, business.id, now);
-  const stored = state.former.filter(({ business_id }) => business_id === business.id);
-  const place = Math.max(0, ...stored.map((former) => former.place)) + 1;
-  const kept =
-    until === null
-      ? []
-      : [...own, { token: old, business_id: business.id, expires_at: until, place, last_used_on: null }].slice(
-          -MAX_FORMER,
-        );
+  const kept = until === null ? [] : [...own, formerOf(call, old, until)].slice(-MAX_FORMER);
   state.former = [...others, ...kept];
   state.spent.push(old);
   business.token = newMarker(state);
@@ -239,12 +233,22 @@ function rotateToken(call: Call): Answer {
   return success(withSites(call));
 }
 
+function formerOf(call: Call, token: string, expires_at: string): State['former'][number] {
+  const { id: business_id } = businessOf(call);
+  const id = nextId(call.state, databaseOf(business_id), 'former_tokens');
+  return { id, token, business_id, expires_at, last_used_on: null, origins: [null] };
+}
+
+/** Stops one former token, or all of them. */
 function stopFormerTokens(call: Call): Answer {
   const { state, now } = call;
   const business = businessOf(call);
-  const tokens = shownTokens(state, business.id, now);
+  const { former_id } = call.parameters;
+  const isNamed = ({ id }: State['former'][number]) => former_id === undefined || id === idOf(former_id);
+  const tokens = workingTokens(state, business.id, now).filter(isNamed).map(shownToken);
+  if (former_id !== undefined && tokens.length === 0) throw unknownId('Former id');
   if (tokens.length > 0) {
-    state.former = state.former.filter(({ business_id }) => business_id !== business.id);
+    state.former = state.former.filter((former) => former.business_id !== business.id || !isNamed(former));
     business.updated_at = stamp(now);
     record(call, 'stop_former_tokens', { before: { tokens } });
   }
@@ -563,6 +567,9 @@ export const business = rulesOf({
   },
   stop_former_tokens: {
     ...{ who: CHANGERS, does: 'stop former tokens', inactive: true, retry: 'always' },
-    on: { 'DELETE /business/:business_id/token/former': stopFormerTokens },
+    on: {
+      'DELETE /business/:business_id/token/former': stopFormerTokens,
+      'DELETE /business/:business_id/token/former/:former_id': stopFormerTokens,
+    },
   },
 });

@@ -218,9 +218,11 @@ export class Model {
         after.key = key.id;
       }
       const former = state.former.find(({ token }) => ofToken !== null && reveal(state, token) === bearerIn(headers));
-      if (former !== undefined && former.last_used_on !== dayOf(now)) {
-        former.last_used_on = dayOf(now);
-        after.former = former.token;
+      if (former !== undefined) {
+        const isFirst = former.last_used_on !== dayOf(now);
+        const page = origin !== null && isRegistrable(origin) ? origin : null;
+        Object.assign(former, { last_used_on: dayOf(now), origins: isFirst ? [page] : [...former.origins, page] });
+        if (isFirst) after.former = former.token;
       }
       // The call may have registered the first site itself. An origin that a site lets in is not listed.
       if (isOpen && origin !== null && isRegistrable(origin) && !isCovered(sitesOf(state, business.id), origin)) {

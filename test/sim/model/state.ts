@@ -34,11 +34,13 @@ export type Business = {
 };
 export type Entry = { id: number; business_id: number; site: string; created_at: string; updated_at: string };
 type Former = {
+  id: number;
   token: string;
   business_id: number;
   expires_at: string;
-  place: number;
   last_used_on: string | null;
+  /** The origins that can be registered, or null, of the calls on that day. The service stores that of the first. */
+  origins: (string | null)[];
 };
 /** An API key, or a session if `ends_at` is set. */
 export type Key = {
@@ -129,6 +131,9 @@ export type Alert = {
 /** Uses that limits refused, by business and day. */
 export type Limited = Record<number, Record<string, number>>;
 
+/** What has ids that callers see. */
+type Kind = 'businesses' | 'sites' | 'api_keys' | 'former_tokens';
+
 export type State = {
   /** The numbers of the bound databases. */
   databases: number[];
@@ -163,7 +168,7 @@ export type State = {
   /** What the keys and sessions of each user have taken of the database, by class. */
   taken: Record<number, { [kind in Class]?: Taken }>;
   /** The last id of each kind in each database. */
-  last: Record<number, { businesses: number; sites: number; api_keys: number }>;
+  last: Record<number, Record<Kind, number>>;
   /** The texts of markers, as far as they are known. */
   known: Record<number, string>;
   /** The last four characters of markers whose texts are not known. */
@@ -207,7 +212,10 @@ export function emptyState(databases: number, operators: State['operators']): St
     deletions: [],
     taken: {},
     last: Object.fromEntries(
-      numbers.map((number) => [number, { businesses: first(number), sites: first(number), api_keys: first(number) }]),
+      numbers.map((number) => [
+        number,
+        { businesses: first(number), sites: first(number), api_keys: first(number), former_tokens: first(number) },
+      ]),
     ),
     known: {},
     fours: {},
@@ -218,7 +226,7 @@ export function emptyState(databases: number, operators: State['operators']): St
 }
 
 /** The next id of a kind, which is never given again. */
-export function nextId(state: State, database: number, kind: 'businesses' | 'sites' | 'api_keys'): number {
+export function nextId(state: State, database: number, kind: Kind): number {
   const last = state.last[database];
   if (last === undefined) throw new Error(`there is no database ${database}`);
   last[kind] += 1;

@@ -17,7 +17,8 @@ const CHOICES = [
 type Choice = (typeof CHOICES)[number];
 
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
-  const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
+  /** `stop`: the old token to stop, or all of them. */
+  const [open, setOpen] = useState<'replace' | { stop: 'all' | FormerToken } | null>(null);
   /** The change that was made here last. Outdated once the business has another token. */
   const [done, setDone] = useState<{ token: string; words: string } | null>(null);
   const root = useRef<HTMLDivElement>(null);
@@ -33,11 +34,12 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
     onChanged(rotated);
     reload(); // the response does not list the old tokens
   }
-  async function stopNow(): Promise<void> {
+  async function stopNow(stop: 'all' | FormerToken): Promise<void> {
     setDone(null);
-    const stopped = await api.stopFormer(business.id);
-    const words = `The old tokens no longer work. The token ${tailOf(stopped.token)} keeps working.`;
-    setDone({ token: stopped.token, words });
+    const isAll = stop === 'all';
+    const stopped = await (isAll ? api.stopFormer(business.id) : api.stopFormerToken(business.id, stop.id));
+    const ended = isAll ? 'The old tokens no longer work.' : `The old token ${tailOf(stop.last_four)} no longer works.`;
+    setDone({ token: stopped.token, words: `${ended} The token ${tailOf(stopped.token)} keeps working.` });
     onChanged(stopped);
   }
 
@@ -47,10 +49,15 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       <h3>{working.length === 1 ? 'An old token still works' : `${working.length} old tokens still work`}</h3>
       <ul>
         {working.map((one) => (
-          <li key={`${one.last_four} ${one.expires_at}`}>
+          <li key={one.id}>
             <code>{whole(tailOf(one.last_four))}</code> works until{' '}
             <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>.{' '}
-            <small>{lastUseWords(one, time)}</small>
+            <small>{lastUseWords(one, time)}</small>{' '}
+            {!readOnly && working.length > 1 && (
+              <Button class="link" label={`Stop ${tailOf(one.last_four)}…`} onClick={() => setOpen({ stop: one })}>
+                Stop it…
+              </Button>
+            )}
           </li>
         ))}
       </ul>
@@ -80,31 +87,21 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
         <Notice kind="done">{done?.token === business.token && done.words}</Notice>
         {list}
         {working.length > 0 && (
-          <Button class="quiet danger-text" onClick={() => setOpen('stop')}>
+          <Button class="quiet danger-text" onClick={() => setOpen({ stop: 'all' })}>
             {working.length === 1 ? 'Stop it now…' : 'Stop them now…'}
           </Button>
         )}
         {open === 'replace' && (
           <ReplaceQuestion now={time} token={business.token} working={working} work={replace} {...closing} />
         )}
-        {open === 'stop' && (
-          <Confirm
-            title="Stop the old tokens now?"
-            action="Stop the old tokens now"
-            doing="Stopping…"
-            work={stopNow}
+        {open !== null && open !== 'replace' && (
+          <StopQuestion
+            stop={open.stop}
+            token={business.token}
+            working={working}
+            work={() => stopNow(open.stop)}
             {...closing}
-          >
-            <p>
-              {working.length === 0
-                ? 'The old tokens no longer work.'
-                : whole(
-                    `From the next request, pages and servers that still use ${formatLastFour(working)} are refused.`,
-                  )}{' '}
-              The token {whole(tailOf(business.token))} keeps working.
-            </p>
-            <p class="note">A stopped token never works again.</p>
-          </Confirm>
+          />
         )}
       </Section>
     </div>
@@ -112,16 +109,36 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
 }
 
 type QuestionProps = {
-  now: number;
   token: string;
   working: readonly FormerToken[];
-  work: (choice: Choice) => Promise<void>;
   onFailure: () => void;
   onClose: () => void;
   next: () => HTMLElement | null | undefined;
 };
 
-function ReplaceQuestion({ now, token, working, work, ...closing }: QuestionProps) {
+type StopProps = QuestionProps & { stop: 'all' | FormerToken; work: () => Promise<void> };
+
+function StopQuestion({ stop, token, working, ...others }: StopProps) {
+  const stopped = stop === 'all' ? working : working.filter(({ id }) => id === stop.id);
+  const [noun, verb] = stop === 'all' ? ['tokens', 'work'] : ['token', 'works'];
+  return (
+    <Confirm title={`Stop the old ${noun} now?`} action={`Stop the old ${noun} now`} doing="Stopping…" {...others}>
+      <p>
+        {stopped.length === 0
+          ? `The old ${noun} no longer ${verb}.`
+          : whole(
+              `From the next request, pages and servers that still use ${formatLastFour(stopped)} are refused.`,
+            )}{' '}
+        The token {whole(tailOf(token))} keeps working.
+      </p>
+      <p class="note">A stopped token never works again.</p>
+    </Confirm>
+  );
+}
+
+type ReplaceProps = QuestionProps & { now: number; work: (choice: Choice) => Promise<void> };
+
+function ReplaceQuestion({ now, token, working, work, ...closing }: ReplaceProps) {
   const [chosen, setChosen] = useState<Choice>(CHOICES[0]);
   const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
   const earlier = working.length === 0 ? '' : `, and with ${formatLastFour(working)},`;
