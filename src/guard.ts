@@ -166,7 +166,7 @@ async function admitCall(c: Context<Guarded>, received: Received, { namesBusines
  * body and use an expired credential.
  */
 async function prepareCall(c: Context<Guarded>, received: Received, { namesBusiness, namesUser }: Operation) {
-  const { credential, rule, origin, isOriginDerived, ownOrigin } = received;
+  const { credential, role, rule, origin, isOriginDerived, ownOrigin } = received;
   const { kind, text } = credential;
   const [business_id, user_id] = [idIn(c, 'business_id'), idIn(c, 'user_id')];
   const database = databaseFor(credential, business_id, (binding) => c.env[binding] !== undefined);
@@ -176,7 +176,7 @@ async function prepareCall(c: Context<Guarded>, received: Received, { namesBusin
     rule,
     credential:
       kind === 'operator'
-        ? { kind, name: `operator (${masked(text)})` }
+        ? { kind, name: `operator (${masked(text)})`, role: role as OperatorRole }
         : { kind, lookupValue: kind === 'token' ? text : credential.hash() },
     ...{ business_id, namesBusiness, user_id, namesUser, origin, isOriginDerived, ownOrigin },
     now: c.get('clock')(),

@@ -44,7 +44,7 @@ export const asking =
         ...{ rule: ruleNamed(rule), business_id: business_id ?? 0, namesBusiness: business_id !== null, now },
         ...{ user_id: user_id ?? 0, namesUser: user_id !== null },
         ...{
-          credential: { kind: 'operator', name: 'operator (…abcd)' },
+          credential: { kind: 'operator', name: 'operator (…abcd)', role: 'full' },
           origin: null,
           isOriginDerived: false,
           ownOrigin: '',

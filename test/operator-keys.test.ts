@@ -4,7 +4,20 @@ import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
 import { OPERATOR_ROLES } from '../src/core/policy.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
-import { BASE, call, limiter, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
+import { ROUTES } from './routes.ts';
+import {
+  addFormerToken,
+  ask,
+  BASE,
+  call,
+  dumpAll,
+  limiter,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+} from './support.ts';
+
+const SESSION_REFUSALS = ['operator_not_allowed', 'session_only'];
 
 describe.each(OPERATOR_ROLES)('an operator key with the role %s', (role) => {
   const as = OPERATOR[role];
@@ -28,10 +41,11 @@ describe.each(OPERATOR_ROLES)('an operator key with the role %s', (role) => {
 
   test('is unknown if its secret is missing, malformed or another key’s', async () => {
     const { usage } = await newBusiness();
-    const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
+    const own = Object.values(OPERATOR_SECRETS).find((secret) => secret.startsWith(`${role}:`)) ?? '';
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
     for (const secret of [undefined, `full:${'0'.repeat(64)}`, ...malformed]) {
-      const bindings = { OPERATOR_KEY_1: undefined, OPERATOR_KEY_2: undefined, OPERATOR_KEY_4: secret };
+      const none = { OPERATOR_KEY_1: undefined, OPERATOR_KEY_2: undefined, OPERATOR_KEY_3: undefined };
+      const bindings = { ...none, OPERATOR_KEY_4: secret };
       const answer = await call('GET', usage, { as, bindings });
       expect(answerOf(answer), secret).toEqual(UNAUTHENTICATED);
       expect(answer.cost.round_trips).toBe(0);
@@ -64,12 +78,34 @@ test('each of the four secrets works while the others are malformed, and the log
     expect(errors).toEqual([]);
     expect(await send(newOperatorKey(), '198.51.100.2')).toBe(401);
     const named = OPERATOR_SECRET_NAMES.filter((other) => other !== name);
-    const error = `${named.join(', ')} must be full: or record: followed by 64 hex digits`;
+    const error = `${named.join(', ')} must be full: or record: or read: followed by 64 hex digits`;
     expect(errors).toEqual([{ operation: 'operator_key', error }]);
   }
 });
 
-test('an operator key with two roles gets the narrower role, whatever the order of its secrets', async () => {
+test('a read operator key may make every GET, without seeing a whole token, and nothing else', async () => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const former = await addFormerToken(business);
+  const before = await dumpAll();
+  for (const route of ROUTES) {
+    const answer = await ask(route, business, { as: OPERATOR.read });
+    const isGet = route.method === 'GET';
+    const refusals = [isGet ? null : 'read_only_key', ...(route.pattern.endsWith('/session') ? SESSION_REFUSALS : [])];
+    expect([route.name, answer.status]).toEqual([route.name, isGet ? 200 : 403]);
+    expect(refusals, route.name).toContain(answer.headers.get('Error-Code'));
+    for (const secret of [business.token, former, business.key]) expect(answer.text).not.toContain(secret);
+    if (!isGet) expect(answer.cost.round_trips).toBe(0);
+    expect([answer.cost.rows_written, answer.later.rows_written]).toEqual([0, 0]);
+  }
+  expect(await dumpAll()).toBe(before);
+  const shown = { token: `…${business.token.slice(-4)}` };
+  for (const path of [`/api/v1/business/${business.id}`, business.access])
+    expect((await call('GET', path, { as: OPERATOR.read })).body.data).toMatchObject(shown);
+  const { body } = await call('GET', `/api/v1/business?user_id=${business.user_id}`, { as: OPERATOR.read });
+  expect(body.data.businesses).toMatchObject([shown]);
+});
+
+test('an operator key with several roles gets the narrowest one, whatever the order of its secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [
@@ -78,6 +114,9 @@ test('an operator key with two roles gets the narrower role, whatever the order 
   ]) {
     const bindings = { OPERATOR_KEY_1: `${roles[0]}:${hash}`, OPERATOR_KEY_2: `${roles[1]}:${hash}` };
     expect((await call('GET', access, { as: OPERATOR.full, bindings })).status).toBe(403);
+    const withRead = { ...bindings, OPERATOR_KEY_4: `read:${hash}` };
+    expect((await call('DELETE', access, { as: OPERATOR.full, bindings: withRead })).status).toBe(403);
+    expect((await call('GET', access, { as: OPERATOR.full, bindings: withRead })).status).toBe(200);
   }
 });
 

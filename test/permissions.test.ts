@@ -49,7 +49,7 @@ const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 type Known = { caller: Caller; knows: Target[]; unfoundAt?: Target[] };
 /** The header or headers with a credential. `reason`: why the log says that it is not valid. */
 type Sent = { name: string; known: Known | null; reason?: string; headers: Record<string, string> };
-const isOperator = (known: Known | null) => known?.caller === 'operator' || known?.caller === 'recorder';
+const isOperator = (known: Known | null) => known !== null && known.caller in OPERATORS;
 
 const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
 const valid = (name: string, caller: Caller, text: string, knows = OWN, unfoundAt: Target[] = []): Sent => ({
@@ -235,6 +235,7 @@ async function newMatrix() {
     invalid('unbound database’s token', 'unbound_database', newCredential('bua_pk_', 61)),
     valid('operator key', 'operator', OPERATOR.full, [...OWN, 'foreign']),
     valid('operator key with the role record', 'recorder', OPERATOR.record, [...OWN, 'foreign']),
+    valid('operator key with the role read', 'reader', OPERATOR.read, [...OWN, 'foreign']),
     invalid('unknown operator key', 'operator', newOperatorKey()),
     invalid('doubled key', 'malformed', `${shop.key}, Bearer ${shop.key}`),
     { ...valid('key after a scheme in other case', 'full', ''), headers: { Authorization: `bEaReR  ${open.key}` } },
@@ -312,6 +313,7 @@ const withKey =
 const OPERATORS: Partial<Record<Caller, Create>> = {
   operator: async () => OPERATOR.full,
   recorder: async () => OPERATOR.record,
+  reader: async () => OPERATOR.read,
 };
 /** Creates a credential of each kind for the owner of a business. */
 const CREDENTIALS: Partial<Record<Caller, Create>> = {

@@ -62,7 +62,7 @@ const key = (name: string) => ({ credential: { kind: 'key', lookupValue: hashOf(
 const token = (text: string) => ({ credential: { kind: 'token', lookupValue: text } }) as const;
 const code = (number: number) =>
   ({ credential: { kind: 'code', lookupValue: hashOf(number) }, rule: START, ...NO_PATH }) as const;
-const operator = { credential: { kind: 'operator', name: 'operator (…abcd)' } } as const;
+const operator = { credential: { kind: 'operator', name: 'operator (…abcd)', role: 'full' } } as const;
 const [CHANGE, RECORD, READ] = ['change_access', 'record_use', 'read_usage'].map(ruleNamed) as [
   Call['rule'],
   Call['rule'],

@@ -56,10 +56,15 @@ export const eachOf =
   };
 
 /** An operator key for each role, and the Worker's secrets for both. */
-export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
+export const OPERATOR = {
+  full: `bua_op_${'f'.repeat(43)}`,
+  record: `bua_op_${'r'.repeat(43)}`,
+  read: `bua_op_${'e'.repeat(43)}`,
+};
 export const OPERATOR_SECRETS = {
   OPERATOR_KEY_1: formatSecret('full', sha256Hex(OPERATOR.full)),
   OPERATOR_KEY_2: formatSecret('record', sha256Hex(OPERATOR.record)),
+  OPERATOR_KEY_3: formatSecret('read', sha256Hex(OPERATOR.read)),
 };
 
 /** Returns a server's credential for a route: the owner's API key if allowed, otherwise an operator key, otherwise a session key. */

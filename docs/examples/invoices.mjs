@@ -5,8 +5,8 @@
 // because Stripe accepts events of the last 35 days.
 import { DatabaseSync } from 'node:sqlite';
 
-const { API, RECORD_KEY, DATABASE = 'product.db' } = process.env;
-if (!API || !RECORD_KEY) throw new Error('Set API and RECORD_KEY');
+const { API, READ_KEY, DATABASE = 'product.db' } = process.env;
+if (!API || !READ_KEY) throw new Error('Set API and READ_KEY');
 
 /** The price in cents of each use beyond those that a month includes: its limit and extra or, without a limit, this number. */
 const [INCLUDED, PRICE] = [1000, 2];
@@ -30,7 +30,7 @@ const dayAfter = (day, days = 1) => new Date(Date.parse(day) + days * 86_400_000
 async function monthsEnded(day) {
   const months = [];
   for (let after = ''; after !== null; ) {
-    const headers = { Authorization: `Bearer ${RECORD_KEY}` };
+    const headers = { Authorization: `Bearer ${READ_KEY}` };
     const signal = AbortSignal.timeout(11_000); // the service waits up to 10 seconds for its database
     const response = await fetch(`${API}/usage?ended=${day}${after}`, { headers, signal });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);

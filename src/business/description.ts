@@ -95,7 +95,7 @@ message names the existing business.`,
     tag: 'access',
     summary: 'Read a business',
     description: `Returns the business with its registered domains, its limits, and the last four characters and expiry of each former token that
-still works. A read-only API key receives only the last four characters of the current token.`,
+still works. A read-only key receives only the last four characters of the current token.`,
     success: ok('The business with its domains, limits and former tokens.', businessDetails, {
       business: {
         ...detailsOf(SHOP),

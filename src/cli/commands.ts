@@ -4,9 +4,11 @@ import * as z from 'zod/mini';
 import * as alerts from '../alerts/operations.ts';
 import * as business from '../business/operations.ts';
 import * as changes from '../changes/operations.ts';
+import { OPERATOR_ROLES, type OperatorRole } from '../core/policy.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
 import * as databases from '../databases/operations.ts';
+import { choices } from '../input.ts';
 import * as keys from '../keys/operations.ts';
 import type { CommandWords, Method, Operation, PathParameter } from '../operation.ts';
 import * as sessions from '../sessions/operations.ts';
@@ -104,11 +106,11 @@ const OTHERS: Record<string, Command> = {
   'operator-key create': {
     does: 'Creates an operator key and prints it, with the command that stores its hash. It is not shown again.',
     input: z.object({
-      record: z.optional(z.boolean()),
+      role: z.optional(z.enum(OPERATOR_ROLES, `must be ${choices.format(OPERATOR_ROLES)}`)),
       slot: z.optional(z.enum(SLOTS, 'must be a number from 1 to 4, such as 2')),
     }),
-    shown: (_, { record, slot = '1' }) =>
-      createOperatorKey(record ? 'record' : 'full', `OPERATOR_KEY_${slot as (typeof SLOTS)[number]}`),
+    shown: (_, { role = 'full', slot = '1' }) =>
+      createOperatorKey(role as OperatorRole, `OPERATOR_KEY_${slot as (typeof SLOTS)[number]}`),
   },
 };
 

@@ -15,7 +15,7 @@ export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string })
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
 /**
- * Returns the role of the operator key with this hash. If the secrets give it both roles, returns the narrower one. Null if no secret
+ * Returns the role of the operator key with this hash. If the secrets give it several, returns the narrowest one. Null if no secret
  * contains the hash.
  */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {

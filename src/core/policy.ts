@@ -33,7 +33,8 @@ export const ABILITIES: Record<RoleRefusal, string> = { read_only_key: 'read', r
 /** The roles of sessions that console links start. */
 export const LINK_ROLES = ['full', 'read'] as const;
 export type LinkRole = (typeof LINK_ROLES)[number];
-export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
+/** The roles of operator keys. A key with several has the last of them. */
+export const OPERATOR_ROLES = ['full', 'record', 'read'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** Who may do something. Who is not listed may not. */
@@ -76,13 +77,14 @@ export type Rule = Callers & {
  */
 export const CHANGERS: Callers = { token: false, keys: ['full'], session: 'any', operators: ['full'] };
 export const READERS: Callers = { ...CHANGERS, keys: ['full', 'read'] };
-export const RECORDERS: Callers = { ...CHANGERS, keys: ['full', 'record'], operators: OPERATOR_ROLES };
+export const RECORDERS: Callers = { ...CHANGERS, keys: ['full', 'record'], operators: ['full', 'record'] };
 export const EVERYBODY: Callers = { ...RECORDERS, token: true, keys: ['full', 'read', 'record'] };
 export const FULL_OPERATOR: Callers & { whileInactive: true } = { ...CHANGERS, keys: [], whileInactive: true };
-export const EVERY_OPERATOR: typeof FULL_OPERATOR = { ...FULL_OPERATOR, operators: OPERATOR_ROLES };
+export const RECORDING_OPERATOR: typeof FULL_OPERATOR = { ...FULL_OPERATOR, operators: RECORDERS.operators };
 
-/** Returns the rule for a GET, which changes nothing. */
-export const reading = (callers: Callers) => ({ ...callers, whileInactive: true, retry: 'always' }) as const;
+/** Returns the rule for a GET, which changes nothing. A `read` operator key may make every GET, and nothing else. */
+export const reading = (callers: Callers) =>
+  ({ ...callers, operators: [...callers.operators, 'read'], whileInactive: true, retry: 'always' }) as const;
 
 /** Returns whether a key may do something. What a token may do, some key may. */
 export const allowsKeys = ({ keys }: Callers): boolean => keys.length > 0;

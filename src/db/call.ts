@@ -1,7 +1,7 @@
 // A call: its shape, which determines the SQL of its statements, and the values that they bind.
 import { sql } from 'drizzle-orm';
 import type { CallerKind } from '../core/credential.ts';
-import type { Rule } from '../core/policy.ts';
+import type { OperatorRole, Rule } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { formatTimestamp } from '../core/time.ts';
 import type { Spending, WorkClass } from '../core/work.ts';
@@ -16,7 +16,9 @@ export type Call = {
    * `lookupValue` is the hash of an API key or a code, or a business token in plain text. An operator key is not looked up. The list of
    * changes shows its `name`.
    */
-  credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
+  credential:
+    | { kind: Exclude<CallerKind, 'operator'>; lookupValue: string }
+    | { kind: 'operator'; name: string; role: OperatorRole };
   /**
    * The id in the path, or 0 if the path contains no valid id. No business has the id 0. It is never null. Otherwise, if the join found no
    * business, the rule would compare null with null and permit the call.
@@ -50,6 +52,7 @@ export const CALL_VALUES = [
   'user_id',
   'lookup_value',
   'operator',
+  'operator_role',
   'today',
   'now',
   'deadline',
@@ -110,6 +113,7 @@ export function splitCall(call: Call) {
     user_id: call.user_id,
     lookup_value: kind === 'operator' ? null : credential.lookupValue,
     operator: kind === 'operator' ? credential.name : null,
+    operator_role: kind === 'operator' ? credential.role : null,
     today: timestamp.slice(0, 10),
     now: timestamp,
     deadline: call.deadline / 1000,

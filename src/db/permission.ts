@@ -149,7 +149,9 @@ export function permissionFor(shape: CallShape) {
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
-    role: ofKey<Role>(apiKeys.role, 'role'),
+    role: sql<Role | null>`${isKey ? apiKeys.role : shape.caller === 'operator' ? $call.operator_role : NULL}`.as(
+      'role',
+    ),
     is_session: ofKey<number>(isSession, 'is_session'),
     unmarked: sql<number | string | null>`${unmarked[shape.caller]}`.as('unmarked'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
@@ -203,7 +205,7 @@ export const verdictOf = (permission: Permission) => ({
 });
 export type Verdict = {
   refusal: Refusal | Invalidity | Spent | typeof OPEN | null;
-  /** The role of an API key or a session. Null for any other caller. */
+  /** The role of an API key, a session or an operator key. Null for any other caller. */
   role: Role | null;
   /** The id of the key, or the former token, if this is its first call today. Otherwise null. */
   unmarked: number | string | null;

@@ -47,7 +47,7 @@ const bearer = (bearerFormat: string, description: string) =>
 const KEY = `A secret API key, for servers. It gives access to all businesses of its user, or to one, and can be ${NARROW_KINDS}.`;
 const SESSION = 'The key of a console session. Send it like an API key. It expires automatically.';
 const OPERATOR =
-  "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only.";
+  "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only or read-only.";
 const TOKEN =
   'A public business token, for web pages. It gives access to its own business from the registered domains.';
 

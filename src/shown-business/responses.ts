@@ -19,7 +19,7 @@ import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits } from './description.ts';
 import type { NextLimits } from './statements.ts';
 
-/** The operator has no role here. */
+/** Only whoever creates a business, a `full` operator key, has no role here. */
 export const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
   ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : masked(token);
 

@@ -2,15 +2,7 @@
 import * as z from 'zod/mini';
 import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
-import {
-  EVERY_OPERATOR,
-  EVERYBODY,
-  FULL_OPERATOR,
-  OPERATOR_ROLES,
-  READERS,
-  RECORDERS,
-  reading,
-} from '../core/policy.ts';
+import { EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, RECORDING_OPERATOR, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { LIST_OF_USES, MAX_USES_PER_CALL } from '../core/work.ts';
 import {
@@ -149,7 +141,7 @@ export const operations = define({
     check: reportErrors,
   },
   readUse: {
-    ...reading({ ...READERS, operators: OPERATOR_ROLES }),
+    ...reading({ ...READERS, operators: RECORDERS.operators }),
     route: 'GET /business/usage/:business_id/use',
     name: 'read_use',
     does: 'look up uses',
@@ -182,7 +174,7 @@ export const operations = define({
     check: usesErrors,
   },
   lowerUses: {
-    ...EVERY_OPERATOR,
+    ...RECORDING_OPERATOR,
     retry: 'always',
     route: 'PATCH /business/usage/:business_id',
     name: 'lower_uses',
@@ -202,7 +194,7 @@ export const operations = define({
     check: daysErrors,
   },
   readAllUsage: {
-    ...reading(EVERY_OPERATOR),
+    ...reading(RECORDING_OPERATOR),
     route: 'GET /usage',
     name: 'read_all_usage',
     does: 'read the usage of all businesses',

@@ -42,7 +42,7 @@ describe('npm run admin', () => {
   });
 
   test('creates an operator key without calling the service', async () => {
-    expect(await runAdmin({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
+    expect(await runAdmin({}, 'operator-key', 'create', '--role', 'record', '--slot', '2')).toMatchObject({
       ...{ code: 0, stderr: '' },
       stdout: expect.stringMatching(
         /^\{"operator_key":"bua_op_\w{43}","role":"record","secret":"(record:[0-9a-f]{64})","store":"echo \1 \| npx wrangler secret put OPERATOR_KEY_2"\}\n$/,

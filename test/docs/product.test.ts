@@ -15,10 +15,11 @@ import { dayFromNow } from './document.ts';
 
 const full = await createOperatorKey('full', 'OPERATOR_KEY_1');
 const record = await createOperatorKey('record', 'OPERATOR_KEY_2');
+const read = await createOperatorKey('read', 'OPERATOR_KEY_3');
 const front = createServer(forward);
 let service: Service;
 beforeAll(async () => {
-  const secrets = { OPERATOR_KEY_1: full.secret, OPERATOR_KEY_2: record.secret };
+  const secrets = { OPERATOR_KEY_1: full.secret, OPERATOR_KEY_2: record.secret, OPERATOR_KEY_3: read.secret };
   service = await startService(newDatabase(), { secrets });
   await once(front.listen(0, '127.0.0.1'), 'listening');
 });
@@ -63,7 +64,8 @@ afterEach(() => {
 
 function run(program: (typeof PROGRAMS)[number], args: string[] = [], variables = {}) {
   const API = `http://127.0.0.1:${(front.address() as AddressInfo).port}/api/v1`;
-  const env = { API, OPERATOR_KEY: full.operator_key, RECORD_KEY: record.operator_key, ...variables };
+  const keys = { OPERATOR_KEY: full.operator_key, RECORD_KEY: record.operator_key, READ_KEY: read.operator_key };
+  const env = { API, ...keys, ...variables };
   const all = ['--disable-warning=ExperimentalWarning', fileOf(program), ...args];
   const child = spawn(process.execPath, all, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
   running.push(child);

@@ -39,6 +39,7 @@ type Who =
   | 'spent'
   | 'operator'
   | 'recorder'
+  | 'reader'
   | 'none'
   | 'malformed'
   | 'unknown';
@@ -233,6 +234,7 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
     spent: () => at(state.spent, pick),
     operator: () => state.operators.full,
     recorder: () => state.operators.record,
+    reader: () => state.operators.read,
     unknown: () => at(UNKNOWN, pick),
   };
   if (who === 'none') return null;
@@ -333,6 +335,7 @@ const OWNERS: Kind['who'] = {
   session: 15,
   operator: 20,
   recorder: 3,
+  reader: 3,
   token: 4,
   any_key: 5,
   ended: 1,
@@ -350,6 +353,7 @@ const ANYONE: Kind['who'] = {
   former: 8,
   operator: 6,
   recorder: 6,
+  reader: 6,
   any_key: 4,
   ended: 1,
   narrow: 2,
@@ -364,6 +368,7 @@ const SERVERS: Kind['who'] = {
   session: 12,
   operator: 12,
   recorder: 12,
+  reader: 2,
   token: 4,
   any_key: 5,
   narrow: 2,
@@ -376,11 +381,12 @@ const OF_KEYS: Kind['who'] = {
   session: 25,
   any_key: 6,
   recorder: 3,
+  reader: 6,
   token: 1,
   spent: 2,
   none: 1,
 };
-const OPERATORS: Kind['who'] = { operator: 90, recorder: 5, key: 3, session: 1, token: 1, none: 1 };
+const OPERATORS: Kind['who'] = { operator: 90, recorder: 5, reader: 5, key: 3, session: 1, token: 1, none: 1 };
 const accept = (random: Random) =>
   random.chance(0.1)
     ? { Accept: random.pick(['text/csv', 'application/json, text/csv;q=0.9', 'text/csv, application/json', '*/*']) }
@@ -866,7 +872,7 @@ export const KINDS: Record<string, Kind> = {
   },
   totals: {
     weight: 15,
-    who: { operator: 50, recorder: 50, key: 3, token: 1 },
+    who: { operator: 50, recorder: 50, reader: 20, key: 3, token: 1 },
     make: (random) => ({
       on: `GET /usage${query(
         ...range(random),
@@ -881,7 +887,7 @@ export const KINDS: Record<string, Kind> = {
   },
   ended: {
     weight: 25,
-    who: { operator: 50, recorder: 50, key: 3 },
+    who: { operator: 50, recorder: 50, reader: 20, key: 3 },
     make: (random) => ({
       on: `GET /usage${query(
         `ended=${random.chance(0.5) ? '{month_end}' : `{day-${random.pick([1 + random.int(60), 40, 41])}}`}`,
@@ -1158,7 +1164,7 @@ function request(random: Random, weights: Record<string, number>, badChance: num
   else if (badChance > 0 && random.chance(0.01)) made = { on: random.pick(BAD_PATHS).join(' ') };
   const [method = 'GET', path = ''] = made.on.split(/ (.*)/s);
   const headers = { ...made.headers };
-  const isOperator = who === 'operator' || who === 'recorder';
+  const isOperator = ['operator', 'recorder', 'reader'].includes(who);
   // Pages use tokens and sessions. Now and then, somebody else sends an origin.
   const pages = { token: 0.8, former: 0.8, other_token: 0.8, session: 0.4, key: 0.15 } as Partial<Record<Who, number>>;
   if (headers.Origin !== undefined) {

@@ -17,7 +17,11 @@ import { Random } from './random.ts';
 
 export const BASE = 'https://service.example';
 /** The operator's keys, one for each role. */
-export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
+export const OPERATOR = {
+  full: `bua_op_${'f'.repeat(43)}`,
+  record: `bua_op_${'r'.repeat(43)}`,
+  read: `bua_op_${'e'.repeat(43)}`,
+};
 
 /** How the receiver of alerts answers, and after how many milliseconds. With the status 0, it cannot be reached. */
 export type Receiver = { status: number; retryAfter: string | null; ms: number };
@@ -117,6 +121,7 @@ export class World {
       ...Object.fromEntries(this.databases.map((d1, number) => [BINDINGS[number], d1])),
       OPERATOR_KEY_1: `full:${hexOf(OPERATOR.full)}`,
       OPERATOR_KEY_2: `record:${hexOf(OPERATOR.record)}`,
+      OPERATOR_KEY_3: `read:${hexOf(OPERATOR.read)}`,
       ALERTS: { fetch: (_: string, init: RequestInit) => this.#receive(init) },
       ALERT_SECRET: `whsec_${'A'.repeat(32)}`,
     } as unknown as Bindings;

@@ -184,7 +184,7 @@ const program = spawn(
   {
     env: {
       API: `http://127.0.0.1:${(front.address() as AddressInfo).port}/api/v1`,
-      RECORD_KEY: OPERATOR.record,
+      READ_KEY: OPERATOR.read,
       DATABASE: join(folder, 'product.db'),
       PROGRAM: `file://${resolve('docs/examples/invoices.mjs')}`,
     },

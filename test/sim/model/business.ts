@@ -45,7 +45,7 @@ const HIDDEN = ['billing_day', 'billing_changes', 'plans', 'unfolded', 'extras',
 /** The members of a business that every response shows. Some keys see only the end of the token. */
 export function fieldsOf(call: Call, business: Business) {
   const shown = Object.entries(business).filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
-  const seesToken = call.key === null || ROLES[call.key.role].seesToken;
+  const seesToken = call.key === null ? call.caller !== 'reader' : ROLES[call.key.role].seesToken;
   const token = seesToken ? business.token : masked(business.token);
   return { ...(Object.fromEntries(shown) as Omit<Business, (typeof HIDDEN)[number]>), token };
 }

@@ -20,13 +20,22 @@ export const KEY_ROLES = Object.keys(ROLES) as KeyRole[];
 /** The roles of the keys that users create. */
 export const OWN_ROLES = KEY_ROLES.filter((role) => ROLES[role].ownersMayCreate);
 /** The callers with an operator key, by its role. */
-export const OPERATORS = { full: 'operator', record: 'recorder' } as const;
+export const OPERATORS = { full: 'operator', record: 'recorder', read: 'reader' } as const;
 /**
- * API keys by role; full and read-only sessions, and sessions that may create keys; full and record operator keys. `code` is a console link's.
+ * API keys by role; full and read-only sessions, and sessions that may create keys; full, record and read operator keys. `code` is a console link's.
  */
-export type Caller = KeyRole | 'token' | 'session' | 'read_session' | 'key_session' | 'operator' | 'recorder' | 'code';
+export type Caller =
+  | KeyRole
+  | 'token'
+  | 'session'
+  | 'read_session'
+  | 'key_session'
+  | 'operator'
+  | 'recorder'
+  | 'reader'
+  | 'code';
 
-export const READERS = 'full read session read_session key_session operator';
+export const READERS = 'full read session read_session key_session operator reader';
 export const CHANGERS = 'full session key_session operator';
 /** Who manages the keys of a user. */
 export const OWNERS = 'full key_session operator';

@@ -134,7 +134,7 @@ export const changes = rulesOf({
     on: { 'GET /business/:business_id/changes': readChanges },
   },
   read_user_changes: {
-    ...{ who: 'operator', does: 'read the changes of users', inactive: true, retry: 'always' },
+    ...{ who: 'operator reader', does: 'read the changes of users', inactive: true, retry: 'always' },
     query: USER_CHANGES,
     on: { 'GET /user/:user_id/changes': readUserChanges },
   },

@@ -229,7 +229,7 @@ function endSession({ key, now }: Call): Answer {
 
 export const keys = rulesOf({
   list_keys: {
-    ...{ who: OWNERS, does: 'list API keys', inactive: true, retry: 'always' },
+    ...{ who: `${OWNERS} reader`, does: 'list API keys', inactive: true, retry: 'always' },
     on: { 'GET /user/:user_id/keys': listKeys },
   },
   create_key: {

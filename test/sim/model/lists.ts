@@ -142,7 +142,7 @@ export const lists = rulesOf({
     on: { 'GET /business': listBusinesses },
   },
   read_all_usage: {
-    ...{ who: 'operator recorder', does: 'read the usage of all businesses', inactive: true, retry: 'always' },
+    ...{ who: 'operator recorder reader', does: 'read the usage of all businesses', inactive: true, retry: 'always' },
     query: TOTALS,
     on: { 'GET /usage': readAllUsage },
   },
@@ -152,7 +152,7 @@ export const lists = rulesOf({
     on: { 'GET /business/:business_id/alerts': readAlerts },
   },
   read_all_alerts: {
-    ...{ who: 'operator', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
+    ...{ who: 'operator reader', does: 'read the alerts of all businesses', inactive: true, retry: 'always' },
     query: ALERTS,
     on: { 'GET /alerts': readAllAlerts },
   },

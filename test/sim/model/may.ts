@@ -1,6 +1,6 @@
 // Who may do what: the oracle of permissions, from which the simulator's model, the matrix and the expectations in test/routes.ts follow.
 import { business } from './business.ts';
-import { type Caller, KEY_ROLES, OWNERS, ROLES } from './callers.ts';
+import { type Caller, KEY_ROLES, OPERATORS, OWNERS, ROLES } from './callers.ts';
 import { changes } from './changes.ts';
 import { keys } from './keys.ts';
 import { lists } from './lists.ts';
@@ -32,7 +32,7 @@ export function isRepeatable(operation: Operation, hasKey: boolean): boolean {
 export const mayWhileInactive = (operation: Operation): boolean => ruleOf(operation).inactive;
 
 /** Whether the user in the path must be the key's, and the key be for all of the user's businesses. */
-export const isOfKeys = (operation: Operation): boolean => ruleOf(operation).who === OWNERS;
+export const isOfKeys = (operation: Operation): boolean => ruleOf(operation).who.startsWith(OWNERS);
 
 export const may = (caller: Caller, operation: Operation): boolean => whoMay[operation].includes(caller);
 
@@ -40,9 +40,9 @@ export const may = (caller: Caller, operation: Operation): boolean => whoMay[ope
 export function refusalOf(caller: Caller, operation: Operation): [code: string, message: string] | null {
   if (may(caller, operation)) return null;
   const { does } = ruleOf(operation);
-  const isOperator = caller === 'operator' || caller === 'recorder';
+  const isOperator = Object.values(OPERATORS).some((one) => one === caller);
   const isOnly = (...callers: string[]) => whoMay[operation].every((other) => callers.includes(other));
-  if (isOnly('operator', 'recorder') && !isOperator) return ['operator_only', `Only the operator can ${does}.`];
+  if (isOnly(...Object.values(OPERATORS)) && !isOperator) return ['operator_only', `Only the operator can ${does}.`];
   if (isOnly('session', 'read_session', 'key_session')) return ['session_only', `Only a session key can ${does}.`];
   if (isOperator && !may('operator', operation))
     return ['operator_not_allowed', `An operator key cannot ${does}. Use an API key.`];
@@ -50,9 +50,7 @@ export function refusalOf(caller: Caller, operation: Operation): [code: string, 
   const isSession = ['session', 'read_session', 'key_session'].includes(caller);
   if (isSession && !may('session', operation))
     return ['session_not_allowed', `A session key cannot ${does}. Use an API key.`];
-  const role = KEY_ROLES.find(
-    (one) => one === caller || ROLES[one].session === caller || (isOperator && one === 'record'),
-  );
+  const role = KEY_ROLES.find((one) => one === caller || ROLES[one].session === caller || OPERATORS[one] === caller);
   if (role === undefined) throw new Error(`${caller} has no role`);
   return [`${role}_only_key`, `This ${isOperator ? 'operator' : 'API'} key can only ${ROLES[role].only}.`];
 }

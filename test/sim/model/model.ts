@@ -14,7 +14,7 @@ import {
   unauthenticated,
   unavailable,
 } from './call.ts';
-import { type Caller, ROLES } from './callers.ts';
+import { type Caller, OPERATORS, ROLES } from './callers.ts';
 import { errorsOf } from './errors.ts';
 import { idOf } from './input.ts';
 import { isOfKeys, isRepeatable, mayWhileInactive, OPERATIONS, type Operation, refusalOf, ruleOf } from './may.ts';
@@ -237,8 +237,8 @@ export class Model {
     const isSent = headers.Authorization !== undefined || headers['X-API-Key'] !== undefined;
     const text = bearerIn(headers);
     if (text === null && (isSent || operation !== 'start_session')) throw unauthenticated(isSent);
-    const { full, record } = this.state.operators;
-    if (text?.startsWith('bua_op_') && text !== full && text !== record) throw unauthenticated(true);
+    const known = Object.values(this.state.operators);
+    if (text?.startsWith('bua_op_') && !known.includes(text)) throw unauthenticated(true);
   }
 
   /** Who calls, as far as the credential says. Throws if it is missing or unknown. */
@@ -265,8 +265,8 @@ export class Model {
         throw unauthenticated(false);
       return { ...none, caller: 'code', code };
     }
-    if (text === state.operators.full) return { ...none, caller: 'operator', operator: text.slice(-4) };
-    if (text === state.operators.record) return { ...none, caller: 'recorder', operator: text.slice(-4) };
+    for (const role of ['full', 'record', 'read'] as const)
+      if (text === state.operators[role]) return { ...none, caller: OPERATORS[role], operator: text.slice(-4) };
     const key = state.keys.find(({ secret }) => reveal(state, secret) === text);
     if (key !== undefined) {
       const isSession = key.ends_at !== null;

@@ -137,7 +137,7 @@ type Kind = 'businesses' | 'sites' | 'api_keys' | 'former_tokens';
 export type State = {
   /** The numbers of the bound databases. */
   databases: number[];
-  operators: { full: string; record: string };
+  operators: { full: string; record: string; read: string };
   businesses: Business[];
   entries: Entry[];
   former: Former[];

@@ -86,7 +86,7 @@ export const users = rulesOf({
     on: { 'DELETE /user/:user_id': eraseUser },
   },
   read_databases: {
-    ...{ who: 'operator', does: 'read databases', inactive: true, retry: 'always' },
+    ...{ who: 'operator reader', does: 'read databases', inactive: true, retry: 'always' },
     on: { 'GET /database': listDatabases },
   },
 });
