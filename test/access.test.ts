@@ -26,7 +26,7 @@ test('the first sites that a page registers must cover its own origin', async ()
 });
 
 const ADMITTING =
-  'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
+  'must not be the site that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
 const PAGE = 'https://a.shop.example';
 test.each<[string, string[], string, { origin?: string; as?: string }, boolean]>([
   ['the exact entry', [PAGE, 'https://b.example'], PAGE, { origin: PAGE }, false],

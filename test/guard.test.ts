@@ -76,7 +76,7 @@ test('a handler that responds without querying the database returns 500', async 
 });
 
 test('an operation whose path has a parameter with an unknown name is rejected, because its owner would not be checked', () => {
-  const own = { ...reading(READERS), name: 'read_access', does: 'read access domains' } as const;
+  const own = { ...reading(READERS), name: 'read_access', does: 'read sites' } as const;
   const definition = { ...own, route: 'GET /business/:businessId/access' } as const;
   expect(() => define({ readAccess: definition })).toThrow(
     '/business/:businessId/access has an unknown parameter: businessId',
@@ -84,7 +84,7 @@ test('an operation whose path has a parameter with an unknown name is rejected, 
 });
 
 test('a definition with a misspelled member, or without what is safe to retry or allowed while inactive, does not compile', () => {
-  const own = { ...CHANGERS, name: 'change_access', does: 'change access domains', route: 'POST /business' } as const;
+  const own = { ...CHANGERS, name: 'change_access', does: 'change sites', route: 'POST /business' } as const;
   const whole = { ...own, retry: 'never', whileInactive: false } as const;
   // @ts-expect-error: isDear is misspelled, which would drop a rate limit
   expect(define({ addAccess: { ...whole, isDeer: true } })).toHaveProperty('addAccess');

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalSite, covers } from '../src/core/site.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
-import { businesses, type Entry, seenOrigins } from '../src/db/schema.ts';
+import { businesses, type Site, seenOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { recordOrigin } from '../src/origins/seen-origins.ts';
 import { type Business, type CallOptions, call, env, inBatches, later, limiter, NOW, newBusiness } from './support.ts';
@@ -59,7 +59,7 @@ test('adding sites deletes exactly the refused origins that a browser could now 
     };
     await add(first);
     const sites = async () =>
-      new Set((await call('GET', business.access, { as: key })).body.data.access_list.map(({ site }: Entry) => site));
+      new Set((await call('GET', business.access, { as: key })).body.data.access_list.map(({ site }: Site) => site));
     const remembered = async () => (await stored(business)).map(({ origin }) => origin).sort();
     const refusedBy = (sites: Set<unknown>) => origins.filter((origin) => !covers(sites as Set<string>, origin)).sort();
     for (const origin of origins) await recordOrigin(home.d1, id, origin, 0, NOW);

@@ -83,7 +83,7 @@ message names the existing business.`,
       component: ['NewBusiness', 'A business to create.'],
       examples: { business: { ...written, sites: [SHOP], monthly_limit: 10_000 } },
     },
-    success: ok('The business and its domains.', business, { business: businessWith(SHOP) }),
+    success: ok('The business and its sites.', business, { business: businessWith(SHOP) }),
     invalid: { invalid_body: [] },
     refusals: {
       token_taken: invalidField('token', 'must not be a current or former token of any business'),
@@ -94,9 +94,9 @@ message names the existing business.`,
   readBusiness: {
     tag: 'access',
     summary: 'Read a business',
-    description: `Returns the business with its registered domains, its limits, and the last four characters and expiry of each former token that
-still works. A read-only key receives only the last four characters of the current token.`,
-    success: ok('The business with its domains, limits and former tokens.', businessDetails, {
+    description: `Returns the business with its registered sites, its limits, and the last four characters and expiry of each former token that
+still works. A read-only API key receives only the last four characters of the current token.`,
+    success: ok('The business with its sites, limits and former tokens.', businessDetails, {
       business: {
         ...detailsOf(SHOP),
         former_tokens: [

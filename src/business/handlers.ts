@@ -66,12 +66,12 @@ export const routes = serve(operations, {
 
   async createBusiness(c) {
     const { sites, id, ...fields } = c.req.valid('json');
-    const { business, entries } = await createBusiness(
+    const { business, sites: stored } = await createBusiness(
       c.get('databases'),
       { ...fields, sites: canonicalSites(sites ?? []) },
       { idempotencyKey: idOf(c), id },
     );
-    return businessResponse(c, { role: null }, parseJson(business), parseJson(entries));
+    return businessResponse(c, { role: null }, parseJson(business), parseJson(stored));
   },
 
   async readBusiness(c) {

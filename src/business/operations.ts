@@ -213,7 +213,7 @@ export const commands: CommandsOf<typeof operations> = {
     does: 'Creates a business with a new token, or with a token and an id from another system.',
     shownBy: 'business list --user {user_id}',
   },
-  readBusiness: { usage: 'business show ID', does: 'Shows a business, its domains, its limits and its former tokens.' },
+  readBusiness: { usage: 'business show ID', does: 'Shows a business, its sites, its limits and its former tokens.' },
   updateBusiness: { usage: 'business update ID', does: 'Changes the given fields.' },
   addExtra: { usage: 'business add-extra ID', does: 'Adds uses to the monthly limit of one billing month.' },
   deleteBusiness: {

@@ -43,7 +43,7 @@ export type Command = Omit<CommandWords, 'usage'> & {
 const PARAMETERS: Record<PathParameter, string> = {
   business_id: 'ID',
   key_id: 'ID',
-  access_id: 'ENTRY_ID',
+  access_id: 'SITE_ID',
   former_id: 'FORMER_ID',
   user_id: 'user_id',
 };
@@ -81,7 +81,7 @@ const SLOTS = ['1', '2', '3', '4'] as const;
 const OTHERS: Record<string, Command> = {
   'access check ID ORIGIN': {
     ...requestOf(sites.operations.readAccess),
-    does: 'Shows whether a page with this origin may use the token, and which entry allows it.',
+    does: 'Shows whether a page with this origin may use the token, and which site allows it.',
     shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
       const sites = access_list.map(({ site }) => site);
       const origin = `${ORIGIN}`;

@@ -18,17 +18,17 @@ const isToken = or(
 const ownSites = sql`select 1 from ${sites} where ${eq(sites.business_id, businesses.id)}`;
 
 /**
- * The number of the source of a call's uses that have no label: of the label of its key, or else of the entry that lets its origin in, which
- * is the site itself, or else the narrowest wildcard.
+ * The number of the source of a call's uses that have no label: of the label of its key, or else of the site that lets its origin in, which
+ * is the origin itself or else the narrowest wildcard.
  */
 function sourceOf(business_id: SQLWrapper, { caller, candidates }: CallShape): SQL {
-  const ofEntries = Array.from({ length: candidates }, (_, index) => {
+  const ofSites = Array.from({ length: candidates }, (_, index) => {
     const site = sql.placeholder(candidate(index));
     return sql`(select ${sources.number} from ${sites} cross join ${sources}
       where ${and(eq(sites.business_id, business_id), eq(sites.site, site), eq(sources.business_id, business_id), eq(sources.name, site))})`;
   });
   // In the order of sitesCovering. SQLite's coalesce requires two values.
-  return sql`coalesce(${sql.join([caller === 'key' ? apiKeys.source : NULL, ...ofEntries, NULL], sql`, `)})`;
+  return sql`coalesce(${sql.join([caller === 'key' ? apiKeys.source : NULL, ...ofSites, NULL], sql`, `)})`;
 }
 
 /**

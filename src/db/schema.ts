@@ -56,9 +56,9 @@ export const sites = sqliteTable('sites', {
   /** 1 if visitors can reach the site (core/reachable.ts). */
   is_reachable: integer().notNull().default(0),
 });
-/** The columns of an entry that responses show. */
-const { is_reachable, ...shownEntry } = getTableColumns(sites);
-export const entryColumns = shownEntry;
+/** The columns of a site that responses show. */
+const { is_reachable, ...shownSite } = getTableColumns(sites);
+export const siteColumns = shownSite;
 
 export const apiKeys = sqliteTable('api_keys', {
   id: id(),
@@ -309,7 +309,7 @@ const { decision, creation_key, creation_request, ...shown } = others;
 export const businessColumns = shown;
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
-export type Entry = Pick<typeof sites.$inferSelect, keyof typeof entryColumns>;
+export type Site = Pick<typeof sites.$inferSelect, keyof typeof siteColumns>;
 
 /** The type of the databases that scheduled runs use. */
 export type Database = DrizzleD1Database & { $client: D1Database };

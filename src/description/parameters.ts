@@ -7,7 +7,7 @@ export type ParameterDescription = readonly [description: string, example?: unkn
 
 const DESCRIPTIONS: Record<string, ParameterDescription> = {
   business_id: ['Identifier of the business.', 1],
-  access_id: ['Identifier of the entry.', 1],
+  access_id: ['Identifier of the site.', 1],
   former_id: ['Identifier of the former token.', 1],
   user_id: ['Identifier of the user.', 7],
   key_id: ['Identifier of the key.', 12],
@@ -38,7 +38,7 @@ const id = z.int().check(z.minimum(1));
 export const inPath = (name: string) => parameter('path', name, id);
 
 export const ORIGIN = parameter('header', 'Origin', z.optional(z.string()), [
-  'The origin of the calling page, sent by browsers. It is compared with the registered domains.',
+  'The origin of the calling page, sent by browsers. It is compared with the registered sites.',
   'https://shop.example',
 ]);
 

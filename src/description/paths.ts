@@ -104,7 +104,7 @@ function describe(operation: Operation, words: Description): ZodOpenApiOperation
   };
 }
 
-/** Returns whether the service compares the page's origin with the registered domains. */
+/** Returns whether the service compares the page's origin with the registered sites. */
 const comparesOrigin = ({ rules }: Operation, { tag }: Description) => rules.some(allowsKeys) && tag !== 'session';
 
 /** Describes the paths of all operations. */

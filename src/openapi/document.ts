@@ -17,12 +17,12 @@ import { descriptions as usage } from '../usage/description.ts';
 import { descriptions as users } from '../users/description.ts';
 import { publicPaths } from './public.ts';
 
-const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the domains that its owner registered.
+const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the sites that its owner registered.
 
 **Credentials.** Send an API key or a business token: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret.
 Keep it on servers. It gives access to all businesses of its user, or to one. It can be ${ROLE_RESTRICTIONS}. \
 A *business token* is public. Put it in web pages. It gives access to its own business only. If a
-business has registered domains, pages on other domains are refused with either credential, and a token is refused without \`Origin\`.
+business has registered sites, pages on other sites are refused with either credential, and a token is refused without \`Origin\`.
 
 **Responses.** A success contains \`status: true\` and \`data\`. An unknown path returns 404, and an unsupported method 405, both with
 \`{"message": "…"}\`. HEAD works wherever GET does. It returns the same status and headers, except Content-Length, and no body.
@@ -49,7 +49,7 @@ const SESSION = 'The key of a console session. Send it like an API key. It expir
 const OPERATOR =
   "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only or read-only.";
 const TOKEN =
-  'A public business token, for web pages. It gives access to its own business from the registered domains.';
+  'A public business token, for web pages. It gives access to its own business from the registered sites.';
 
 /**
  * Returns the override for a description. In a `closed` description, undescribed fields are errors. Otherwise, responses may contain them,
@@ -86,7 +86,7 @@ export const openapi = ({ closed } = { closed: false }) =>
         },
         {
           name: 'access',
-          description: 'Manage a business, its registered domains and its token, and read its changes and alerts.',
+          description: 'Manage a business, its registered sites and its token, and read its changes and alerts.',
         },
         { name: 'alerts', description: 'Messages that the service sends to the alert receiver.' },
         { name: 'session', description: 'Start and end console sessions for owners.' },

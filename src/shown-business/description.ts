@@ -4,10 +4,10 @@ import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { times } from '../description/examples.ts';
 import { count, day, flag, id, list, object, percent, text, time } from '../description/schemas.ts';
 
-const site = object('Access', 'A registered domain.', {
-  id: id('the entry'),
+const site = object('Access', 'A registered site.', {
+  id: id('the site'),
   business_id: id('the business it belongs to'),
-  site: text('The domain: an origin as browsers send it, or a wildcard.'),
+  site: text('An origin as browsers send it, or a wildcard.'),
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
@@ -68,12 +68,12 @@ export const businessFields = {
   // Not an enum, because rows from other sources can contain other text.
   status: text('Usually `active`, `suspended` or `closed`. The token works only while the status is `active`.'),
   created_at: time('it was created'),
-  updated_at: time('the business or its list of domains was last changed'),
+  updated_at: time('the business or its list of sites was last changed'),
 };
 
-export const business = object('Business', 'A business and its registered domains.', {
+export const business = object('Business', 'A business and its registered sites.', {
   ...businessFields,
-  access_list: list('Its registered domains, ordered by id.', site),
+  access_list: list('Its registered sites, ordered by id.', site),
 });
 
 export type Business = z.infer<typeof business>;
@@ -94,10 +94,10 @@ export const refusedByLimit = count(
   'Number of uses that a limit has refused since the current billing month began, again for each retry. At least as many were refused: what a Worker has not stored when it ends is missing.',
 );
 
-const details = 'A business, its registered domains, its limits and its former tokens.';
+const details = 'A business, its registered sites, its limits and its former tokens.';
 export const businessDetails = object('BusinessDetails', details, {
   ...businessFields,
-  access_list: list('Its registered domains, ordered by id.', site),
+  access_list: list('Its registered sites, ordered by id.', site),
   limits,
   refused_by_limit: refusedByLimit,
   former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),

@@ -13,7 +13,7 @@ import { ROLE_PROPERTIES } from '../core/policy.ts';
 import { dayOf, formatTimestamp } from '../core/time.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
-import type { BusinessRow, Entry } from '../db/schema.ts';
+import type { BusinessRow, Site } from '../db/schema.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits } from './description.ts';
@@ -28,19 +28,19 @@ type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, n
 const shownBusiness = (
   verdict: Pick<Verdict, 'role'>,
   business: Shown<BusinessRow, Business>,
-  entries: Shown<Entry, Business['access_list'][number]>[],
+  sites: Shown<Site, Business['access_list'][number]>[],
 ): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
-  access_list: entries.toSorted((a, b) => a.id - b.id),
+  access_list: sites.toSorted((a, b) => a.id - b.id),
 });
 
 export const businessResponse = (
   c: ContextOf<Env>,
   verdict: Pick<Verdict, 'role'>,
   business: BusinessRow,
-  entries: Entry[],
-) => success<Business>(c, shownBusiness(verdict, business, entries));
+  sites: Site[],
+) => success<Business>(c, shownBusiness(verdict, business, sites));
 
 /** The limits of a plan, as responses name them. */
 const shownPlan = ({ daily_limit, monthly_limit, overage, page_overage, alert_at }: Omit<NextLimits, 'from'>) => ({
@@ -76,7 +76,7 @@ export const detailsResponse = (
   former_tokens: BusinessDetails['former_tokens'],
 ) =>
   success<BusinessDetails>(c, {
-    ...shownBusiness(row, business, parseJson(row.entries)),
+    ...shownBusiness(row, business, parseJson(row.sites)),
     limits: shownLimits(
       { ...row, next_limits: row.next_limits && parseJson(row.next_limits) },
       dayOf(c.get('call').now),
@@ -90,5 +90,5 @@ type StoredLimits = LimitUsage &
 type RowOfBusiness = Verdict &
   Omit<StoredLimits, 'next_limits'> & { next_limits: Json<NextLimits> | null } & {
     refused_by_limit: number;
-    entries: Json<Entry[]>;
+    sites: Json<Site[]>;
   };

@@ -4,19 +4,16 @@ import { $call } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { type Permission, permittedId } from '../db/permission.ts';
 import type { Limit } from '../db/plan.ts';
-import { businessColumns, businesses, entryColumns, sites } from '../db/schema.ts';
+import { businessColumns, businesses, siteColumns, sites } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { refusedByLimit } from '../limits/refusals.ts';
 import { billingOf, limitUsageOf, monthOf } from '../limits/usage.ts';
 import { formerTokensOf } from './former-tokens.ts';
 
-/** The fields of a business and its entries. The entries are in no particular order. */
+/** The fields of a business and its sites. They are in no particular order. */
 export const businessAndSites = {
   business: jsonObject(businessColumns),
-  entries: selectOne(
-    jsonList(jsonObject(entryColumns)),
-    sql`from ${sites} where ${sites.business_id} = ${businesses.id}`,
-  ),
+  sites: selectOne(jsonList(jsonObject(siteColumns)), sql`from ${sites} where ${sites.business_id} = ${businesses.id}`),
 };
 
 /** The permission, joined with the business if the call is permitted. */
@@ -24,7 +21,7 @@ const withBusiness = (permission: Permission) =>
   sql`${permission} left join ${businesses} on ${eq(businesses.id, permittedId(permission))}`;
 
 /**
- * Reads the verdict and, if the call is permitted, the business and its entries. Runs before a change, because the change can alter what is
+ * Reads the verdict and, if the call is permitted, the business and its sites. Runs before a change, because the change can alter what is
  * permitted. The change itself returns the rows that it wrote.
  */
 export const businessWithSites = statement([], (permission) =>

@@ -1,4 +1,4 @@
-// Descriptions of the operations on registered domains.
+// Descriptions of the operations on registered sites.
 import type * as z from 'zod/mini';
 import { MAX_SITES } from '../core/site.ts';
 import { SHOP, times } from '../description/examples.ts';
@@ -26,9 +26,9 @@ export const refusedOrigins = object(
   'RefusedOrigins',
   'Unregistered origins that were refused or let in during the last 90 days.',
   {
-    refused: list('At most 50, most recent first. Empty while no domain is registered.', refusedOrigin),
+    refused: list('At most 50, most recent first. Empty while no site is registered.', refusedOrigin),
     let_in: list(
-      'Origins that were let in because no domain is registered: at most 50, most recent first. Empty while one is registered.',
+      'Origins that were let in because no site is registered: at most 50, most recent first. Empty while one is registered.',
       refusedOrigin,
     ),
   },
@@ -42,20 +42,20 @@ const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 export const descriptions: DescriptionsOf<typeof operations> = {
   readAccess: {
     tag: 'access',
-    summary: 'List the registered domains',
+    summary: 'List the registered sites',
     description:
-      'Returns the business with its registered domains. While none is registered, its token works on every site.',
-    success: ok('The business and its registered domains.', business, { business: businessWith(SHOP) }),
+      'Returns the business with its registered sites. While none is registered, its token works everywhere.',
+    success: ok('The business and its registered sites.', business, { business: businessWith(SHOP) }),
   },
   addAccess: {
     tag: 'access',
-    summary: 'Register domains',
-    description: `Registers all of the domains, or none if one is invalid. Registering a domain again is not an error. A business can have at most ${MAX_SITES} domains.`,
+    summary: 'Register sites',
+    description: `Registers all of the sites, or none if one is invalid. Registering a site again is not an error. A business can have at most ${MAX_SITES} sites.`,
     body: {
-      component: ['Sites', 'The domains to register.'],
+      component: ['Sites', 'The sites to register.'],
       examples: { sites: { sites: [SHOP] }, wildcards: { sites: WILDCARDS } },
     },
-    success: ok('The business and all of its registered domains.', business, {
+    success: ok('The business and all of its registered sites.', business, {
       sites: businessWith(SHOP),
       wildcards: businessWith(...WILDCARDS),
     }),
@@ -64,16 +64,16 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   },
   removeAllAccess: {
     tag: 'access',
-    summary: 'Remove all registered domains',
-    description: 'Removes the restriction: the token then works on every site.',
-    success: ok('The business without registered domains.', business, { business: businessWith() }),
+    summary: 'Remove all registered sites',
+    description: 'Removes the restriction: the token then works everywhere.',
+    success: ok('The business without registered sites.', business, { business: businessWith() }),
     refusals: { ...unknownParameter(NO_QUERY, 'access_id') },
   },
   readRefusedOrigins: {
     tag: 'access',
     summary: 'List refused and let-in origins',
     description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
-50, most recent first. They can indicate a missing domain. While no domain is registered, lists the origins of pages that used the token
+50, most recent first. They can indicate a missing site. While no site is registered, lists the origins of pages that used the token
 instead. Counts are lower bounds, and anyone with the token can make an origin appear.`,
     success: ok('Origins that are still refused, or that were let in.', refusedOrigins, {
       refused: {
@@ -96,12 +96,12 @@ instead. Counts are lower bounds, and anyone with the token can make an origin a
   },
   removeAccess: {
     tag: 'access',
-    summary: 'Remove a registered domain',
+    summary: 'Remove a registered site',
     description:
-      'Removes one entry. The last entry cannot be removed (422): without it, the token would work on every site. Nor can the only entry that lets in the page that asks.',
-    success: ok('The business and its remaining domains.', business, { business: businessWith(SHOP) }),
+      'Removes one site. The last one cannot be removed (422): without it, the token would work everywhere. Nor can the only one that lets in the page that asks.',
+    success: ok('The business and its remaining sites.', business, { business: businessWith(SHOP) }),
     refusals: {
-      unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),
+      unknown_entry: unknown('Access id', 'the business has no site `access_id`'),
       last_domain: invalidField('access_id', LAST_RULE),
       sender_shut_out: invalidField('access_id', ADMITTING_RULE),
     },

@@ -1,4 +1,4 @@
-// Lists, registers and removes the domains on which a business token works.
+// Lists, registers and removes the sites on which a business token works.
 
 import { Conflict, errorOf } from '../core/conflict.ts';
 import { parseId } from '../core/request.ts';
@@ -49,7 +49,7 @@ function originOfSender(c: ContextOf<Guarded>) {
 export const routes = serve(operations, {
   async readAccess(c) {
     const { row } = await c.get('ask')(businessWithSites);
-    return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));
+    return businessResponse(c, row, parseJson(row.business), parseJson(row.sites));
   },
 
   async addAccess(c) {
@@ -57,17 +57,17 @@ export const routes = serve(operations, {
     const origin = originOfSender(c);
     const coversSender = origin === null || covers(new Set(canonical), origin);
     const { row, decided, applied } = await c.get('ask')(businessWithSites, addSites(canonical, coversSender));
-    const before = parseJson(row.entries);
+    const before = parseJson(row.sites);
     if (!coversSender && before.length === 0) {
       throw new Conflict('sites', isRegistrable(origin) ? FIRST_RULE : UNREGISTRABLE_RULE);
     }
-    const entries = [...before, ...applied];
-    const stored = new Set(entries.map(({ site }) => site));
+    const sites = [...before, ...applied];
+    const stored = new Set(sites.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
-      const added = canonical.filter((site) => !before.some((entry) => entry.site === site));
+      const added = canonical.filter((site) => !before.some((stored) => stored.site === site));
       throw new Conflict('sites', before.length + added.length > MAX_SITES ? MOST_RULE : MOST_NAMES_RULE);
     }
-    return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
+    return businessResponse(c, row, decided[0] ?? parseJson(row.business), sites);
   },
 
   async removeAllAccess(c) {
@@ -90,10 +90,10 @@ export const routes = serve(operations, {
     const origin = originOfSender(c);
     const removal = removeSite(access_id, origin === null ? null : sitesCovering(origin));
     const { row, decided } = await c.get('ask')(businessWithSites, removal);
-    const entries = parseJson(row.entries);
-    if (!entries.some(({ id }) => id === access_id)) throw unknownId('Access id');
+    const sites = parseJson(row.sites);
+    if (!sites.some(({ id }) => id === access_id)) throw unknownId('Access id');
     const [business] = decided;
-    const others = entries.filter(({ id }) => id !== access_id);
+    const others = sites.filter(({ id }) => id !== access_id);
     if (business === undefined) {
       if (others.length === 0) throw inputError(errorOf('access_id', LAST_RULE), 'last_domain');
       throw new Conflict('access_id', ADMITTING_RULE);

@@ -1,4 +1,4 @@
-// The domains on which a business token works, and the origins that were refused or let in.
+// The sites on which a business token works, and the origins that were refused or let in.
 import * as z from 'zod/mini';
 import { CHANGERS, READERS, reading } from '../core/policy.ts';
 import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';
@@ -30,7 +30,7 @@ const CHANGE = {
   whileInactive: true,
   retry: 'always',
   name: 'change_access',
-  does: 'change access domains',
+  does: 'change sites',
 } as const;
 
 export const operations = define({
@@ -38,7 +38,7 @@ export const operations = define({
     ...reading(READERS),
     route: 'GET /business/:business_id/access',
     name: 'read_access',
-    does: 'read access domains',
+    does: 'read sites',
   },
   addAccess: {
     ...CHANGE,
@@ -66,15 +66,15 @@ export const operations = define({
 });
 
 export const commands: CommandsOf<typeof operations> = {
-  readAccess: { usage: 'access list ID', does: 'Shows a business with its registered domains.' },
+  readAccess: { usage: 'access list ID', does: 'Shows a business with its registered sites.' },
   addAccess: {
     usage: 'access add ID SITE…',
-    does: 'Registers domains. The token works everywhere until the first one is registered, and then only on registered domains.',
+    does: 'Registers sites. The token works everywhere until the first one is registered, and then only on registered sites.',
     as: { 'SITE…': 'sites' },
   },
   removeAllAccess: {
     usage: 'access clear ID',
-    does: 'Removes all registered domains. The token then works on every site.',
+    does: 'Removes all registered sites. The token then works on every site.',
   },
   readRefusedOrigins: {
     usage: 'access refused ID',
@@ -85,5 +85,5 @@ export const commands: CommandsOf<typeof operations> = {
     does: 'Empties the lists of refused and let-in origins.',
     shownBy: 'access refused {ID}',
   },
-  removeAccess: { usage: 'access remove ID ENTRY_ID', does: 'Removes one registered domain, by the id of its entry.' },
+  removeAccess: { usage: 'access remove ID SITE_ID', does: 'Removes one registered site, by its id.' },
 };

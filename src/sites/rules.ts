@@ -11,13 +11,13 @@ export const UNREGISTRABLE_RULE =
   'must be registered from a server: the origin of this page cannot be registered, so the page would lose access';
 
 export const ADMITTING_RULE =
-  'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
+  'must not be the site that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server';
 
 export const MOST_RULE = `must not give the business more than ${MAX_SITES} sites`;
 export const MOST_NAMES_RULE = `must not give the business more than ${MAX_NAMED_SITES} sites that are registered, or were and have counted uses: reports name those, too`;
 
 export const LAST_RULE =
-  'must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
+  'must not be the last site: without sites, the token works everywhere. To allow that, DELETE the whole list.';
 
 /** Returns the errors of wildcards that cover different owners' domains. */
 export async function sitesErrors({

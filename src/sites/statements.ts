@@ -6,7 +6,7 @@ import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { NEW_ID, rowValues } from '../db/new-row.ts';
-import { businesses, entryColumns, sites } from '../db/schema.ts';
+import { businesses, siteColumns, sites } from '../db/schema.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { takeChange } from '../db/work.ts';
 import { deleteCoveredOrigins } from '../origins/seen-origins.ts';
@@ -19,12 +19,12 @@ const listedIsReachable = sql.raw('value ->> 1');
 export const listOfSites = (canonical: string[]) =>
   JSON.stringify(canonical.map((site) => [site, Number(isReachable(site))]));
 
-/** Selects the entries of the business being updated. A refused call updates no business, so it reads no entries. */
+/** Selects the sites of the business being updated. A refused call updates no business, so it reads no sites. */
 const ownSite = sql`select 1 from ${sites} where ${sites.business_id} = ${businesses.id}`;
 const isStored = sql`exists (select 1 from ${sites}
   where ${sites.business_id} = ${$call.business_id} and ${sites.site} = ${listedSite})`;
 
-/** The values of a new entry. Its site is listed by a json_each in the same query. */
+/** The values of a new site, which is listed by a json_each in the same query. */
 export const newSite = ({ now }: Placeholders<'now'>) =>
   rowValues(sites, {
     ...{ id: NEW_ID, business_id: businesses.id, site: listedSite, is_reachable: listedIsReachable },
@@ -48,7 +48,7 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
           sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites})
             where ${isDecided} and not ${isStored} order by key`,
         )
-        .returning(entryColumns),
+        .returning(siteColumns),
     named: ($) => numberSites(decidedId, $.sites),
     noLongerRefused: () => deleteCoveredOrigins(decidedId),
     taken: (_, permission) => takeChange(permission, sql`${decidedId} is not null`),
@@ -57,7 +57,7 @@ const addition = change('add_sites', ['sites', 'may_be_first'], {
 
 /**
  * Adds the canonical sites that are not stored yet, in the given order, or none if the business would exceed MAX_SITES or MAX_NAMED_SITES. Returns the
- * business and the new entries. Unless `mayBeFirst` is true, the business must already have a site.
+ * business and the new sites. Unless `mayBeFirst` is true, the business must already have a site.
  */
 export const addSites = (canonical: string[], mayBeFirst: boolean) =>
   addition({ sites: listOfSites(canonical), may_be_first: Number(mayBeFirst) });
@@ -84,13 +84,13 @@ const removal = change('remove_sites', ['access_id', 'admitting'], {
 });
 
 /**
- * Removes an entry, unless it is the business's only one, or the only one of the sites in `admitting`. Returns the business if the entry was
- * removed. `admitting` is null if any entry may be removed.
+ * Removes a site, unless it is the business's only one, or the only one of the sites in `admitting`. Returns the business if the site was
+ * removed. `admitting` is null if any site may be removed.
  */
 export const removeSite = (access_id: number | null, admitting: string[] | null) =>
   removal({ access_id, admitting: admitting === null ? null : JSON.stringify(admitting) });
 
-/** Removes all entries. The token then works from every origin. Returns the business if any entry was removed. */
+/** Removes all sites. The token then works from every origin. Returns the business if any site was removed. */
 export const removeAllSites = change('remove_sites', [], {
   decideIf: () => sql`exists (${ownSite})`,
   before: () => sitesAsJson(),

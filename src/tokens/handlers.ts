@@ -23,7 +23,7 @@ export const routes = serve(operations, {
     const { row, decided } = await c.get('ask')(businessWithSites, rotateToken({ token, keep_until: keepUntil }));
     const [business] = decided;
     if (business === undefined) throw new Error('a permitted rotation changed nothing');
-    return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
+    return businessResponse(c, row, { ...business, token }, parseJson(row.sites));
   },
 
   async stopFormerTokens(c) {

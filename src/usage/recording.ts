@@ -65,7 +65,7 @@ const reachedByList = followingStatement(['days'], ($) =>
   storeReached(countedId, recentDays($.days, sql`value ->> 0`)),
 );
 
-/** The number of a use's source: of its label if it has one, else of its key or the entry that let its page in. */
+/** The number of a use's source: of its label if it has one, else of its key or the site that let its page in. */
 const sourceOf = (ofCall: SQLWrapper, label: SQLWrapper) =>
   sql`iif(${label} is null, ${ofCall}, ${sourceNumberOf($call.business_id, label)})`;
 

@@ -67,7 +67,7 @@ describe('an invalid call is refused with one line per problem', () => {
     ...['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '1\n', '٣', '9007199254740992', '1/token', '..'].map(
       (id): [string, string[], string] => [`the id ${JSON.stringify(id)}`, ['business', 'show', '--', id], ID],
     ),
-    ['an invalid entry id', ['access', 'remove', '1', '--', ''], 'ENTRY_ID must be a positive whole number, such as 7'],
+    ['an invalid id of a site', ['access', 'remove', '1', '--', ''], 'SITE_ID must be a positive whole number, such as 7'],
     ['an invalid user id', ['key', 'list', '--user=x'], '--user must be a positive whole number, such as 7'],
     ['an empty origin', ['access', 'check', '1', ''], 'ORIGIN must not be empty'],
     ['an invalid status', ['business', 'status', '1', 'Active'], 'STATUS must be active, suspended or closed'],

@@ -65,7 +65,7 @@ async function argvOf(command: string): Promise<string[]> {
   await printed(env, 'business', 'rotate-token', `${id}`, '--keep-old', '1h');
   const { former_tokens } = await printed(env, 'business', 'show', `${id}`);
   const values: Record<string, string> = {
-    ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, ENTRY_ID: `${access_list[0].id}` },
+    ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, SITE_ID: `${access_list[0].id}` },
     ...{ FORMER_ID: `${former_tokens[0].id}`, FILE: HISTORY },
     ...{ STATUS: 'suspended', ORIGIN: 'https://a.example', 'SITE…': 'https://c.example', 'USE=QUANTITY…': 'job-1=0' },
     T: `imported-token-of-business-${id}`,

@@ -1,6 +1,6 @@
 // How the console parses the text in its field for domains.
 import { expect, test } from 'vitest';
-import { parseAdditions } from '../../src/page/owner/domains/additions.ts';
+import { parseAdditions } from '../../src/page/owner/sites/additions.ts';
 
 const APP =
   'must be exactly capacitor://localhost, ionic://localhost, tauri://localhost, app:// and a host, or chrome-extension:// and an id';

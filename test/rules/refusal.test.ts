@@ -1,6 +1,6 @@
 // The console's explanation of a refused origin.
 import { expect, test } from 'vitest';
-import { addableAtOnce, explainRefusal } from '../../src/page/owner/domains/refusal.ts';
+import { addableAtOnce, explainRefusal } from '../../src/page/owner/sites/refusal.ts';
 
 const SHOP = 'https://shop.example';
 test.each([

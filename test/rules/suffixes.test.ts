@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { SHARED_HOSTS } from '../../src/core/shared-hosts.ts';
-import { missingPart } from '../../src/page/owner/domains/address.ts';
+import { missingPart } from '../../src/page/owner/sites/address.ts';
 import { isShared } from '../../src/public-suffix.ts';
 
 type Trie = typeof import('tldts/dist/types/src/data/trie.d.ts');

@@ -1,6 +1,6 @@
 // What the list of domains says about the uses of a site.
 import { expect, test } from 'vitest';
-import { usesWords } from '../../src/page/owner/domains/uses-words.ts';
+import { usesWords } from '../../src/page/owner/sites/uses-words.ts';
 
 const SITE = 'https://shop.example';
 const of = (source: string | null, count = 3) => ({ source, count, last_day: '2026-03-14' });

@@ -53,7 +53,7 @@ select
       from sites
       where sites.business_id = businesses.id
     )
-  end as entries
+  end as sites
 from
   permission
   left join businesses on businesses.id = case

@@ -3,13 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, Limits } from '../../shown-business/description.ts';
 import { Changes } from './changes/changes.tsx';
-import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
 import { Back, FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { businessHref } from './route.ts';
 import { type Memory, NOT_READ, type ReadState, type Session, type TabProps } from './session.ts';
+import { Sites } from './sites/sites.tsx';
 import { TABS, type Tab } from './tabs.ts';
 import { Token } from './token/token.tsx';
 import { limitsWithSites } from './usage/periods.ts';
@@ -64,7 +64,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         onRead={setTabRead}
       />
     ),
-    domains: () => whenRead(Domains),
+    domains: () => whenRead(Sites),
     token: () => whenRead(Token),
     changes: () => <Changes {...frame} id={id} onRead={setTabRead} />,
   };

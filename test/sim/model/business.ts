@@ -168,7 +168,7 @@ function removeSites(call: Call): Answer {
     throw invalid(
       {
         access_id: [
-          'access_id must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.',
+          'access_id must not be the last site: without sites, the token works everywhere. To allow that, DELETE the whole list.',
         ],
       },
       'last_domain',
@@ -177,7 +177,7 @@ function removeSites(call: Call): Answer {
   if (kept.length > 0 && origin !== null && origin !== ownOrigin && !isCovered(kept, origin))
     throw invalidField(
       'access_id',
-      'must not be the entry that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server',
+      'must not be the site that lets this page in, or the page would lose access: first register another that covers its origin, or remove this one from a server',
     );
   if (removed.length > 0) {
     state.entries = state.entries.filter((each) => !removed.includes(each));
@@ -540,11 +540,11 @@ export const business = rulesOf({
     on: { 'DELETE /business/:business_id': deleteBusiness },
   },
   read_access: {
-    ...{ who: READERS, does: 'read access domains', inactive: true, retry: 'always' },
+    ...{ who: READERS, does: 'read sites', inactive: true, retry: 'always' },
     on: { 'GET /business/:business_id/access': readAccess },
   },
   change_access: {
-    ...{ who: CHANGERS, does: 'change access domains', inactive: true, retry: 'always' },
+    ...{ who: CHANGERS, does: 'change sites', inactive: true, retry: 'always' },
     body: [newSites],
     on: {
       'POST /business/:business_id/access': addSites,

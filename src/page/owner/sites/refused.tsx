@@ -7,14 +7,14 @@ import { plural } from '../formats.ts';
 import { Button, FailureNotice, Section } from '../parts.tsx';
 import type { TabProps } from '../session.ts';
 import { canHaveOneOwner, siteCovering } from './address.ts';
-import type { DomainChanges } from './domain-changes.tsx';
 import { AddAll, OriginRows } from './origin-rows.tsx';
 import { explainRefusal } from './refusal.ts';
 import { useSeenRows } from './seen-rows.ts';
+import type { SiteChanges } from './site-changes.tsx';
 
 const ADD_ALL = 'all that look like yours';
 
-type Props = TabProps & { isActive: boolean; sites: string[]; changes: DomainChanges };
+type Props = TabProps & { isActive: boolean; sites: string[]; changes: SiteChanges };
 
 export function Refused({ api, business, refused, readOnly, isActive, sites, changes }: Props) {
   const { data, failure, reload } = refused;

@@ -5,9 +5,9 @@ import { instantWords, plural } from '../formats.ts';
 import { Button } from '../parts.tsx';
 import { SiteName } from '../site-name.tsx';
 import { siteCovering } from './address.ts';
-import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
-import { Covered } from './domain-list.tsx';
 import { addableAtOnce, explainRefusal } from './refusal.ts';
+import { ChangeFailure, type SiteChanges } from './site-changes.tsx';
+import { Covered } from './site-list.tsx';
 
 type Props = {
   rows: RefusedOrigin[];
@@ -15,7 +15,7 @@ type Props = {
   /** The sites that were registered when the view opened. The rows undo the addition of others. */
   sitesBefore: string[];
   readOnly: boolean;
-  changes: DomainChanges;
+  changes: SiteChanges;
   /** Formats an origin's count. */
   countWords?: (origin: RefusedOrigin) => string;
 };

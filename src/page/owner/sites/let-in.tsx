@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../sites/description.ts';
 import { namesWords, shareWords } from '../formats.ts';
 import { siteCovering } from './address.ts';
-import type { DomainChanges } from './domain-changes.tsx';
 import { AddAll, OriginRows, timesWords } from './origin-rows.tsx';
 import { useSeenRows } from './seen-rows.ts';
+import type { SiteChanges } from './site-changes.tsx';
 
 const SOURCE = 'let in';
 
@@ -17,7 +17,7 @@ export function stoppedWords(origins: RefusedOrigin[], sites: readonly string[])
   return `These pages, which use the token now, would be refused: ${named}.`;
 }
 
-type Props = { origins: RefusedOrigin[]; sites: string[]; readOnly: boolean; changes: DomainChanges };
+type Props = { origins: RefusedOrigin[]; sites: string[]; readOnly: boolean; changes: SiteChanges };
 
 export function LetIn({ origins, ...props }: Props) {
   const [sitesBefore] = useState(props.sites);

@@ -9,13 +9,13 @@ import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import type { TabProps } from '../session.ts';
 import { SiteName } from '../site-name.tsx';
-import { ChangeFailure, EVERYWHERE, useDomainChanges } from './domain-changes.tsx';
-import { DomainForm } from './domain-form.tsx';
-import { DomainList } from './domain-list.tsx';
 import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
 import { useSeenRows } from './seen-rows.ts';
+import { ChangeFailure, EVERYWHERE, useSiteChanges } from './site-changes.tsx';
+import { SiteForm } from './site-form.tsx';
+import { SiteList } from './site-list.tsx';
 import { DAYS } from './uses-words.ts';
 
 const UNRESTRICTED = 'No domains are registered, so the token works on every site and on servers.';
@@ -24,15 +24,15 @@ const INACTIVE = 'The token does not work while the business is not active.';
 const ALL = 'all';
 const LOADING_ROWS = 4;
 
-export function Domains(props: TabProps) {
+export function Sites(props: TabProps) {
   const { data, failure } = props.refused;
-  return data === null && failure === null ? <Loading rows={LOADING_ROWS} /> : <LoadedDomains {...props} />;
+  return data === null && failure === null ? <Loading rows={LOADING_ROWS} /> : <LoadedSites {...props} />;
 }
 
 /** Refused origins come first if there are any when the view opens. Those that appear later are added below, so that nothing moves. */
-function LoadedDomains(props: TabProps) {
+function LoadedSites(props: TabProps) {
   const { api, business, readOnly, query, reload, revision } = props;
-  const changes = useDomainChanges(props);
+  const changes = useSiteChanges(props);
   const { locked, cleared, confirming } = changes;
   const sites = business.access_list.map(({ site }) => site);
   const rows = useSeenRows(sites, (site) => site);
@@ -54,9 +54,9 @@ function LoadedDomains(props: TabProps) {
         title="Domains"
         note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
       >
-        {!readOnly && <DomainForm sites={sites} origins={origins} changes={changes} />}
+        {!readOnly && <SiteForm sites={sites} origins={origins} changes={changes} />}
         <LetIn origins={props.refused.data?.let_in ?? []} sites={sites} readOnly={readOnly} changes={changes} />
-        <DomainList
+        <SiteList
           rows={[...rows.values()]}
           sites={sites}
           wanted={query.get('q') ?? ''}

@@ -7,12 +7,12 @@ import { useFocusFallback } from '../focus.ts';
 import { Button, Field, Section, VERBATIM } from '../parts.tsx';
 import { SiteName } from '../site-name.tsx';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
-import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { explainRefusal } from './refusal.ts';
+import { ChangeFailure, type SiteChanges } from './site-changes.tsx';
 
 const CHECK = 'check';
 
-type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: DomainChanges };
+type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: SiteChanges };
 
 /** Names the limit that refuses the uses of pages, or returns null. */
 function reachedLimit({ daily, monthly, extra, today, month, overage, page_overage }: Limits): string | null {

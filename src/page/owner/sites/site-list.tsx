@@ -8,7 +8,7 @@ import { Button, Field, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { SiteName } from '../site-name.tsx';
 import { unicodeName } from '../unicode-name.ts';
-import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
+import { ChangeFailure, EVERYWHERE, type SiteChanges } from './site-changes.tsx';
 import { DAYS, unnamedIn, usesWords } from './uses-words.ts';
 
 const FILTER_MIN_ROWS = 10;
@@ -21,7 +21,7 @@ type Props = {
   /** The filter's text. */
   wanted: string;
   readOnly: boolean;
-  changes: DomainChanges;
+  changes: SiteChanges;
   /** The uses of each source in the last DAYS days. Null until they have been read. */
   uses: SourceUses[] | null;
   /** When each site that was added in these days was added. */
@@ -31,7 +31,7 @@ type Props = {
 const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || unicodeName(site)?.includes(wanted) === true;
 
-export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSites }: Props) {
+export function SiteList({ rows, sites, wanted, readOnly, changes, uses, newSites }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
@@ -70,7 +70,7 @@ export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSi
           {shown.length === 0 && <p class="none">No domains match “{filter}”.</p>}
           <ul class="rows">
             {shown.map((site) => (
-              <DomainRow
+              <SiteRow
                 key={site}
                 site={site}
                 sites={sites}
@@ -90,7 +90,7 @@ export function DomainList({ rows, sites, wanted, readOnly, changes, uses, newSi
 type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes' | 'uses' | 'newSites'> & { site: string };
 
 /** Reuses the button element for Undo, so it keeps the focus. */
-function DomainRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
+function SiteRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
   const isRegistered = sites.includes(site);
   const source = `row ${site}`;
   const { busy, locked, cleared } = changes;

@@ -9,11 +9,11 @@ import { changeFailureWords } from '../words.ts';
 /** Shown after all domains have been removed. */
 export const EVERYWHERE = 'Removed. The token now works on every site.';
 
-export type DomainChanges = ReturnType<typeof useDomainChanges>;
+export type SiteChanges = ReturnType<typeof useSiteChanges>;
 
 type Props = Pick<TabProps, 'api' | 'business' | 'onChanged' | 'reload'>;
 
-export function useDomainChanges({ api, business, onChanged, reload }: Props) {
+export function useSiteChanges({ api, business, onChanged, reload }: Props) {
   const { id, access_list: entries } = business;
   const { busy, failure, run, reset } = useMutation();
   const [last, setLast] = useState({ source: '', done: '' });
@@ -80,7 +80,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props) {
 }
 
 /** Shows why the last change from `source` failed. */
-export function ChangeFailure({ changes, source }: { changes: DomainChanges; source: string }) {
+export function ChangeFailure({ changes, source }: { changes: SiteChanges; source: string }) {
   const failure = changes.failureFrom(source);
   if (failure === null) return null;
   return (

@@ -9,8 +9,8 @@ import { setQuery } from '../route.ts';
 import { unicodeName } from '../unicode-name.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, parseAdditions, type Wrong } from './additions.ts';
-import type { DomainChanges } from './domain-changes.tsx';
 import { stoppedWords } from './let-in.tsx';
+import type { SiteChanges } from './site-changes.tsx';
 
 const FORM = 'form';
 const UNDO = 'undo in form';
@@ -20,7 +20,7 @@ type Props = {
   sites: string[];
   /** While no site is registered, the origins that use the token now. */
   origins: RefusedOrigin[];
-  changes: DomainChanges;
+  changes: SiteChanges;
 };
 
 /** Formats a site for a sentence, with its Unicode name. */
@@ -41,7 +41,7 @@ const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
         return problem === null ? [] : [{ text, problem, right: null }];
       });
 
-export function DomainForm({ sites, origins, changes }: Props) {
+export function SiteForm({ sites, origins, changes }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useFocusFallback(form, () => field.current);
