@@ -1,5 +1,7 @@
 // Assembles the service from its middleware and routes.
 import type { ExecutionContext } from 'hono';
+import type { HonoBase } from 'hono/hono-base';
+import type { Schema } from 'hono/types';
 import { getPath } from 'hono/utils/url';
 import { routes as alerts } from './alerts/handlers.ts';
 import { routes as business } from './business/handlers.ts';
@@ -8,7 +10,7 @@ import { RecentRefusals } from './core/recent-refusals.ts';
 import { UnstoredRefusals } from './core/unstored-refusals.ts';
 import { routes as databases } from './databases/handlers.ts';
 import { health } from './databases/health.ts';
-import type { Bindings, Clock, Log } from './env.ts';
+import type { Bindings, Clock, Env, Log } from './env.ts';
 import { CONSOLE_PATH, consolePage } from './http/console-page.ts';
 import { notFound, onError } from './http/errors.ts';
 import { logged } from './http/log.ts';
@@ -16,12 +18,30 @@ import { openapi } from './http/openapi.ts';
 import { preflightFor } from './http/response.ts';
 import { methodsOf, newRoutes, withMethodNotAllowed } from './http/router.ts';
 import { routes as keys } from './keys/handlers.ts';
-import { API } from './operation.ts';
+import { type All, API } from './operation.ts';
+import type { ResourceName } from './operations.ts';
 import { routes as sessions } from './sessions/handlers.ts';
 import { routes as sites } from './sites/handlers.ts';
 import { routes as tokens } from './tokens/handlers.ts';
 import { routes as usage } from './usage/handlers.ts';
 import { routes as users } from './users/handlers.ts';
+
+/** The routes of each resource. Those of `usage` come first. */
+const ROUTES = {
+  usage,
+  sites,
+  business,
+  tokens,
+  changes,
+  alerts,
+  keys,
+  users,
+  sessions,
+  databases,
+} satisfies Record<ResourceName, object>;
+/** Hono would infer these only from a chain of calls. */
+type SchemaOf<Routes> = Routes extends HonoBase<Env, infer Own extends Schema, '/'> ? Own : never;
+type AllSchemas = All<SchemaOf<(typeof ROUTES)[ResourceName]>>;
 
 /**
  * Creates the service, which logs a line for each API request except preflights. `databaseClock` is the clock by which the
@@ -30,9 +50,7 @@ import { routes as users } from './users/handlers.ts';
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
   const recentRefusals = new RecentRefusals();
   const unstoredRefusals = new UnstoredRefusals();
-  const usageOnly = newRoutes().route('/', usage);
-  usageOnly.all(`${API}/business/usage/*`, notFound); // `usage` is never a business id
-  const api = newRoutes()
+  const routes = newRoutes()
     .use(logged(clock, log, databaseClock))
     .use(async function remembering(c, next) {
       c.set('recentRefusals', recentRefusals);
@@ -41,18 +59,13 @@ export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) 
     })
     .notFound(notFound)
     .onError(onError)
-    .route('/', usageOnly)
-    .route('/', sites)
-    .route('/', business)
-    .route('/', tokens)
-    .route('/', changes)
-    .route('/', alerts)
-    .route('/', keys)
-    .route('/', users)
-    .route('/', sessions)
-    .route('/', databases)
     .route(API, withMethodNotAllowed(health()))
     .route(API, withMethodNotAllowed(openapi));
+  for (const [name, own] of Object.entries(ROUTES)) {
+    routes.route('/', own as never);
+    if (name === 'usage') routes.all(`${API}/business/usage/*`, notFound); // `usage` is never a business id
+  }
+  const api = routes as unknown as HonoBase<Env, SchemaOf<typeof routes> & AllSchemas, '/'>;
 
   const preflight = preflightFor(methodsOf(api.routes));
   function fetch(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {

@@ -102,19 +102,10 @@ type Defined<Ds> = { readonly [Id in keyof Ds]: Operation & { readonly definitio
 type Member = keyof OwnRule | 'route' | 'query' | 'check' | 'body' | 'code' | 'rules' | 'ruleOf';
 type NoOthers<D> = { readonly [Name in Exclude<keyof D, Member>]: never };
 
-/** The words of an operator's command (src/cli). */
-export type CommandWords = {
-  /** Its own words, and its arguments with capital letters. */
-  usage: string;
-  /** The help text: one sentence. */
-  does: string;
-  /** Maps an argument or option to its field if their names differ. */
-  as?: Record<string, string>;
-  /** The command that shows whether a change was made if its response was lost. Default: `business show` if the path contains `{ID}`. */
-  shownBy?: string;
-};
-/** The commands for a resource's operations. They are no part of the Worker, because nothing in it imports them. */
-export type CommandsOf<Operations> = { readonly [Id in keyof Operations]?: CommandWords };
+/** The intersection of the members of a union. */
+export type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Both) => void
+  ? Both
+  : never;
 
 /** Defines operations by id. Throws if a path has an unknown parameter. */
 export function define<const Ds extends Definitions>(

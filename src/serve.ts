@@ -7,7 +7,7 @@ import type { ContextOf, Env, Guarded } from './env.ts';
 import { guard } from './guard.ts';
 import { newRoutes, withMethodNotAllowed } from './http/router.ts';
 import type { Query } from './input.ts';
-import { API, type Body, type BodyOf, type Definition, type Operation, type QueryOf } from './operation.ts';
+import { type All, API, type Body, type BodyOf, type Definition, type Operation, type QueryOf } from './operation.ts';
 
 /** The types of `c.req.valid`: the parameters as `query` and the body as `json`, which is {} for an empty body. */
 type InputOf<D> = {
@@ -28,9 +28,6 @@ type HandlersOf<Os extends Operations> = {
   ) => Promise<Response>;
 };
 
-type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Both) => void
-  ? Both
-  : never;
 type RouteOf<
   D extends Definition,
   Handler extends (c: never) => Promise<Response>,

@@ -68,7 +68,8 @@ const anAlert: Alerts['alerts'][number] = {
 export const descriptions: DescriptionsOf<typeof operations> = {
   readAlerts: {
     tag: 'access',
-    summary: 'List alerts',
+    summary: 'List the alerts of a business',
+    command: { usage: 'alerts list ID' },
     description: `Lists alerts for the limit thresholds that the business reached, newest first. There is one alert per limit, limit value, period and
 threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for 90 days.`,
     success: ok('One page of alerts.', alerts, {
@@ -79,6 +80,7 @@ threshold. If several thresholds are reached together, only the highest has an a
   readAllAlerts: {
     tag: 'businesses',
     summary: 'List the alerts of all businesses',
+    command: { usage: 'alerts list' },
     description: `Lists the alerts of all businesses, one database after another, newest first within each. \`state\` shows whether an alert was sent.
 Only the operator can read this. A page comes from one database, so it can be short or empty even if \`next\` is set.`,
     success: ok('One page of alerts.', alerts, {

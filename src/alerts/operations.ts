@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { described, instant, limitParameter, type Query } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { CURSOR, CURSOR_RULE, cursorErrors, MAX_PER_PAGE, parseCursor } from './rules.ts';
 
 const alertsQuery = {
@@ -36,8 +36,3 @@ export const operations = define({
     check: cursorErrors,
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  readAlerts: { usage: 'alerts list ID', does: 'Lists when a business reached a threshold of a limit, newest first.' },
-  readAllAlerts: { usage: 'alerts list', does: 'Lists the alerts of all businesses, newest first in each database.' },
-};

@@ -59,7 +59,8 @@ export type DeletedBusiness = z.infer<typeof deletedBusiness>;
 export const descriptions: DescriptionsOf<typeof operations> = {
   listBusinesses: {
     tag: 'businesses',
-    summary: 'List your businesses',
+    summary: 'List businesses',
+    command: { usage: 'business list' },
     description: `Lists the businesses whose usage the API key can read from the calling origin, ordered by id. A page examines \`limit\`
 businesses, so it can contain fewer even if \`next\` is set.`,
     parameters: { user_id: ["Only this user's businesses. Available only to the operator."] },
@@ -74,6 +75,7 @@ businesses, so it can contain fewer even if \`next\` is set.`,
   createBusiness: {
     tag: 'businesses',
     summary: 'Create a business',
+    command: { usage: 'business create', shownBy: 'business list --user {user_id}' },
     description: `Creates an active business for a user, and assigns a new user to a database. With an \`Idempotency-Key\`, the same request
 returns the same business for as long as it exists and belongs to the user. The same key with a different body is refused (422), and the
 message names the existing business.`,
@@ -94,6 +96,7 @@ message names the existing business.`,
   readBusiness: {
     tag: 'access',
     summary: 'Read a business',
+    command: { usage: 'business show ID' },
     description: `Returns the business with its registered sites, its limits, and the last four characters and expiry of each former token that
 still works. A read-only API key receives only the last four characters of the current token.`,
     success: ok('The business with its sites, limits and former tokens.', businessDetails, {
@@ -111,6 +114,7 @@ still works. A read-only API key receives only the last four characters of the c
   updateBusiness: {
     tag: 'access',
     summary: 'Change a business',
+    command: { usage: 'business update ID' },
     description: `Changes the given fields, and no others, so requests at the same time all take effect. A limit of null removes the limit. A business can be transferred only to a user in the same database, or
 to a user without a database. A transfer revokes the API keys, sessions and console links that are only for this business.`,
     body: {
@@ -127,6 +131,7 @@ to a user without a database. A transfer revokes the API keys, sessions and cons
   addExtra: {
     tag: 'businesses',
     summary: 'Add to the limit of a month',
+    command: { usage: 'business add-extra ID' },
     description: `Adds uses to the monthly limit of the current or the next billing month, for that month only. A negative number takes back what was
 added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the first result, for 400 days. The same key with a different body is refused (422).`,
     parameters: { 'Idempotency-Key': ['Makes a retry safe.', 'pack-17', 'required'] },
@@ -145,6 +150,7 @@ added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the f
   deleteBusiness: {
     tag: 'access',
     summary: 'Delete a business',
+    command: { usage: 'business delete ID', as: { '--confirm': 'name' } },
     description: `Deletes a business immediately and permanently. Every later request treats it as unknown. \`name\` must be the name of the business.
 One change remains, which records the deletion. The id is never reused.`,
     parameters: { name: ['The name of the business.', 'Acme'] },

@@ -24,7 +24,7 @@ import {
   userParameter,
   wholeNumber,
 } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { SITES_RULE, site } from '../sites/operations.ts';
 import { sitesErrors } from '../sites/rules.ts';
 import { datedErrors, MAX_PER_PAGE, type Overage, overageErrors } from './rules.ts';
@@ -205,20 +205,3 @@ export const operations = define({
     query: deletionQuery,
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  listBusinesses: { usage: 'business list', does: 'Lists all businesses, or those of one user.' },
-  createBusiness: {
-    usage: 'business create',
-    does: 'Creates a business with a new token, or with a token and an id from another system.',
-    shownBy: 'business list --user {user_id}',
-  },
-  readBusiness: { usage: 'business show ID', does: 'Shows a business, its sites, its limits and its former tokens.' },
-  updateBusiness: { usage: 'business update ID', does: 'Changes the given fields.' },
-  addExtra: { usage: 'business add-extra ID', does: 'Adds uses to the monthly limit of one billing month.' },
-  deleteBusiness: {
-    usage: 'business delete ID',
-    does: 'Permanently deletes a business and everything that belongs to it. --confirm repeats its name.',
-    as: { '--confirm': 'name' },
-  },
-};

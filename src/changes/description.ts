@@ -53,7 +53,8 @@ const exampleChange: Change = {
 export const descriptions: DescriptionsOf<typeof operations> = {
   readChanges: {
     tag: 'access',
-    summary: 'List changes',
+    summary: 'List the changes to a business',
+    command: { usage: 'changes list ID' },
     description:
       `Lists who changed what, newest first. Changes are stored for ${KEEP_CHANGES_DAYS} days. Tokens are shown as their last four characters. ` +
       'With a filter, a page can be short or empty even if `next` is set.',
@@ -69,7 +70,8 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   },
   readUserChanges: {
     tag: 'businesses',
-    summary: "List a user's changes",
+    summary: "List the changes to a user's keys",
+    command: { usage: 'changes list' },
     description:
       "Lists who created and revoked the user's API keys that are not limited to one business, newest first.",
     success: ok('One page of changes.', changes, {

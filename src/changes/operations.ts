@@ -4,7 +4,7 @@ import { ACTIONS } from '../core/change.ts';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
 import { PAGE_OF_CHANGES } from '../core/work.ts';
 import { choices, day, pageQuery, type Query } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { MAX_SEARCH_LENGTH, orderErrors } from './rules.ts';
 
 const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
@@ -48,11 +48,3 @@ export const operations = define({
     query: userChangesQuery,
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  readChanges: { usage: 'changes list ID', does: 'Lists the changes to a business and who made them, newest first.' },
-  readUserChanges: {
-    usage: 'changes list',
-    does: "Lists the changes to a user's keys for all businesses and who made them, newest first.",
-  },
-};

@@ -91,11 +91,13 @@ function callOf({ usage, options }: Form): string {
   });
   return [usage, ...shown].join(' ');
 }
-const summaryOf = (form: Form) => `  ${callOf(form)}\n      ${form.command.does}\n`;
-const rulesOf = ({ taken, options }: Form) =>
-  [...taken, ...options]
-    .filter((field) => !isFlag(field))
-    .map((field) => `      ${field.label} ${ruleOf(field)}\n`)
+const summaryOf = (form: Form) => `  ${callOf(form)}\n      ${form.command.summary}\n`;
+const rulesOf = ({ command: { note }, taken, options }: Form) =>
+  [
+    ...(note === undefined ? [] : [note]),
+    ...[...taken, ...options].filter((field) => !isFlag(field)).map((field) => `${field.label} ${ruleOf(field)}`),
+  ]
+    .map((line) => `      ${line}\n`)
     .join('');
 
 const FORMS = Object.entries(COMMANDS).map(

@@ -1,21 +1,15 @@
-// The operator's commands. Most follow from an operation and the words beside its definition. Their arguments and options come from its path
+// The operator's commands. Most follow from an operation and the words of its description. Their arguments and options come from its path
 // and schema, so a new field becomes an option automatically.
 import * as z from 'zod/mini';
-import * as alerts from '../alerts/operations.ts';
-import * as business from '../business/operations.ts';
-import * as changes from '../changes/operations.ts';
+import { businessUpdateBody, newBusinessBody } from '../business/operations.ts';
 import { OPERATOR_ROLES, type OperatorRole } from '../core/policy.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
-import * as databases from '../databases/operations.ts';
+import type { CommandWords } from '../description/paths.ts';
+import { DESCRIPTIONS } from '../descriptions.ts';
 import { choices } from '../input.ts';
-import * as keys from '../keys/operations.ts';
-import type { CommandWords, Method, Operation, PathParameter } from '../operation.ts';
-import * as sessions from '../sessions/operations.ts';
-import * as sites from '../sites/operations.ts';
-import * as tokens from '../tokens/operations.ts';
-import * as usage from '../usage/operations.ts';
-import * as users from '../users/operations.ts';
+import type { Method, Operation, PathParameter } from '../operation.ts';
+import { OPERATIONS } from '../operations.ts';
 import type { Data, Service } from './client.ts';
 import { readDays } from './days.ts';
 import { exportUser } from './export.ts';
@@ -25,6 +19,8 @@ import { readLowered } from './uses.ts';
 export type Given = Record<string, unknown>;
 
 export type Command = Omit<CommandWords, 'usage'> & {
+  /** The help text: one sentence. */
+  summary: string;
   /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Absent for commands that work offline. */
   request?: `${Method} /${string}`;
   /** The query for GET and DELETE, otherwise the body. Each field is an argument or an option. */
@@ -58,21 +54,22 @@ function requestOf({ method, path, query, rules }: Operation) {
 }
 
 /** The operations whose input is not what is given. */
-const PREPARED: { readonly [Id in keyof typeof usage.operations]?: NonNullable<Command['prepare']> } = {
+const PREPARED: { readonly [Id in keyof typeof OPERATIONS]?: NonNullable<Command['prepare']> } = {
   // Fixes the end of the range, because all pages must cover the same days even if they are read past midnight.
   readAllUsage: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   lowerUses: readLowered,
   importHistory: readDays,
 };
 
-type Resource = { operations: Record<string, Operation>; commands: Record<string, CommandWords> };
-function commandsOf({ operations, commands }: Resource): [usage: string, Command][] {
-  return Object.entries(commands).map(([id, { usage, ...words }]) => {
-    const prepare = PREPARED[id as keyof typeof PREPARED];
-    return [usage, { ...requestOf(operations[id] as Operation), ...words, ...(prepare && { prepare }) }];
-  });
-}
-const RESOURCES: Resource[] = [sites, alerts, business, changes, databases, keys, sessions, tokens, usage, users];
+/** Those that send the request of one operation. */
+const OF_OPERATIONS = Object.values<Operation>(OPERATIONS).flatMap((operation): [usage: string, Command][] => {
+  const id = operation.id as keyof typeof OPERATIONS;
+  const { summary, command } = DESCRIPTIONS[id];
+  if (command === undefined) return [];
+  const { usage, ...words } = command;
+  const prepare = PREPARED[id];
+  return [[usage, { ...requestOf(operation), summary, ...words, ...(prepare && { prepare }) }]];
+});
 
 /** The numeric suffixes of the secrets' names (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
@@ -80,8 +77,8 @@ const SLOTS = ['1', '2', '3', '4'] as const;
 /** Those that send no request, a part of one, or several. */
 const OTHERS: Record<string, Command> = {
   'access check ID ORIGIN': {
-    ...requestOf(sites.operations.readAccess),
-    does: 'Shows whether a page with this origin may use the token, and which site allows it.',
+    ...requestOf(OPERATIONS.readAccess),
+    summary: 'Show whether a page with this origin may use the token, and which site allows it',
     shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
       const sites = access_list.map(({ site }) => site);
       const origin = `${ORIGIN}`;
@@ -92,19 +89,19 @@ const OTHERS: Record<string, Command> = {
     },
   },
   'business status ID STATUS': {
-    ...requestOf(business.operations.updateBusiness),
-    does: 'Sets the status. The token works only while it is active.',
-    input: z.pick(business.businessUpdateBody.def.out, { status: true }),
+    ...requestOf(OPERATIONS.updateBusiness),
+    summary: 'Set the status: the token works only while it is active',
+    input: z.pick(businessUpdateBody.def.out, { status: true }),
     as: { STATUS: 'status' },
   },
   'user export ID': {
-    does: 'Prints what the lists contain about a user, one JSON object per line.',
-    input: z.pick(business.newBusinessBody, { user_id: true }),
+    summary: 'Print what the lists contain about a user, one JSON object per line',
+    input: z.pick(newBusinessBody, { user_id: true }),
     as: { ID: 'user_id' },
     lines: (service, { user_id }) => exportUser(service, Number(user_id)),
   },
   'operator-key create': {
-    does: 'Creates an operator key and prints it, with the command that stores its hash. It is not shown again.',
+    summary: 'Create an operator key, and print it this once with the command that stores its hash',
     input: z.object({
       role: z.optional(z.enum(OPERATOR_ROLES, `must be ${choices.format(OPERATOR_ROLES)}`)),
       slot: z.optional(z.enum(SLOTS, 'must be a number from 1 to 4, such as 2')),
@@ -116,7 +113,7 @@ const OTHERS: Record<string, Command> = {
 
 /** By words and arguments, in alphabetical order. Commands can share the same words if their arguments differ. */
 export const COMMANDS: Record<string, Command> = Object.fromEntries(
-  [...RESOURCES.flatMap(commandsOf), ...Object.entries(OTHERS)].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  [...OF_OPERATIONS, ...Object.entries(OTHERS)].toSorted(([one], [other]) => (one < other ? -1 : 1)),
 );
 
 type AccessList = { status: string; access_list: { site: string }[] };

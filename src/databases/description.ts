@@ -50,6 +50,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   readDatabases: {
     tag: 'businesses',
     summary: 'List the databases',
+    command: { usage: 'database list' },
     description: `Lists each database with its size, yesterday's uses and its backlog: alerts to send. A database that fails, or
 does not respond within 4 seconds, is listed with an \`error\`. Only the operator can read this.`,
     success: ok('The databases.', databases, {

@@ -18,10 +18,23 @@ import {
 import { json, refusals } from './responses.ts';
 import { component } from './schemas.ts';
 
+/** The words of an operator's command (src/cli). Its help is the operation's summary. */
+export type CommandWords = {
+  /** Its own words, and its arguments with capital letters. */
+  usage: string;
+  /** Maps an argument or option to its field if their names differ. */
+  as?: Record<string, string>;
+  /** The command that shows whether a change was made if its response was lost. Default: `business show` if the path contains `{ID}`. */
+  shownBy?: string;
+  /** What its arguments and options mean, if their rules do not say it. */
+  note?: string;
+};
+
 /** The parts of an operation's description that do not follow from its definition. */
-type Description = {
+export type Description = {
   tag: 'usage' | 'businesses' | 'access' | 'session';
   summary: string;
+  command?: CommandWords;
   description: string;
   /** Descriptions of the parameters whose meaning differs from the default, by name. */
   parameters?: Record<string, ParameterDescription>;

@@ -67,12 +67,14 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   listKeys: {
     tag: 'businesses',
     summary: "List a user's API keys",
+    command: { usage: 'key list' },
     description: 'Lists all keys, including revoked and expired ones. The keys themselves are never shown again.',
     success: ok('The keys.', keys, { keys: { keys: [exampleKey] } }),
   },
   createKey: {
     tag: 'businesses',
     summary: 'Create an API key for a user',
+    command: { usage: 'key create', shownBy: 'key list --user {user_id}' },
     description:
       'Without a body, the operator creates a key with full access to all businesses of the user. `business_id` limits the key to that business. ' +
       "With `label`, that is the source of the key's uses that send none. " +
@@ -100,6 +102,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   revokeKey: {
     tag: 'businesses',
     summary: 'Revoke an API key',
+    command: { usage: 'key revoke ID', shownBy: 'key list --user {user_id}' },
     description: 'The key, the keys that it created, and the sessions of all these stop working with the next request.',
     success: ok('The revoked key.', revokedKey, {
       key: { key: { ...exampleKey, revoked_at: times.updated_at } },

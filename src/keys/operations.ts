@@ -4,7 +4,7 @@ import { errorOf, type FieldErrors } from '../core/conflict.ts';
 import { CHANGERS, OWN_ROLES, ROLES, reading } from '../core/policy.ts';
 import { dayOf } from '../core/time.ts';
 import { choices, dayOr, label, line, positiveInteger, strict } from '../input.ts';
-import { type Circumstances, type CommandsOf, define } from '../operation.ts';
+import { type Circumstances, define } from '../operation.ts';
 
 const EXPIRY_RULE = 'must be today or a later date, in the format YYYY-MM-DD';
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
@@ -55,17 +55,3 @@ export const operations = define({
     does: 'revoke API keys',
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  listKeys: { usage: 'key list', does: 'Lists the keys of a user, including revoked and expired ones.' },
-  createKey: {
-    usage: 'key create',
-    does: 'Creates an API key and prints it. It is not shown again.',
-    shownBy: 'key list --user {user_id}',
-  },
-  revokeKey: {
-    usage: 'key revoke ID',
-    does: 'Revokes a key of a user, effective immediately.',
-    shownBy: 'key list --user {user_id}',
-  },
-};

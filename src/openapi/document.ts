@@ -1,20 +1,12 @@
 // Generates the OpenAPI 3.1 description at build time. The Worker only serves the file. Schemas, rules and refusals come from the service,
 // and the test suite validates every response against the description (test/contract.ts).
 import { createDocument, createSchema, type ZodOpenApiOverride } from 'zod-openapi';
-import { descriptions as alerts, webhooks } from '../alerts/description.ts';
-import { descriptions as business } from '../business/description.ts';
-import { descriptions as changes } from '../changes/description.ts';
-import { descriptions as databases } from '../databases/description.ts';
-import { type DescriptionsOf, pathsOf } from '../description/paths.ts';
+import { webhooks } from '../alerts/description.ts';
+import { pathsOf } from '../description/paths.ts';
 import { NARROW_KINDS, ROLE_RESTRICTIONS } from '../description/roles.ts';
+import { DESCRIPTIONS } from '../descriptions.ts';
 import { JSON_SCHEMAS } from '../input.ts';
-import { descriptions as keys } from '../keys/description.ts';
 import { OPERATIONS } from '../operations.ts';
-import { descriptions as sessions } from '../sessions/description.ts';
-import { descriptions as sites } from '../sites/description.ts';
-import { descriptions as tokens } from '../tokens/description.ts';
-import { descriptions as usage } from '../usage/description.ts';
-import { descriptions as users } from '../users/description.ts';
 import { publicPaths } from './public.ts';
 
 const DESCRIPTION = `Counts the daily uses of each business, and restricts its token to the sites that its owner registered.
@@ -29,27 +21,13 @@ business has registered sites, pages on other sites are refused with either cred
 Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that depends on a credential must not be
 stored. Days are in UTC.`;
 
-const DESCRIPTIONS: DescriptionsOf<typeof OPERATIONS> = {
-  ...sites,
-  ...usage,
-  ...users,
-  ...sessions,
-  ...keys,
-  ...tokens,
-  ...business,
-  ...changes,
-  ...alerts,
-  ...databases,
-};
-
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
 const KEY = `A secret API key, for servers. It gives access to all businesses of its user, or to one, and can be ${NARROW_KINDS}.`;
 const SESSION = 'The key of a console session. Send it like an API key. It expires automatically.';
 const OPERATOR =
   "A secret operator key, for the operator's servers. It gives access to every business, and can be record-only or read-only.";
-const TOKEN =
-  'A public business token, for web pages. It gives access to its own business from the registered sites.';
+const TOKEN = 'A public business token, for web pages. It gives access to its own business from the registered sites.';
 
 /**
  * Returns the override for a description. In a `closed` description, undescribed fields are errors. Otherwise, responses may contain them,

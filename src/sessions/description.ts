@@ -37,6 +37,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   createConsoleLink: {
     tag: 'businesses',
     summary: 'Create a console link',
+    command: { usage: 'console-link create' },
     description:
       'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
     body: {

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { CODE } from '../core/credential.ts';
 import { FULL_OPERATOR, LINK_ROLES, READERS } from '../core/policy.ts';
 import { CONTROL, described, HTTP, lineOf, positiveInteger, strict, wholeNumber } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { isReturnUrl, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE, wideLinkErrors } from './rules.ts';
 
 /** For the person whom the link names in the list of changes. */
@@ -62,10 +62,3 @@ export const operations = define({
     session: 'only',
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  createConsoleLink: {
-    usage: 'console-link create',
-    does: "Creates a link that opens a user's console. It works once, within two minutes.",
-  },
-};

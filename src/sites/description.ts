@@ -43,6 +43,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   readAccess: {
     tag: 'access',
     summary: 'List the registered sites',
+    command: { usage: 'access list ID' },
     description:
       'Returns the business with its registered sites. While none is registered, its token works everywhere.',
     success: ok('The business and its registered sites.', business, { business: businessWith(SHOP) }),
@@ -50,6 +51,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   addAccess: {
     tag: 'access',
     summary: 'Register sites',
+    command: { usage: 'access add ID SITE…', as: { 'SITE…': 'sites' } },
     description: `Registers all of the sites, or none if one is invalid. Registering a site again is not an error. A business can have at most ${MAX_SITES} sites.`,
     body: {
       component: ['Sites', 'The sites to register.'],
@@ -64,7 +66,8 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   },
   removeAllAccess: {
     tag: 'access',
-    summary: 'Remove all registered sites',
+    summary: 'Remove all registered sites: the token then works everywhere',
+    command: { usage: 'access clear ID' },
     description: 'Removes the restriction: the token then works everywhere.',
     success: ok('The business without registered sites.', business, { business: businessWith() }),
     refusals: { ...unknownParameter(NO_QUERY, 'access_id') },
@@ -72,6 +75,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   readRefusedOrigins: {
     tag: 'access',
     summary: 'List refused and let-in origins',
+    command: { usage: 'access refused ID' },
     description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
 50, most recent first. They can indicate a missing site. While no site is registered, lists the origins of pages that used the token
 instead. Counts are lower bounds, and anyone with the token can make an origin appear.`,
@@ -91,12 +95,14 @@ instead. Counts are lower bounds, and anyone with the token can make an origin a
   forgetRefusedOrigins: {
     tag: 'access',
     summary: 'Forget the refused and let-in origins',
+    command: { usage: 'access forget-refused ID', shownBy: 'access refused {ID}' },
     description: 'Clears both lists. An origin that is refused or let in later appears again.',
     success: ok('The empty lists.', refusedOrigins, { refused: { refused: [], let_in: [] } }),
   },
   removeAccess: {
     tag: 'access',
     summary: 'Remove a registered site',
+    command: { usage: 'access remove ID SITE_ID' },
     description:
       'Removes one site. The last one cannot be removed (422): without it, the token would work everywhere. Nor can the only one that lets in the page that asks.',
     success: ok('The business and its remaining sites.', business, { business: businessWith(SHOP) }),

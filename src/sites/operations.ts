@@ -4,7 +4,7 @@ import { CHANGERS, READERS, reading } from '../core/policy.ts';
 import { canonicalSite, MAX_SITE_LENGTH, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { ADDITION_OF_SITES } from '../core/work.ts';
 import { boundedList, CONTROL, described, HTTP, strict } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { sitesErrors } from './rules.ts';
 
 export const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
@@ -64,26 +64,3 @@ export const operations = define({
   },
   removeAccess: { ...CHANGE, route: 'DELETE /business/:business_id/access/:access_id' },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  readAccess: { usage: 'access list ID', does: 'Shows a business with its registered sites.' },
-  addAccess: {
-    usage: 'access add ID SITE…',
-    does: 'Registers sites. The token works everywhere until the first one is registered, and then only on registered sites.',
-    as: { 'SITE…': 'sites' },
-  },
-  removeAllAccess: {
-    usage: 'access clear ID',
-    does: 'Removes all registered sites. The token then works on every site.',
-  },
-  readRefusedOrigins: {
-    usage: 'access refused ID',
-    does: 'Lists the origins that were refused in the last 90 days and would still be refused, or that were let in without sites.',
-  },
-  forgetRefusedOrigins: {
-    usage: 'access forget-refused ID',
-    does: 'Empties the lists of refused and let-in origins.',
-    shownBy: 'access refused {ID}',
-  },
-  removeAccess: { usage: 'access remove ID SITE_ID', does: 'Removes one registered site, by its id.' },
-};

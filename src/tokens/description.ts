@@ -13,6 +13,10 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   rotateToken: {
     tag: 'access',
     summary: 'Replace the business token',
+    command: {
+      usage: 'business rotate-token ID',
+      note: 'Without --keep-old, all old tokens stop working immediately.',
+    },
     description: `Issues a new token for the business. Without a body, the old token and all earlier ones stop working immediately. With
 \`keep_old\`, the old token keeps working for that long, so you have time to update all pages. A business can have at most ${MAX_FORMER_TOKENS} former tokens.`,
     body: {
@@ -27,10 +31,12 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   stopFormerTokens: {
     tag: 'access',
     summary: 'Stop former tokens',
+    command: { usage: 'business stop-former-tokens ID' },
     description: 'Stops all former tokens immediately. The current token keeps working.',
     success: ok('The business without former tokens.', businessDetails, { business: detailsOf(SHOP) }),
   },
   stopFormerToken: {
+    command: { usage: 'business stop-former-token ID FORMER_ID' },
     tag: 'access',
     summary: 'Stop a former token',
     description: 'Stops one former token immediately. The current token and the other former ones keep working.',

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { CHANGERS } from '../core/policy.ts';
 import { strict } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import { DURATION } from './rules.ts';
 
 const KEEP_RULE = 'must be a whole number of hours or days, from 1h to 30d, such as 24h';
@@ -33,18 +33,3 @@ export const operations = define({
   stopFormerTokens: { ...STOP, route: 'DELETE /business/:business_id/token/former' },
   stopFormerToken: { ...STOP, route: 'DELETE /business/:business_id/token/former/:former_id' },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  rotateToken: {
-    usage: 'business rotate-token ID',
-    does: 'Replaces the token. Without --keep-old, all old tokens stop working immediately. With it, the latest one keeps working for that long.',
-  },
-  stopFormerTokens: {
-    usage: 'business stop-former-tokens ID',
-    does: 'Stops former tokens that still work. The current token keeps working.',
-  },
-  stopFormerToken: {
-    usage: 'business stop-former-token ID FORMER_ID',
-    does: 'Stops one former token, by the id that business show lists. The others keep working.',
-  },
-};

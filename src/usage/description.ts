@@ -172,6 +172,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   readUsage: {
     tag: 'usage',
     summary: 'Read the usage of a business',
+    command: { usage: 'usage show ID' },
     description: `Returns the number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With \`by\`, also returns the uses
 of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts only that source. A token or a ${KEYS_WITHOUT_SOURCES} key can do neither. With the header
 \`Accept: text/csv\`, the report is a CSV file.`,
@@ -205,6 +206,7 @@ of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts 
     },
   },
   readRefusals: {
+    command: { usage: 'usage refusals ID' },
     tag: 'usage',
     summary: 'Read refused uses',
     description: `Returns the number of uses that a limit refused on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. A
@@ -225,6 +227,7 @@ missing. With the header \`Accept: text/csv\`, the report is a CSV file.`,
   readUse: {
     tag: 'usage',
     summary: 'Look up a use',
+    command: { usage: 'usage find ID USE', as: { USE: 'id' } },
     description: `Returns what is remembered of the id of a use, sent with keys and with tokens, which have separate ids: its day, its quantity
 and its source. Nothing is remembered of uses without an id, and of ids that were forgotten.`,
     parameters: { id: ['The id of the use, from an `Idempotency-Key` or a list. Percent-encode it.', 'order-1'] },
@@ -282,6 +285,7 @@ ${KEEP_ID_DAYS.key} days, or for at least ${KEEP_ID_DAYS.token} days if it was s
   lowerUses: {
     tag: 'usage',
     summary: 'Lower the quantities of uses',
+    command: { usage: 'usage lower ID USE=QUANTITY…', as: { 'USE=QUANTITY…': 'uses' }, shownBy: 'changes list {ID}' },
     description: `Lowers the quantities of recorded uses, to 0 or more, and lowers their daily counts by the same amount. The uses must have been
 recorded with ids, in \`Idempotency-Key\` headers or lists, with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days
 after its day, unless that day's count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id remains stored:
@@ -307,6 +311,12 @@ recording it again counts nothing. Only the operator can do this.`,
   importHistory: {
     tag: 'access',
     summary: 'Import the history of a business',
+    command: {
+      usage: 'usage import ID FILE',
+      as: { FILE: 'days' },
+      shownBy: 'changes list {ID}',
+      note: 'FILE has a line of date,count for each day, also with semicolons or tabs. With - it is the standard input.',
+    },
     description: `Sets the counts of past days, for example from a previous system. Either all listed days are set or none. A day that already has a
 different count is refused unless \`replace\` is true. With \`replace\`, the new count overwrites the old one, and 0 removes it. A day that
 already has the same count is not an error, so a retry is safe.`,
@@ -332,6 +342,7 @@ already has the same count is not an error, so a retry is safe.`,
   readAllUsage: {
     tag: 'businesses',
     summary: 'Read the usage of all businesses',
+    command: { usage: 'usage totals' },
     description: `Lists how many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, ordered by business
 id. Businesses without uses have a count of 0. With \`ended\`, lists only the businesses whose billing month ended on the given day, with
 their uses in that month, for invoicing. A month that ended before the business was created is listed only if it has uses. Only the operator can read this. A page comes from one database, so it can be short or empty even

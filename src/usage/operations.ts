@@ -19,7 +19,7 @@ import {
   userParameter,
   wholeNumber,
 } from '../input.ts';
-import { type CommandsOf, define } from '../operation.ts';
+import { define } from '../operation.ts';
 import {
   daysErrors,
   loweringErrors,
@@ -202,32 +202,3 @@ export const operations = define({
     check: totalsErrors,
   },
 });
-
-export const commands: CommandsOf<typeof operations> = {
-  readUsage: { usage: 'usage show ID', does: 'Shows the uses of each day (UTC), by default for the last 30 days.' },
-  readUse: {
-    usage: 'usage find ID USE',
-    does: 'Shows whether a use counted, by its id: its day, quantity and source.',
-    as: { USE: 'id' },
-  },
-  readRefusals: {
-    usage: 'usage refusals ID',
-    does: 'Shows how many uses limits refused on each day (UTC), by default in the last 30 days.',
-  },
-  lowerUses: {
-    usage: 'usage lower ID USE=QUANTITY…',
-    does: 'Lowers the quantities of uses, by id.',
-    as: { 'USE=QUANTITY…': 'uses' },
-    shownBy: 'changes list {ID}',
-  },
-  importHistory: {
-    usage: 'usage import ID FILE',
-    does: 'Imports a CSV file of date,count lines for days before today: all lines or none. Semicolons or tabs can also separate the fields. FILE can be - for standard input.',
-    as: { FILE: 'days' },
-    shownBy: 'changes list {ID}',
-  },
-  readAllUsage: {
-    usage: 'usage totals',
-    does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
-  },
-};

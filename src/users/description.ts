@@ -17,6 +17,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
   eraseUser: {
     tag: 'businesses',
     summary: 'Erase a user',
+    command: { usage: 'user erase ID', as: { ID: 'user_id' }, shownBy: 'user export {user_id}' },
     description: `Deletes what identifies a user without a business: API keys, sessions, console links, values in changes and the assignment to a database.
 Erasure cannot be undone. It does nothing for an unknown or erased user, so a retry is safe.`,
     success: ok('The erased user.', erasedUser, { erased: { erased: { user_id: 7 } } }),

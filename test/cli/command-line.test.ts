@@ -10,9 +10,9 @@ const givenBy = (...argv: string[]) => (commandLineOf(argv) as { given: object }
 describe('help', () => {
   test.each(['', '--help', '-h', 'business --help', 'business burn --help'])('lists every command for "%s"', (line) => {
     const help = helpOf(...line.split(' ').filter((word) => word !== ''));
-    for (const [usage, { does }] of Object.entries(COMMANDS)) {
+    for (const [usage, { summary }] of Object.entries(COMMANDS)) {
       expect(help).toContain(`\n  ${usage}`);
-      expect(help).toContain(`\n      ${does}\n`);
+      expect(help).toContain(`\n      ${summary}\n`);
     }
   });
 
@@ -20,7 +20,7 @@ describe('help', () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
   console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …] [--as …] [--can-create-keys]
-      Creates a link that opens a user's console. It works once, within two minutes.
+      Create a console link
       --user must be a positive whole number, such as 7
       --business must be a positive whole number, such as 7
       --role must be full or read

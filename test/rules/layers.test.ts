@@ -20,7 +20,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['public-suffix.ts', 'core/ suffix-parents.ts tldts'],
   ['*/rules.ts alerts/webhook.ts', 'core/ public-suffix.ts', 'operation.ts'],
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
-  ['operations.ts', '*/operations.ts'],
+  ['operations.ts', '*/operations.ts', 'operation.ts'],
   [
     `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts databases/probe.ts
       sessions/console-links.ts shown-business/former-tokens.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts`,
@@ -31,7 +31,8 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['http/', 'core/ db/ limits/ homes/ origins/ input.ts @hono/zod-validator hono zod', 'env.ts'],
   ['description/', 'core/ input.ts operation.ts http/ zod', 'zod-openapi'],
   ['*/description.ts', 'core/ input.ts */rules.ts */operations.ts http/ description/ zod', 'zod-openapi'],
-  ['openapi/', 'input.ts operations.ts description/ */description.ts zod zod-openapi', 'operation.ts'],
+  ['descriptions.ts', '*/description.ts', 'description/ operations.ts'],
+  ['openapi/', 'input.ts operations.ts description/ descriptions.ts */description.ts zod zod-openapi', 'operation.ts'],
   ['guard.ts', 'core/ db/ input.ts http/ hono', 'operation.ts env.ts'],
   ['serve.ts', 'operation.ts http/ guard.ts', 'input.ts env.ts hono zod'],
   [
@@ -39,7 +40,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
     'core/ db/ homes/ origins/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
     'env.ts */description.ts zod',
   ],
-  ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'env.ts'],
+  ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'operations.ts env.ts'],
   [
     'schedule.ts alerts/sending.ts business/due.ts purge.ts',
     'core/ db/ origins/ */rules.ts */statements.ts drizzle-orm',
@@ -47,7 +48,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ],
   ['worker.ts', 'app.ts schedule.ts', 'env.ts'],
   ['index.ts rehearsal.ts', 'worker.ts'],
-  ['cli/', 'core/ input.ts operation.ts */operations.ts node zod'],
+  ['cli/', 'core/ input.ts operation.ts operations.ts */operations.ts descriptions.ts node zod', 'description/'],
   ['tools/', 'core/ openapi/ cli/ page/ @mdn/browser-compat-data esbuild node wrangler'],
   ['page/', 'core/ */rules.ts hono preact punycode', 'http/ */description.ts app.ts'],
 ];

@@ -67,7 +67,7 @@ test('nothing is missing for any operation', async () => {
           .filter(({ name }) => !answered.includes(`${name} ${method} ${path}`))
           .map(({ name }) => `test/sim/model/: ${name}, who may call it, and what it answers on '${method} ${path}'`),
         stepsOn(operation).length > 0 ? [] : `test/sim/steps.ts: a kind on '${method} ${asStep(path)}'`,
-        hasCommand || !rules.some(allowsOperators) ? [] : `the operations.ts of its resource: a command for ${id}`,
+        hasCommand || !rules.some(allowsOperators) ? [] : `the description.ts of its resource: a command for ${id}`,
       ].flat();
     }),
     ...Object.entries(COMMANDS)
