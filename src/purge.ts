@@ -26,7 +26,8 @@ import {
 } from './db/schema.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
-import { MAX_ORIGINS, originsRetainedFrom } from './origins/seen-origins.ts';
+import { MAX_ORIGINS } from './origins/rules.ts';
+import { originsRetainedFrom } from './origins/seen-origins.ts';
 import { forgetDeletedBusinesses, forgetIds } from './usage/ledger.ts';
 
 /** The maximum number of rows that one statement deletes. D1 runs one query at a time, so requests wait for each statement. */

@@ -7,6 +7,7 @@ import type { DescriptionsOf } from '../description/paths.ts';
 import { json, ok } from '../description/responses.ts';
 import { count, day, id, list, object, percent, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
+import { KEEP_ALERTS_DAYS } from './rules.ts';
 import { type AlertField, MESSAGE_TYPE } from './webhook.ts';
 
 const alertFields = {
@@ -71,7 +72,7 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     summary: 'List the alerts of a business',
     command: { usage: 'alerts list ID' },
     description: `Lists alerts for the limit thresholds that the business reached, newest first. There is one alert per limit, limit value, period and
-threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for 90 days.`,
+threshold. If several thresholds are reached together, only the highest has an alert. Alerts are stored for ${KEEP_ALERTS_DAYS} days.`,
     success: ok('One page of alerts.', alerts, {
       alerts: { alerts: [anAlert], next: null },
     }),

@@ -6,6 +6,7 @@ import type { Circumstances } from '../operation.ts';
 
 /** Of a list of alerts. */
 export const MAX_PER_PAGE = 100;
+export const KEEP_ALERTS_DAYS = 90;
 
 /** The next page's database, and the alert after which the page starts. Null if the page starts with the newest alert. */
 type Position = { number: number; after: { at: string; id: string } | null };

@@ -13,8 +13,8 @@ import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { billingMonth, MAX_MONTH_DAYS } from '../limits/billing.ts';
 import { boundedSumOfCounts } from '../limits/usage.ts';
+import { KEEP_ALERTS_DAYS } from './rules.ts';
 
-const KEEP_ALERTS_DAYS = 90;
 /**
  * The periods in which one request can reach a threshold: yesterday, today and tomorrow, and the months that contain these days. There are
  * at most two of those, of which at most one begins today or later.

@@ -1,10 +1,12 @@
 // Descriptions of the operations on businesses.
 import * as z from 'zod/mini';
+import { KEEP_CHANGES_DAYS } from '../changes/rules.ts';
 import { listedDays, SHOP } from '../description/examples.ts';
 import type { DescriptionsOf } from '../description/paths.ts';
 import { invalidField } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { count, day, id, list, next, object, text } from '../description/schemas.ts';
+import { KEEP_ORIGINS_DAYS } from '../origins/rules.ts';
 import {
   business,
   businessDetails,
@@ -26,7 +28,7 @@ const listedBusiness = object('ListedBusiness', `A business and its uses in the 
   used: list(`One entry for each of the last ${LISTED_DAYS} days, ascending.`, usageEntry),
   limits,
   refused_origins: count(
-    'Number of origins that were refused in the last 90 days and that the sites of the business would still refuse.',
+    `Number of origins that were refused in the last ${KEEP_ORIGINS_DAYS} days and that the sites of the business would still refuse.`,
   ),
   refused_by_limit: refusedByLimit,
 });
@@ -133,7 +135,7 @@ to a user without a database. A transfer revokes the API keys, sessions and cons
     summary: 'Add to the limit of a month',
     command: { usage: 'business add-extra ID' },
     description: `Adds uses to the monthly limit of the current or the next billing month, for that month only. A negative number takes back what was
-added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the first result, for 400 days. The same key with a different body is refused (422).`,
+added. With the same \`Idempotency-Key\`, a retry adds nothing and returns the first result, for ${KEEP_CHANGES_DAYS} days. The same key with a different body is refused (422).`,
     parameters: { 'Idempotency-Key': ['Makes a retry safe.', 'pack-17', 'required'] },
     body: {
       description: 'How many uses, and for which month.',

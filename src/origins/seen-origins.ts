@@ -11,10 +11,7 @@ import { ifPermitted, permittedId } from '../db/permission.ts';
 import { businesses, seenOrigins, sites } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { builder } from '../db/text.ts';
-
-/** The maximum number of stored origins per business. */
-export const MAX_ORIGINS = 50;
-const KEEP_ORIGINS_DAYS = 90;
+import { KEEP_ORIGINS_DAYS, MAX_ORIGINS } from './rules.ts';
 
 /** Origins last seen before this day are purged. */
 export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);

@@ -8,7 +8,7 @@ import { ROLE_MEANINGS } from '../description/roles.ts';
 import { component, flag, id, object, text, textOrNull, time } from '../description/schemas.ts';
 import type { operations } from './operations.ts';
 import { codeBody } from './operations.ts';
-import { MAX_SESSIONS, SESSION_HOURS, WIDE_LINK_RULE } from './rules.ts';
+import { CODE_MINUTES, DEFAULT_LINK_MINUTES, MAX_SESSIONS, SESSION_HOURS, WIDE_LINK_RULE } from './rules.ts';
 
 export const session = object('Session', 'A console session.', {
   session_key: text('The session key, which is shown only once. Send it like an API key.'),
@@ -38,11 +38,9 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'businesses',
     summary: 'Create a console link',
     command: { usage: 'console-link create' },
-    description:
-      'Creates a link that opens the console for a user once, within two minutes. The first person to open it starts the session.',
+    description: `Creates a link that opens the console for a user once, within ${CODE_MINUTES} minutes. The first person to open it starts the session.`,
     body: {
-      description:
-        "Empty for a session with full access for 60 minutes, or the session's business, role, duration, return URL and person, and whether it can create API keys.",
+      description: `Empty for a session with full access for ${DEFAULT_LINK_MINUTES} minutes, or the session's business, role, duration, return URL and person, and whether it can create API keys.`,
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
       examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings', as: 'Anna' } },
     },

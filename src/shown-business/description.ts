@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { times } from '../description/examples.ts';
 import { count, day, flag, id, list, object, percent, text, time } from '../description/schemas.ts';
+import { MAX_FORMER_TOKENS } from './rules.ts';
 
 const site = object('Access', 'A registered site.', {
   id: id('the site'),
@@ -100,7 +101,7 @@ export const businessDetails = object('BusinessDetails', details, {
   access_list: list('Its registered sites, ordered by id.', site),
   limits,
   refused_by_limit: refusedByLimit,
-  former_tokens: list('At most 5, in the order in which they were replaced.', formerToken),
+  former_tokens: list(`At most ${MAX_FORMER_TOKENS}, in the order in which they were replaced.`, formerToken),
 });
 
 export type BusinessDetails = z.infer<typeof businessDetails>;

@@ -7,6 +7,7 @@ import { invalidField, unknown, unknownParameter } from '../description/refusals
 import { ok } from '../description/responses.ts';
 import { count, list, object, text, time } from '../description/schemas.ts';
 import { NO_QUERY } from '../input.ts';
+import { KEEP_ORIGINS_DAYS, MAX_ORIGINS } from '../origins/rules.ts';
 import { business, businessWith } from '../shown-business/description.ts';
 import type { operations } from './operations.ts';
 import { ADMITTING_RULE, FIRST_RULE, LAST_RULE } from './rules.ts';
@@ -24,11 +25,11 @@ const refusedOrigin = object(
 
 export const refusedOrigins = object(
   'RefusedOrigins',
-  'Unregistered origins that were refused or let in during the last 90 days.',
+  `Unregistered origins that were refused or let in during the last ${KEEP_ORIGINS_DAYS} days.`,
   {
-    refused: list('At most 50, most recent first. Empty while no site is registered.', refusedOrigin),
+    refused: list(`At most ${MAX_ORIGINS}, most recent first. Empty while no site is registered.`, refusedOrigin),
     let_in: list(
-      'Origins that were let in because no site is registered: at most 50, most recent first. Empty while one is registered.',
+      `Origins that were let in because no site is registered: at most ${MAX_ORIGINS}, most recent first. Empty while one is registered.`,
       refusedOrigin,
     ),
   },
@@ -76,8 +77,8 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     tag: 'access',
     summary: 'List refused and let-in origins',
     command: { usage: 'access refused ID' },
-    description: `Lists origins that were refused in the last 90 days although the credential was valid, and that would still be refused: at most
-50, most recent first. They can indicate a missing site. While no site is registered, lists the origins of pages that used the token
+    description: `Lists origins that were refused in the last ${KEEP_ORIGINS_DAYS} days although the credential was valid, and that would still be refused: at most
+${MAX_ORIGINS}, most recent first. They can indicate a missing site. While no site is registered, lists the origins of pages that used the token
 instead. Counts are lower bounds, and anyone with the token can make an origin appear.`,
     success: ok('Origins that are still refused, or that were let in.', refusedOrigins, {
       refused: {

@@ -6,8 +6,8 @@ import { unknown, unknownParameter } from '../description/refusals.ts';
 import { ok } from '../description/responses.ts';
 import { NO_QUERY } from '../input.ts';
 import { business, businessDetails, businessWith, detailsOf } from '../shown-business/description.ts';
+import { MAX_FORMER_TOKENS } from '../shown-business/rules.ts';
 import type { operations } from './operations.ts';
-import { MAX_FORMER_TOKENS } from './rules.ts';
 
 export const descriptions: DescriptionsOf<typeof operations> = {
   rotateToken: {

@@ -1,8 +1,5 @@
-// How many replaced tokens can keep working, and the notation of their grace period in commands and requests.
+// The notation of a replaced token's grace period in commands and requests.
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
-
-/** Of a business. Beyond it, the oldest tokens stop working. */
-export const MAX_FORMER_TOKENS = 5;
 
 /** 1h to 720h, or 1d to 30d. */
 export const DURATION = /^(?:([1-9]\d?|[1-6]\d\d|7[01]\d|720)h|([1-9]|[12]\d|30)d)$/;

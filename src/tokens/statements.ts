@@ -7,7 +7,7 @@ import { NEW_ID, rowValues } from '../db/new-row.ts';
 import { businesses, formerTokens } from '../db/schema.ts';
 import { builder } from '../db/text.ts';
 import { namedToken, workingTokens } from '../shown-business/former-tokens.ts';
-import { MAX_FORMER_TOKENS } from './rules.ts';
+import { MAX_FORMER_TOKENS } from '../shown-business/rules.ts';
 
 const { id } = formerTokens;
 

@@ -12,7 +12,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['db/', 'core/ drizzle-orm'],
   ['limits/', 'core/ db/ drizzle-orm'],
   ['homes/', 'core/ db/ drizzle-orm'],
-  ['origins/', 'core/ db/ drizzle-orm'],
+  ['origins/', 'core/ db/ */rules.ts drizzle-orm'],
   ['sources/', 'core/ db/ drizzle-orm'],
   ['input.ts', 'core/ zod'],
   ['operation.ts', '', 'core/ input.ts zod'],

@@ -1,6 +1,7 @@
 // Replaces the token, and stops old tokens.
 import { useRef, useState } from 'preact/hooks';
-import { MAX_FORMER_TOKENS, parseDuration } from '../../../tokens/rules.ts';
+import { MAX_FORMER_TOKENS } from '../../../shown-business/rules.ts';
+import { parseDuration } from '../../../tokens/rules.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { instantWords, tailOf } from '../formats.ts';
