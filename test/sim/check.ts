@@ -307,8 +307,7 @@ const TABLES: Record<string, Table> = {
     rows: ({ limited }, database) =>
       perBusiness(limited, database, (days) => Object.entries(days).map(([day, count]) => ({ day, count }))),
     hasExpired: never,
-    forget(state, { business_id, day, count }) {
-      mayStillBeStored(state, Number(business_id), `${day}`, Number(count));
+    forget(state, { business_id, day }) {
       delete state.limited[Number(business_id)]?.[`${day}`];
     },
   },
@@ -447,22 +446,14 @@ function compareTable(
     const difference = differenceIn(state, row, shown, `${name} ${id}`);
     if (difference !== null) return difference;
   }
-  // A refusal that was not stored has not deleted the rarest origin either. The model learns that it is still there, and of uses that are
-  // stored later.
-  for (const [id, row] of actual) {
+  // A refusal that was not stored has not deleted the rarest origin either. The model learns that it is still there.
+  for (const [id, row] of name === 'seen_origins' ? actual : []) {
+    if (!isUnsure(state, name, row)) continue;
     const business_id = row.business_id as number;
-    if (!isUnsure(state, name, row) || !(name === 'limit_refusals' || name === 'seen_origins')) continue;
-    if (name === 'limit_refusals') {
-      const [day, count] = [`${row.day}`, Number(row.count)];
-      if (count > (state.unsure.limited[business_id]?.[day] ?? 0)) continue;
-      mayStillBeStored(state, business_id, day, -count);
-      state.limited[business_id] = { ...state.limited[business_id], [day]: count };
-    } else {
-      const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;
-      const others = state.refused[business_id] ?? [];
-      const learned = { origin, count, first_seen, last_seen, let_in, total: count };
-      state.refused[business_id] = [...others, learned].sort((a, b) => (a.origin < b.origin ? -1 : 1));
-    }
+    const { origin, count, first_seen, last_seen, let_in } = row as Refused & Row;
+    const others = state.refused[business_id] ?? [];
+    const learned = { origin, count, first_seen, last_seen, let_in, total: count };
+    state.refused[business_id] = [...others, learned].sort((a, b) => (a.origin < b.origin ? -1 : 1));
     actual.delete(id);
   }
   const [extra] = actual.keys();
@@ -483,6 +474,7 @@ function becomeSure({ unsure, former }: State, table: string, number: number): v
       former.some(({ token, business_id }) => token === text && isElsewhere(business_id)),
     );
   if (table === 'seen_origins') unsure.refused = unsure.refused.filter(isElsewhere);
+  if (table === 'limit_refusals') unsure.limited = unsure.limited.filter(isElsewhere);
 }
 
 function isSame(row: Row, stored: Row): boolean {
@@ -495,13 +487,7 @@ const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'api_keys' && unsure.keys.includes(row.id as number)) ||
   (table === 'former_tokens' && unsure.former.includes(row.token as string)) ||
   (table === 'seen_origins' && unsure.refused.includes(row.business_id as number)) ||
-  (table === 'limit_refusals' && (row.business_id as number) in unsure.limited);
-
-/** An ended request has left this many uses to a later one, which may store them. */
-function mayStillBeStored({ unsure }: State, business_id: number, day: string, uses: number): void {
-  const left = unsure.limited[business_id] ?? {};
-  unsure.limited[business_id] = { ...left, [day]: (left[day] ?? 0) + uses };
-}
+  (table === 'limit_refusals' && unsure.limited.includes(row.business_id as number));
 
 /** Learns which of the day's calls with a former token stored its origin. Those at the same time can store it in any order. */
 function adoptOrigin({ former }: State, row: Row, { last_used_from: stored }: Row): void {
@@ -532,9 +518,7 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
   if (table === 'limit_refusals') {
     const days = state.limited[row.business_id as number] ?? {};
     const day = `${row.day}`;
-    const missing = Number(days[day]) - Number(stored.count);
-    if (missing + (state.unsure.limited[Number(row.business_id)]?.[day] ?? 0) < 0) return false;
-    mayStillBeStored(state, Number(row.business_id), day, missing);
+    if (Number(stored.count) > Number(days[day])) return false;
     days[day] = Number(stored.count);
     return true;
   }

@@ -113,6 +113,13 @@ const SCENARIOS: Record<string, Step[]> = {
     step('any_key', 'GET', '/api/v1/business/{business}/changes'),
     together(use('any_key'), use('token'), step('operator', 'DELETE', '/api/v1/business/{business}?name={name}')),
   ],
+  'uses that a limit refuses before and after a Worker ends without storing its counts': [
+    ...many(3, () => use('key')),
+    { kind: 'fault', fault: 'ends', at: 0 },
+    use('key'),
+    use('key'),
+    step('operator', 'GET', '/api/v1/business?user_id=1'),
+  ],
 };
 
 test.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {

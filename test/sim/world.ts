@@ -84,10 +84,7 @@ export class World {
   deliveries: Delivery[] = [];
   receiver: Receiver = { status: 204, retryAfter: null, ms: 0 };
   readonly #bindings: Bindings;
-  readonly #app = createApp(() => new Date(this.now), {
-    log: (line) => this.lines.push(line),
-    error: (line) => this.lines.push(line),
-  });
+  #app = this.#newWorker();
   #timers: Timer[] = [];
   #gates: Gate[] = [];
   #order = 0;
@@ -125,6 +122,11 @@ export class World {
       ALERTS: { fetch: (_: string, init: RequestInit) => this.#receive(init) },
       ALERT_SECRET: `whsec_${'A'.repeat(32)}`,
     } as unknown as Bindings;
+  }
+
+  #newWorker() {
+    const log = (line: object) => this.lines.push(line);
+    return createApp(() => new Date(this.now), { log, error: log });
   }
 
   /** The content of the databases. */
@@ -235,6 +237,8 @@ export class World {
       if (!invocations.some(isOpen)) break;
       this.#next();
     }
+    // What a Worker has in memory when it ends is lost (docs/api.md, of refused uses), so the next request reaches a new one.
+    if (invocations.some(({ hasEnded }) => hasEnded)) this.#app = this.#newWorker();
     this.#timers = [];
     this.#gates = [];
     this.#faults = [];

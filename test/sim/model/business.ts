@@ -434,7 +434,6 @@ function deleteBusiness(call: Call): Answer {
   delete state.alerts[id];
   delete state.refused[id];
   delete state.limited[id];
-  delete state.unsure.limited[id];
   delete state.imported[id];
   state.deletions.push(id);
   return success({ deleted: { id, name } });

@@ -112,7 +112,7 @@ export class Model {
     if (key !== null) this.state.unsure.keys.push(key);
     if (former !== null) this.state.unsure.former.push(former);
     if (refused !== null) this.state.unsure.refused.push(refused);
-    if (limited !== null) this.state.unsure.limited[limited] ??= {};
+    if (limited !== null) this.state.unsure.limited.push(limited);
   }
 
   #answer(

@@ -128,9 +128,6 @@ export type Alert = {
   accepted: 'no' | 'perhaps' | 'surely';
 };
 
-/** Uses that limits refused, by business and day. */
-export type Limited = Record<number, Record<string, number>>;
-
 /** What has ids that callers see. */
 type Kind = 'businesses' | 'sites' | 'api_keys' | 'former_tokens';
 
@@ -158,7 +155,7 @@ export type State = {
   imported: Record<number, string[]>;
   refused: Record<number, Refused[]>;
   /** Uses that limits refused, by business and day. */
-  limited: Limited;
+  limited: Record<number, Record<string, number>>;
   homes: Record<number, { database: number; place: number; claimed_at: string }>;
   /** Imported tokens, and the user who may still claim each. */
   claims: Record<string, { user_id: number }>;
@@ -176,11 +173,8 @@ export type State = {
   markers: number;
   /** Tokens, keys and codes that no longer work, or may no longer work, for callers who use them nevertheless. */
   spent: string[];
-  /**
-   * What work after a response would have stored, but perhaps did not: ids of keys, former tokens, and ids of businesses. Refused uses that
-   * an ended request left in the Worker's memory may still be stored by a later one.
-   */
-  unsure: { keys: number[]; former: string[]; refused: number[]; limited: Limited };
+  /** What work after a response would have stored, but perhaps did not: ids of keys, former tokens, and ids of businesses. */
+  unsure: { keys: number[]; former: string[]; refused: number[]; limited: number[] };
 };
 
 export const IDS_PER_DATABASE = 1_000_000_000;
@@ -221,7 +215,7 @@ export function emptyState(databases: number, operators: State['operators']): St
     fours: {},
     markers: 0,
     spent: [],
-    unsure: { keys: [], former: [], refused: [], limited: {} },
+    unsure: { keys: [], former: [], refused: [], limited: [] },
   };
 }
 
