@@ -33,6 +33,7 @@ type Who =
   | 'any_key'
   | 'ended'
   | 'narrow'
+  | 'of_one'
   | 'owner'
   | 'key_session'
   | 'session'
@@ -73,6 +74,7 @@ export type Step =
   | { kind: 'wait'; ms: number }
   | { kind: 'run'; name: 'purge' | 'alerts'; late?: number; times?: number }
   | { kind: 'sweep' }
+  | { kind: 'health' }
   | ({ kind: 'receiver' } & Receiver)
   | { kind: 'down'; database: number; ms: number }
   | { kind: 'fault'; fault: FaultKind; at: number; ms?: number; database?: number };
@@ -111,6 +113,7 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
     business: business_id,
     user: user_id,
     owner: user_id,
+    idle: at(withoutBusinesses(model), pick[3]) ?? user_id,
     own: at(own, pick[3])?.id ?? 999,
     name: encodeURIComponent(business?.name ?? 'Acme'),
     entry: at(entries, pick[3])?.id ?? 999,
@@ -144,6 +147,13 @@ export function resolve(step: RequestStep, model: Model, now: number): Plain {
   const path = fill(step.path);
   const body = step.body === null ? null : fill(step.body);
   return { method: step.method, path, headers: { ...authorization, ...(isStandIn ? fromServer : headers) }, body };
+}
+
+/** The users whom nothing keeps from being erased, most often one whom changes name. */
+function withoutBusinesses({ state }: Model): number[] {
+  const idle = USERS.filter((user_id) => state.businesses.every((business) => business.user_id !== user_id));
+  const named = idle.filter((user_id) => state.changes.some((change) => change.actor_user_id === user_id));
+  return named.length > 0 ? named : idle;
 }
 
 /** Days on which months ended: those that became final yesterday, today or tomorrow, and those on which a business was created. */
@@ -222,6 +232,11 @@ function credentialOf({ state }: Model, who: Who, { business, keys, now, pick }:
     narrow: () =>
       at(
         keys.filter((key) => key.business_id !== null && key.business_id !== business?.id),
+        pick,
+      )?.secret,
+    of_one: () =>
+      at(
+        withEnd(false).filter(({ business_id }) => business_id !== null),
         pick,
       )?.secret,
     owner: () => at(withEnd(false).filter(isOwners), pick)?.secret,
@@ -445,6 +460,13 @@ export const KINDS: Record<string, Kind> = {
       body: { uses: Array.from({ length: 1 + random.int(4) }, () => use(random)) },
     }),
   },
+  /** By a key for one business, which stores fewer ids. */
+  uses_of_narrow: {
+    isOneBatch: true,
+    weight: 2,
+    who: { of_one: 1 },
+    make: (random) => ({ on: 'POST /business/usage/{business}', body: { uses: [use(random)] } }),
+  },
   lower_uses: {
     isOneBatch: true,
     weight: 50,
@@ -542,6 +564,16 @@ export const KINDS: Record<string, Kind> = {
       on: 'GET /business/usage/{business}',
       headers: { Origin: random.chance(0.85) ? '{new}' : random.pick(STRANGERS) },
     }),
+  },
+  /** By a person, if a link named one. */
+  change_of_session: {
+    isOneBatch: true,
+    weight: 2,
+    who: { session: 1 },
+    make: (random) =>
+      random.chance(0.5)
+        ? { on: 'POST /business/{business}/token' }
+        : { on: 'POST /business/{business}/access', body: { sites: sites(random) } },
   },
   remove_site: {
     isOneBatch: true,
@@ -723,6 +755,38 @@ export const KINDS: Record<string, Kind> = {
       },
     }),
   },
+  /** Its first month is a day. */
+  short_month: {
+    weight: 2,
+    who: OPERATORS,
+    make: () => ({ on: 'POST /business', body: { ...NEW_BUSINESS, user_id: '{owner}', billing_day: '{tomorrow}' } }),
+  },
+  /** Of up to 59 days, so that a use can be late by 35 and still be in it. */
+  long_month: {
+    isOneBatch: true,
+    weight: 2,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'PATCH /business/{business}',
+      body: {
+        billing_day: random.pick([1, 27, 28]),
+        daily_limit: null,
+        monthly_limit: 5 + random.int(20),
+        overage: null,
+      },
+    }),
+  },
+  late_uses: {
+    isOneBatch: true,
+    weight: 2,
+    who: { operator: 1, recorder: 1 },
+    make: (random) => ({
+      on: 'POST /business/usage/{business}',
+      body: {
+        uses: [{ id: `l${random.int(500)}`, at: `{at-${(31 + random.int(4)) * DAY}}`, quantity: 1 + random.int(4) }],
+      },
+    }),
+  },
   repeat_creation: {
     weight: 8,
     who: OPERATORS,
@@ -852,6 +916,15 @@ export const KINDS: Record<string, Kind> = {
     who: OPERATORS,
     make: () => ({ on: 'POST /user/{owner}/console-link', body: { business_id: '{business}', minutes: 1440 } }),
   },
+  /** Of the owner, who stays signed in for a while, and whose name the changes show. */
+  named_link: {
+    weight: 2,
+    who: OPERATORS,
+    make: (random) => ({
+      on: 'POST /user/{owner}/console-link',
+      body: { as: random.pick(['Anna', 'Ben']), minutes: 1440, can_create_keys: random.chance(0.5) },
+    }),
+  },
   redeem: {
     isOneBatch: true,
     weight: 20,
@@ -904,6 +977,7 @@ export const KINDS: Record<string, Kind> = {
   },
   read_databases: { weight: 3, who: OPERATORS, make: () => ({ on: 'GET /database' }) },
   erase_user: { weight: 5, who: OPERATORS, make: () => ({ on: 'DELETE /user/{user}' }) },
+  erase_idle: { weight: 3, who: OPERATORS, make: () => ({ on: 'DELETE /user/{idle}' }) },
   /** The service stores refused origins after its responses, so their order beside other calls is not known. */
   read_refused_origins: { weight: 15, who: OWNERS, make: () => ({ on: 'GET /business/{business}/access/refused' }) },
 };
@@ -1252,6 +1326,13 @@ const PHASES: Record<string, number>[] = [
     revoke_key: 10,
     list_keys: 8,
   },
+  { short_month: 4, ended: 30 },
+  { long_month: 4, late_uses: 40, read_business: 4, record_quantity: 4 },
+  // Changes that name persons and keys, and then belong to another owner.
+  {
+    ...{ named_link: 10, redeem: 16, change_of_session: 16, create_narrow_key: 10, revoke_key: 3 },
+    ...{ transfer: 6, read_changes: 24, user_changes: 2, erase_idle: 2 },
+  },
 ];
 type Phase = { weights: Record<string, number>; left: number; pick: number[] };
 const phases = new WeakMap<Random, Phase>();
@@ -1263,6 +1344,8 @@ export function nextStep(random: Random, { state }: Model, now: number, business
   const phase = phases.get(random);
   if (phase !== undefined && phase.left > 0) {
     phase.left -= 1;
+    const days = 'late_uses' in phase.weights ? 8 : 'short_month' in phase.weights ? 1 : 0;
+    if (days > 0 && random.chance(0.15)) return { kind: 'wait', ms: days * DAY };
     if (random.chance(0.05)) {
       const edge = untilMidnight(now) + random.pick([-1, 0, 0, 1]);
       return { kind: 'wait', ms: random.pick([1, 1000, MINUTE, MINUTE + 1, DAY, Math.max(0, edge)]) };
@@ -1270,7 +1353,7 @@ export function nextStep(random: Random, { state }: Model, now: number, business
     const step = request(random, phase.weights, 0.01);
     return random.chance(0.9) ? { ...step, pick: [...phase.pick, ...step.pick.slice(phase.pick.length)] } : step;
   }
-  if (random.chance(0.012)) {
+  if (random.chance(0.016)) {
     // One business and one user.
     const pick = [random.int(64), 1, random.int(64)];
     const weights = random.pick(PHASES);
@@ -1283,9 +1366,10 @@ export function nextStep(random: Random, { state }: Model, now: number, business
     phases.set(random, { weights: AFTER_SPENDING, left: 4 + random.int(10), pick });
     return spent(random, pick[0] ?? 0);
   }
-  const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6 });
+  const kind = random.weighted({ request: 850, wait: 110, purge: 30, alerts: 30, receiver: 6, health: 4 });
   if (kind === 'receiver') return { kind, ...receiverFrom(random) };
-  if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now) };
+  if (kind === 'health') return { kind };
+  if (kind === 'wait') return { kind: 'wait', ms: waitFrom(random, now, state.businesses) };
   // Runs are far apart, so most are skipped. Some are late, and some happen twice at once.
   if (kind !== 'request') return { kind: 'run', name: kind, late: random.pick(LATE), times: random.pick([1, 1, 1, 2]) };
   const isFull = state.businesses.length > businesses + 5;
@@ -1308,6 +1392,7 @@ const spent = (random: Random, pick: number): SpentStep => ({
 });
 const AFTER_SPENDING = {
   ...{ read_changes: 10, list_businesses: 8, record_uses: 12, add_sites: 12, record_use: 4, read_usage: 2 },
+  ...{ create_narrow_key: 8, uses_of_narrow: 16 },
   ...{ start_session: 3, create_own_key: 3, revoke_key: 1, rotate_token: 1, remove_site: 1, read_business: 1 },
 };
 
@@ -1348,9 +1433,12 @@ function receiverFrom(random: Random): Receiver {
 }
 
 const untilMidnight = (now: number) => DAY - (now % DAY);
-function waitFrom(random: Random, now: number): number {
-  const kind = random.weighted({ instant: 20, minutes: 30, hours: 20, midnight: 15, day: 8, days: 4, month: 1 });
+function waitFrom(random: Random, now: number, businesses: Business[]): number {
+  const weights = { instant: 20, minutes: 30, hours: 20, midnight: 15, day: 8, days: 4, month: 1, next_month: 2 };
+  const kind = random.weighted(weights);
   switch (kind) {
+    case 'next_month':
+      return Date.parse(monthOf(random.pick(businesses), dayOf(now)).ends_on) + DAY - now;
     case 'instant':
       return random.pick([0, 1, 999, 1000]);
     case 'minutes':

@@ -26,6 +26,7 @@ export const SITES: Record<string, string> = {
   'http://localhost:3000': 'http://localhost:3000',
   'http://*.localhost:3000': 'http://*.localhost:3000',
   'http://*.localhost:*': 'http://*.localhost:*',
+  'http://app.localhost:3000': 'http://app.localhost:3000',
   'http://127.0.0.1:*': 'http://127.0.0.1:*',
   'http://[::1]:3000': 'http://[::1]:3000',
   'capacitor://localhost': 'capacitor://localhost',
