@@ -209,7 +209,9 @@ describe('the words of the chart', () => {
   const codes = letters.flatMap((a) => letters.flatMap((b) => [a + b, ...letters.map((c) => a + b + c)]));
   const known = Intl.DateTimeFormat.supportedLocalesOf(codes);
 
-  test('have the plurals of their own language: those that are English have English ones in every language', () => {
+  test('have the plurals of their own language: those that are English have English ones in every language', {
+    tags: 'slow',
+  }, () => {
     expect(known.length).toBeGreaterThan(60);
     for (const language of known.filter((one) => !(one in TABLES))) {
       const words = wordsIn(language, none);
@@ -225,7 +227,7 @@ describe('the words of the chart', () => {
     expect(wordsIn('ru', (name) => (name === 'unit' ? 'визит|визита|визитов' : null)).counted(21)).toBe('21 визит');
   });
 
-  test('name the months of the bars, which are Gregorian, in every language', () => {
+  test('name the months of the bars, which are Gregorian, in every language', { tags: 'slow' }, () => {
     const days = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2026, month)));
     const namesIn = (language: string) =>
       days.map(new Intl.DateTimeFormat(`${language}-u-ca-gregory`, { month: 'short', timeZone: 'UTC' }).format);
