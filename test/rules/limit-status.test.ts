@@ -18,6 +18,7 @@ test.each<[string, Limits, object | null]>([
   ['just below a limit, whose percentage is never rounded up', limits(1000, 999, null, 0), { level: 'near', share: 99, words: '99% of daily limit' }],
   ['below its monthly limit with what is added', { ...limits(null, 0, 1000, 1100), extra: 500 }, { level: null, share: 73, words: '73% of monthly limit' }],
   ['at its monthly limit with what is added', { ...limits(null, 0, 1000, 1500), extra: 500 }, { level: 'full', share: 100, words: 'Limit reached' }],
+  ['with only what is added', { ...limits(null, 0, 0, 100), extra: 500 }, { level: null, share: 20, words: '20% of monthly limit' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', share: 100, words: 'Limit reached' }],
   ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', share: 50, words: '50% of monthly limit' }],
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', share: 100, words: 'Limit reached' }],

@@ -64,7 +64,8 @@ test.each([
     expect(effective, site).toEqual({ ...limits, page_overage: expected });
     expect(limitStatusOf(effective)?.words).toBe(expected ? 'Over limit' : 'Limit reached');
   }
-  expect(limitsWithSites(limits, [])?.page_overage).toBe(false);
+  const next_limits = { from: '2026-12-01', daily: null, monthly: 200, overage: 50, page_overage: true, alert_at: [80] };
+  expect(limitsWithSites({ ...limits, next_limits }, [])).toMatchObject({ page_overage: false, next_limits: { page_overage: false } });
   expect(limitsWithSites({ ...limits, page_overage: false }, sites)?.page_overage).toBe(false);
 }); // biome-ignore format: one row per line
 

@@ -4,11 +4,14 @@ import type { Limits } from '../../shown-business/description.ts';
 /** `near`: an alert threshold is reached, or uses count beyond the limit. `full`: the limit is reached, and pages are refused. */
 export type Level = 'near' | 'full';
 
+const monthlyLimit = ({ monthly, extra }: Limits): number | null => (monthly === null ? null : monthly + extra);
+
 /** Returns whether uses of pages count beyond a limit that is reached. */
-function countsBeyond({ daily, monthly, extra, today, month, overage, page_overage }: Limits): boolean {
+function countsBeyond(limits: Limits): boolean {
+  const { daily, today, month, overage, page_overage } = limits;
   const isLeft = (limit: number | null, used: number | null) =>
     limit === null || overage === null || (used ?? 0) < limit + overage;
-  return page_overage && isLeft(daily, today) && isLeft(monthly && monthly + extra, month);
+  return page_overage && isLeft(daily, today) && isLeft(monthlyLimit(limits), month);
 }
 
 /** Returns null below the first threshold. */
@@ -22,9 +25,9 @@ type LimitStatus = { level: Level | null; share: number; period: string; words: 
 
 /** Describes the limit that is closest to being reached, as a percentage that is never rounded up. Returns null without limits. */
 export function limitStatusOf(limits: Limits): LimitStatus | null {
-  const { daily, monthly, extra, today, month } = limits;
+  const { daily, today, month } = limits;
   const used = [
-    { limit: monthly && monthly + extra, count: month ?? 0, period: 'monthly limit' },
+    { limit: monthlyLimit(limits), count: month ?? 0, period: 'monthly limit' },
     { limit: daily, count: today ?? 0, period: 'daily limit' },
   ].flatMap(({ limit, count, period }) =>
     limit === null

@@ -43,8 +43,11 @@ export function allowedIn(periods: readonly Period[], overage: number | null): A
   return { left: Math.max(0, Math.min(...periods.map(left))), refusing: periods.filter((period) => left(period) <= 0) };
 }
 
-/** Returns the limits with `page_overage` as it takes effect with these sites. */
-export const limitsWithSites = (limits: Limits, sites: readonly string[]): Limits => ({
-  ...limits,
-  page_overage: limits.page_overage && sites.some(isReachable),
-});
+/** Returns the limits with `page_overage`, also of the pending ones, as it takes effect with these sites. */
+export function limitsWithSites(limits: Limits, sites: readonly string[]): Limits {
+  const withSites = <Some extends { page_overage: boolean }>(some: Some): Some => ({
+    ...some,
+    page_overage: some.page_overage && sites.some(isReachable),
+  });
+  return { ...withSites(limits), next_limits: limits.next_limits && withSites(limits.next_limits) };
+}
