@@ -100,7 +100,7 @@ message names the existing business.`,
     summary: 'Read a business',
     command: { usage: 'business show ID' },
     description: `Returns the business with its registered sites, its limits, and the last four characters and expiry of each former token that
-still works. A read-only API key receives only the last four characters of the current token.`,
+still works. A read-only key receives only the last four characters of the current token.`,
     success: ok('The business with its sites, limits and former tokens.', businessDetails, {
       business: {
         ...detailsOf(SHOP),

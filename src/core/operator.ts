@@ -15,8 +15,8 @@ export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string })
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
 /**
- * Returns the role of the operator key with this hash. If the secrets give it several, returns the narrowest one. Null if no secret
- * contains the hash.
+ * Returns the role of the operator key with this hash. If the secrets give it several, returns the last of OPERATOR_ROLES. Null if no
+ * secret contains the hash.
  */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);

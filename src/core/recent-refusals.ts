@@ -19,22 +19,26 @@ class Recent<Value> {
 }
 
 export class RecentRefusals {
-  /** The users of credentials that were refused. A key never changes its user. */
-  readonly #users = new Recent<number>();
+  /** The users of credentials that were refused, and when they last were. A key never changes its user. */
+  readonly #users = new Recent<{ user_id: number; at: number }>();
   readonly #refused = new Recent<{ at: number; error: Error }>();
 
   /** `credential` is the hash of a key, `user_id` null if its refusal need not hold for the user's other keys, and `now` in milliseconds. */
   add(credential: string, user_id: number | null, kind: WorkClass, error: Error, now: number): void {
-    if (user_id !== null) this.#users.set(credential, user_id);
+    if (user_id !== null) this.#users.set(credential, { user_id, at: now });
     this.#refused.set(`${kind} ${user_id ?? credential}`, { at: now, error });
   }
 
-  /** Throws the refusal again if it is recent. Knows only the users of keys that were refused before. */
+  /** Throws the refusal of the key, or of another key of its user, again. A key that has waited since its own asks the database. */
   refuseAgain(credential: string, kind: WorkClass, now: number): void {
-    for (const one of [credential, this.#users.get(credential)]) {
-      const refused = one === undefined ? undefined : this.#refused.get(`${kind} ${one}`);
-      const age = refused === undefined ? -1 : now - refused.at;
-      if (refused !== undefined && age >= 0 && age < KEEP_MS) throw refused.error;
-    }
+    const isRecent = ({ at }: { at: number }) => now >= at && now < at + KEEP_MS;
+    const own = this.#refused.get(`${kind} ${credential}`);
+    if (own !== undefined && isRecent(own)) throw own.error;
+    const known = this.#users.get(credential);
+    if (known === undefined || !isRecent(known)) return;
+    const refused = this.#refused.get(`${kind} ${known.user_id}`);
+    if (refused === undefined || !isRecent(refused)) return;
+    this.#users.set(credential, { ...known, at: now });
+    throw refused.error;
   }
 }

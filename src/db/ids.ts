@@ -23,6 +23,6 @@ const begun = statement(['last'], (permission, $) => {
 
 /**
  * The step that begins the ids of tables without rows in the range of database `number`. Every batch that can create a table's first row
- * includes it, so a new database needs no setup.
+ * includes it or follows one that did, so a new database needs no setup.
  */
 export const beginIds = (number: number) => ({ begun: begun({ last: number * IDS_PER_DATABASE }) });

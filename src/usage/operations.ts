@@ -33,7 +33,7 @@ import {
 
 const rangeQuery = z.object({ from: day, to: day });
 const ONCE = 'and must appear only once';
-export const SOURCE_RULE = `must be a registered site or a label that the business has used, ${ONCE}`;
+export const SOURCE_RULE = `must be a registered site or a label of the business, ${ONCE}`;
 export const refusalsQuery = { name: 'this report', schema: rangeQuery } satisfies Query;
 export const reportQuery = {
   name: 'this report',

@@ -258,7 +258,7 @@ const nameLabels = statement(['uses', 'days'], (permission, $, shape) =>
   ),
 );
 
-/** Adds a list without labels to the counts. All its uses have the source of the page that sent it, if a page did. */
+/** Adds a list without labels to the counts. All its uses have the source of the call, if it has one. */
 const countUnlabelled = statement(['uses', 'days'], (permission, $, shape) => {
   const count = sql`sum(${listedQuantity})`;
   const row = {

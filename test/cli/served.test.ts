@@ -14,7 +14,13 @@ import { threeDatabases } from './support.ts';
 
 /** Valid values of the options for which `--help` prints none. */
 const VALUES: Record<string, string> = {
-  ...{ '--name': 'Acme', '--main-domain': 'acme.example', '--site': 'https://acme.example', '--size': 'small' },
+  ...{
+    '--name': 'Acme',
+    '--main-domain': 'acme.example',
+    '--site': 'https://acme.example',
+    '--size': 'small',
+    '--label': 'till',
+  },
   ...{ '--confirm': 'Acme', '--token': 'T', '--daily-limit': '1000', '--monthly-limit': 'none', '--billing-day': '15' },
   ...{ '--overage': 'none', '--status': 'active', '--database': '1', '--action': 'rotate_token', '--search': 'acme' },
   ...{ '--by': 'source', '--source': 'https://a.example', '--role': 'read', '--minutes': '60', '--as': 'Anna' },
@@ -78,6 +84,7 @@ async function argvOf(command: string): Promise<string[]> {
   give('--business', `${id}`);
   give('--expires', dayOf(new Date()));
   if (words.includes('--limits-from')) words.push('--daily-limit', '5');
+  if (words.includes('--label')) words.push('--business', `${id}`);
   if (command.startsWith('business add-extra'))
     await printed(env, 'business', 'update', `${id}`, '--monthly-limit', '9');
   if (words.includes('--database')) give('--user', '71'); // a new user

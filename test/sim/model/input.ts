@@ -380,7 +380,7 @@ export const REPORT: Parameters = {
     from: day,
     to: day,
     by: [(text) => text === 'source', `must be source, ${ONCE}`],
-    source: [() => true, `must be a registered site or a label that the business has used, ${ONCE}`],
+    source: [() => true, `must be a registered site or a label of the business, ${ONCE}`],
   },
 };
 export const REFUSALS: Parameters = { of: 'this report', rules: { from: day, to: day } };

@@ -97,10 +97,7 @@ export function readSources(call: Call, { range, used, name }: Report) {
   if (source !== null) {
     const number = numberOf(state, id, source);
     if (number === undefined)
-      throw invalidField(
-        'source',
-        'must be a registered site or a label that the business has used, and must appear only once',
-      );
+      throw invalidField('source', 'must be a registered site or a label of the business, and must appear only once');
     const ofSource = used.map(({ date }) => ({ date, count: days[date]?.[number] ?? 0 }));
     return prefersCsv(call) ? csv(name, ['date', 'count'], ofSource) : success({ used: ofSource }, { Vary: 'Accept' });
   }
