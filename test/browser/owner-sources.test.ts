@@ -159,8 +159,8 @@ test('what the limit refused', async () => {
   page = await openTab(world, business, 'usage');
   const limits = () => page.locator('.limits').innerText();
   await eventually(limits).toContain('1 use was refused by a limit this billing month, counting each retry.');
-  const refused = page.getByText('Limits refused 1 use on one of these days, counting each retry');
-  await refused.click();
+  await page.getByText('Uses that limits refused', { exact: true }).click();
+  await page.getByText('1 use on these days, counting each retry.').waitFor();
   const table = page.getByRole('table', { name: 'Refused uses by day' });
   await eventually(() => table.innerText()).toMatch(
     new RegExp(`${dayWords(dayOf(new Date()))}\\s+(Refused uses\\s+)?1$`),

@@ -51,10 +51,15 @@ async function variablesFor(user: number, command: string) {
   const { id: other } = await create(keys, operator);
   const { session_key } = await create('/session', as(api_key));
   const { url } = await create(`/user/${user}/console-link`, operator);
+  let FORMER: number | undefined;
+  if (command.includes('$FORMER')) {
+    await create(`/business/${id}/token`, operator, { keep_old: '24h' });
+    [{ id: FORMER }] = (await call('GET', `/business/${id}`, operator)).body.data.former_tokens;
+  }
   // Nobody who has just received a key can be erased.
   const OWNER = command.includes('$OWNER -X DELETE') ? user + 1000 : user;
   const variables = { OWNER, BUSINESS: id, TOKEN: token, API_KEY: api_key, SESSION_KEY: session_key, KEY: other };
-  return { variables: { ...variables, SITE: access_list[0]?.id }, code: url.split('#code=')[1] };
+  return { variables: { ...variables, SITE: access_list[0]?.id, FORMER }, code: url.split('#code=')[1] };
 }
 
 test.each(commands().map((command, index) => ({ command, user: 1000 + index })))(

@@ -55,8 +55,8 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
             <time dateTime={one.expires_at}>{instantWords(one.expires_at)}</time>.{' '}
             <small>{lastUseWords(one, time)}</small>{' '}
             {!readOnly && working.length > 1 && (
-              <Button class="link" label={`Stop ${tailOf(one.last_four)}…`} onClick={() => setOpen({ stop: one })}>
-                Stop it…
+              <Button class="link" onClick={() => setOpen({ stop: one })}>
+                {`Stop ${tailOf(one.last_four)}…`}
               </Button>
             )}
           </li>

@@ -72,8 +72,6 @@ export function Usage(props: Props) {
   const report = useQuery(source === null ? 'all' : `of ${source}`, `${wanted.from} ${wanted.to} ${revision}`, () =>
     api.report(id, wanted, source),
   );
-  const days = source === null ? `${range.from} ${range.to}` : null;
-  const refusals = useQuery(days, revision, () => api.refusals(id, range));
   const { data: loaded, failure, busy } = report;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
@@ -177,7 +175,7 @@ export function Usage(props: Props) {
               : ' The earlier days are those of the calendar, so their weekdays differ.')}
           {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
         </p>
-        <Refusals refused={refusals.data ?? []} />
+        {source === null && <Refusals api={api} id={id} range={range} revision={revision} />}
       </section>
       <Sources
         api={api}
