@@ -166,8 +166,8 @@ CREATE TABLE daily_usage (
 ) STRICT, WITHOUT ROWID;
 
 -- The names of the sources of a business's uses, with a number for each, so that days can name many sources in few bytes. A label
--- is numbered when it first counts, or a key with it is created: 1, 2 … A site is numbered when it is registered: -1, -2 … It keeps its number after its removal, unless it
--- never counted and another site needs the number.
+-- is numbered when it first counts, or when a key with it is created: 1, 2 … A site is numbered when it is registered: -1, -2 … It keeps
+-- its number after its removal, unless it never counted and another site needs the number.
 CREATE TABLE sources (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   name        TEXT    NOT NULL,
@@ -212,8 +212,9 @@ CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);
 
 -- Origins that were refused although the credential was valid, or let in only because no site was registered: together at most 50 for each
--- business, for 90 days. A site that is registered deletes those that it lets in, so that lists only count rows. The actual count can be higher, because not every call is stored. There is no index on last_seen, because a call
--- must write few rows. The purge walks through the table instead.
+-- business, for 90 days. A site that is registered deletes those that it lets in, so that lists only count rows. The actual count can be
+-- higher, because not every call is stored. There is no index on last_seen, because a call must write few rows. The purge walks through the
+-- table instead.
 CREATE TABLE seen_origins (
   business_id INTEGER NOT NULL REFERENCES businesses (id),
   origin      TEXT    NOT NULL CHECK (origin LIKE '%://_%'),

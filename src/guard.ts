@@ -176,7 +176,8 @@ async function prepareCall(c: Context<Guarded>, received: Received, { namesBusin
     rule,
     credential:
       kind === 'operator'
-        ? { kind, name: `operator (${masked(text)})`, role: role as OperatorRole }
+        ? // admitSender has refused an operator key without a role.
+          { kind, name: `operator (${masked(text)})`, role: role as OperatorRole }
         : { kind, lookupValue: kind === 'token' ? text : credential.hash() },
     ...{ business_id, namesBusiness, user_id, namesUser, origin, isOriginDerived, ownOrigin },
     now: c.get('clock')(),

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
-import { OPERATOR_ROLES } from '../src/core/policy.ts';
+import { OPERATOR_ROLES, ROLES } from '../src/core/policy.ts';
+import { shownToken } from '../src/shown-business/responses.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { ROUTES } from './routes.ts';
 import {
@@ -105,7 +106,12 @@ test('a read operator key may make every GET, without seeing a whole token, and 
   expect(body.data.businesses).toMatchObject([shown]);
 });
 
-test('an operator key with several roles gets the narrowest one, whatever the order of its secrets', async () => {
+test('a token is shown whole only to a role that may see it, and never to a caller without a role', () => {
+  const shown = ([...ROLES, null] as const).map((role) => shownToken('bua_pk_0abcd', { role }));
+  expect(shown).toEqual(['bua_pk_0abcd', '…abcd', '…abcd', '…abcd']);
+});
+
+test('an operator key with several roles has the last of full, record and read, whatever the order of its secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [

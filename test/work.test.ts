@@ -279,7 +279,7 @@ describe('the volume of a day', () => {
     expect((await taken(business, 'recording'))?.ids).toBe(1);
   });
 
-  test('is never exceeded by calls at the same time: the one that uses it up is the last of the day, and spends no time', async () => {
+  test('is never exceeded by concurrent calls: the call that uses it up is the last of the day, and is not charged for its time', async () => {
     const business = await newBusiness();
     const keys = await Promise.all([1, 2, 3].map(() => newKey(business)));
     await take(business, 'recording', 5000, { ids: 1_998_500 });

@@ -71,7 +71,7 @@ export const routes = serve(operations, {
       { ...fields, sites: canonicalSites(sites ?? []) },
       { idempotencyKey: idOf(c), id },
     );
-    return businessResponse(c, { role: null }, parseJson(business), parseJson(stored));
+    return businessResponse(c, { role: 'full' }, parseJson(business), parseJson(stored));
   },
 
   async readBusiness(c) {

@@ -81,7 +81,7 @@ export type CallShape = {
 export const candidate = (index: number) => `site_${index}`;
 
 const shapes = new Map<Rule, Map<string, CallShape>>();
-/** Returns the object that all calls of this shape share, by which the statements find their SQL. */
+/** Returns the one object that stands for this shape, so that statements can look up their SQL by it. */
 function shared(shape: CallShape): CallShape {
   const { rule, ...others } = shape;
   const ofRule = shapes.get(rule) ?? new Map<string, CallShape>();

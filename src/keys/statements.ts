@@ -86,7 +86,10 @@ export function isOfBusiness(json: Placeholder, { user_id }: Placeholders<'user_
 export const isWorking = (today: SQLWrapper) =>
   and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
 
-/** The column values that end a session, which is a row of the same table. They also revoke it, so that it has ended even for a Worker whose clock is behind. */
+/**
+ * The column values that end a session, which is a row of the same table. They also revoke it, so that it has ended even for a Worker whose
+ * clock is behind.
+ */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** The last day of the calling key. Null if it does not expire, or is a session. */

@@ -19,9 +19,9 @@ import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits } from './description.ts';
 import type { NextLimits } from './statements.ts';
 
-/** Only whoever creates a business, a `full` operator key, has no role here. */
+/** The token, or its last four characters for a role that may not see it, and for a caller without a role. */
 export const shownToken = (token: string, { role }: Pick<Verdict, 'role'>): string =>
-  ROLE_PROPERTIES[role ?? 'full'].seesToken ? token : masked(token);
+  role !== null && ROLE_PROPERTIES[role].seesToken ? token : masked(token);
 
 /** Rows without columns that the description of the response does not have, because a response would show them. */
 type Shown<Row, Described> = Row & Record<Exclude<keyof Row, keyof Described>, never>;

@@ -36,9 +36,9 @@ export const descriptions: DescriptionsOf<typeof operations> = {
     success: ok('The business without former tokens.', businessDetails, { business: detailsOf(SHOP) }),
   },
   stopFormerToken: {
-    command: { usage: 'business stop-former-token ID FORMER_ID' },
     tag: 'access',
     summary: 'Stop a former token',
+    command: { usage: 'business stop-former-token ID FORMER_ID' },
     description: 'Stops one former token immediately. The current token and the other former ones keep working.',
     success: ok('The business with the other former tokens.', businessDetails, { business: detailsOf(SHOP) }),
     refusals: { unknown_former: unknown('Former id', 'the business has no former token `former_id` that works') },

@@ -82,7 +82,7 @@ const remembered = {
 };
 const ofKey = object('UseOfKey', 'A use that was sent with an API key or an operator key.', {
   ...remembered,
-  source: z.nullable(z.string()).check(z.describe('The source that the use counts for. Null if there is none.')),
+  source: z.nullable(z.string()).check(z.describe('The source under which the use is counted. Null if there is none.')),
 });
 const ofToken = object('UseOfToken', 'A use that was sent with a token.', remembered);
 const rememberedUses = object('RememberedUses', 'What is remembered of an id.', {
@@ -206,9 +206,9 @@ of each source, for at most ${MAX_DAYS_BY_SOURCE} days. With \`source\`, counts 
     },
   },
   readRefusals: {
-    command: { usage: 'usage refusals ID' },
     tag: 'usage',
     summary: 'Read refused uses',
+    command: { usage: 'usage refusals ID' },
     description: `Returns the number of uses that a limit refused on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. A
 use that is refused again counts again. A count is stored within seconds, and is never too high: what a Worker has not stored when it ends is
 missing. With the header \`Accept: text/csv\`, the report is a CSV file.`,

@@ -17,8 +17,8 @@ export class Account {
   readonly databases = new Map<string, { name: string; db: DatabaseSync }>();
   /** Each Worker's database ids by binding, as of its last upload. */
   readonly workers = new Map<string, Record<string, string>>();
-  /** Whether the served API ends connections without a response. */
-  unavailable = false;
+  /** How the served API fails: it ends connections, or never responds. */
+  outage: 'ends' | 'hangs' | null = null;
 
   /** Returns the id of a new, empty database. */
   create(name: string): string {
@@ -61,7 +61,7 @@ export class Account {
   /** Serves the endpoints of Cloudflare's API that a deployment calls, until `close`. */
   async serve() {
     const server = createServer(async (request, response) => {
-      if (this.unavailable) return void request.socket.destroy();
+      if (this.outage !== null) return void (this.outage === 'ends' && request.socket.destroy());
       let body = '';
       for await (const chunk of request) body += chunk;
       const { pathname } = new URL(request.url ?? '', 'http://localhost');

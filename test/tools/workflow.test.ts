@@ -67,9 +67,12 @@ test('the workflow checks everything, then deploys to staging and verifies it, t
   }
 });
 
-const UNAVAILABLE = `wrangler d1 execute DB failed. fetch failed
-Nothing was changed. If Cloudflare has an incident (https://www.cloudflarestatus.com), run npm run deploy again after it.
-`;
+const LATER =
+  'Nothing was changed. If Cloudflare has an incident (https://www.cloudflarestatus.com), run npm run deploy again after it.\n';
+const UNAVAILABLE = {
+  ends: `wrangler d1 execute DB failed. fetch failed\n${LATER}`,
+  hangs: `wrangler d1 execute DB: no response within 60 seconds. ${LATER}`,
+};
 
 test('the commands of the workflow deploy to staging and to production, and verify only staging', {
   tags: 'slow',
@@ -97,9 +100,11 @@ test('the commands of the workflow deploy to staging and to production, and veri
     return { code, stdout, stderr };
   }
   const [, deployStaging = '', verify = ''] = commandsOf('staging');
-  account.unavailable = true;
-  expect(await run(deployStaging)).toMatchObject({ code: 1, stderr: UNAVAILABLE });
-  account.unavailable = false;
+  for (const outage of ['ends', 'hangs'] as const) {
+    account.outage = outage;
+    expect(await run(deployStaging)).toMatchObject({ code: 1, stderr: UNAVAILABLE[outage] });
+  }
+  account.outage = null;
   expect(await run(deployStaging)).toMatchObject({ code: 0, stderr: '' });
   expect(account.applied(staging)).toEqual(MIGRATIONS);
   expect([...account.workers]).toEqual([['business-usage-access-staging', { DB: staging }]]);
