@@ -59,6 +59,9 @@ CREATE TABLE sites (
   UNIQUE (business_id, site)
 ) STRICT;
 
+-- Tells whether a business has a site that visitors can reach, without reading its others.
+CREATE INDEX sites_reachable ON sites (business_id) WHERE is_reachable = 1;
+
 -- API keys, and sessions of the owners' console. Only the SHA-256 (hex) of a key is stored. Sessions are in the same table so that one rule
 -- decides about both without reading another row.
 CREATE TABLE api_keys (

@@ -32,6 +32,6 @@ export const listedBusiness = (
 export const limitsWith = (given: Partial<Limits>): Limits => ({
   ...{ daily: null, monthly: null, billing_day: 1, next_billing_day: null, from: null, overage: 0 },
   ...{ page_overage: false, alert_at: [80, 100], extra: 0, next_limits: null, today: null, month: null },
-  ...{ remaining: null, day_ends: null, month_starts: '2026-03-01T00:00:00.000000Z' },
+  ...{ remaining: null, refuses: 'nobody', day_ends: null, month_starts: '2026-03-01T00:00:00.000000Z' },
   ...{ month_ends: '2026-04-01T00:00:00.000000Z', ...given },
 });

@@ -247,6 +247,12 @@ test.each<[string[], string, boolean]>([
     for (const { id, token } of [business, created]) {
       const visit = async () => (await call('POST', `/api/v1/business/usage/${id}`, { as: token, origin })).status;
       expect([await visit(), await visit()]).toEqual([200, isCounted ? 200 : 429]);
+      const read = async (path: string) =>
+        (await call('GET', `/api/v1/business${path}`, { as: OPERATOR.full })).body.data;
+      const { businesses } = await read(`?user_id=${business.user_id}`);
+      const listed = businesses.find((one: { id: number }) => one.id === id);
+      const shown = [listed, await read(`/${id}`)].map(({ limits }) => limits.refuses);
+      expect(shown).toEqual(isCounted ? ['nobody', 'nobody'] : ['pages', 'pages']);
     }
   },
 );
@@ -268,17 +274,21 @@ test('a site that visitors can reach must stay registered for page_overage, and 
   expect(await visit()).toBe(429);
 });
 
-test('page_overage reads a row more for each statement that needs it', async () => {
-  const [plain, paged] = await Promise.all(
-    [0, 1].map((page_overage) =>
-      newLimitedBusiness({ daily_limit: 9, overage: 2, page_overage }, { sites: ['https://a.example'] }),
-    ),
-  );
-  const rows = async (business = plain as Business) =>
-    (await use(business, { as: business.token, origin: 'https://a.example' })).cost.rows_read;
-  await rows();
-  await rows(paged);
-  expect((await rows(paged)) - (await rows())).toBeLessThanOrEqual(2);
+test('page_overage reads a row more for a use or an entry of the list, however many sites visitors cannot reach', async () => {
+  const origin = 'https://a.example';
+  const local = Array.from({ length: 100 }, (_, index) => `http://s${index}.local`);
+  const cost = async (page_overage: number, sites: string[]) => {
+    const business = await newLimitedBusiness({ daily_limit: 9, overage: 2, page_overage }, { sites });
+    await use(business, { as: business.token, origin });
+    const listed = await call('GET', '/api/v1/business', { as: business.key });
+    return [(await use(business, { as: business.token, origin })).cost.rows_read, listed.cost.rows_read];
+  };
+  const [plain, paged, beside] = [await cost(0, [origin]), await cost(1, [origin]), await cost(1, [...local, origin])];
+  const more = (rows: number[]) => rows.map((read, index) => read - (plain[index] ?? 0));
+  for (const [ofUse = 0, ofEntry = 0] of [more(paged), more(beside)]) {
+    expect(ofUse).toBeLessThanOrEqual(2);
+    expect(ofEntry).toBeLessThanOrEqual(1);
+  }
 });
 
 test('a list of uses costs as many round trips as without limits, and reads five more rows if the overage is unlimited', {

@@ -77,7 +77,7 @@ describe('a pending change', () => {
     const days = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.date);
     expect(days.toSorted()).toEqual([...Array(7).fill('2026-03-15'), '2026-03-16']);
     expect(await limitsOf(business, NEXT_DAY)).toEqual(
-      limitsWith({ daily: 1, today: 1, remaining: 0, day_ends: '2026-03-17T00:00:00.000000Z' }),
+      limitsWith({ daily: 1, today: 1, remaining: 0, refuses: 'everybody', day_ends: '2026-03-17T00:00:00.000000Z' }),
     );
   });
 

@@ -3,7 +3,7 @@ import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
 import { asJson, type ContentOf, type Json, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
-import { isPermitted, type Permission, ruleFor } from '../db/permission.ts';
+import { isPermitted, type Permission, pageAllowance, ruleFor } from '../db/permission.ts';
 import { extraIn, type Limit, limitOn } from '../db/plan.ts';
 import { type BusinessRow, billingColumns, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
@@ -90,6 +90,7 @@ function pageOfBusinesses(
     next_limits: asJson<NextLimits | null>(sql`${page.next_limits}`),
     overage: sql<number | null>`${overage}`,
     page_overage: sql<number>`${page_overage}`,
+    page_allowance: pageAllowance((limit) => page[limit], shownId),
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
     refused_origins: refusedBy(shownId, $.since),

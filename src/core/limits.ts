@@ -45,6 +45,22 @@ type Period = { period: 'day' | 'month'; starts_on: string; ends_on: string };
  */
 export type RefusingLimit = Pick<Period, 'period'> & { limit: number; overage: number; left: number };
 
+/** Tests whether this many more uses would exceed a limit and its overage. Null means unlimited. */
+const exceeds = ({ limit, used }: { limit: number; used: number }, quantity: number, overage: number | null) =>
+  overage !== null && used - limit + quantity > overage;
+
+/** Whose next use a limit refuses. */
+export const REFUSES = ['nobody', 'pages', 'everybody'] as const;
+/** `page_allowance` is the part of the overage that uses with a token may use. */
+export function refusesToday(
+  { overage, page_allowance, ...usage }: LimitUsage & { page_allowance: number | null },
+  today: string,
+): (typeof REFUSES)[number] {
+  const refusesBeyond = (allowed: number | null) => limitsOf(usage, today).some((one) => exceeds(one, 1, allowed));
+  if (refusesBeyond(overage)) return 'everybody';
+  return refusesBeyond(page_allowance) ? 'pages' : 'nobody';
+}
+
 /**
  * Returns the limit that a use of this quantity would exceed today, or null. If it would exceed both, returns the monthly limit, because
  * its period ends later. `wait` is the number of seconds until that period ends, or null if the limits never allow this quantity.
@@ -55,7 +71,7 @@ export function refusalOfUse(
   now: Date,
 ): { refusing: RefusingLimit; wait: number | null } | null {
   const limits = limitsOf(usage, dayOf(now));
-  const found = limits.find(({ limit, used }) => overage !== null && used - limit + quantity > overage);
+  const found = limits.find((one) => exceeds(one, quantity, overage));
   if (overage === null || found === undefined) return null;
   const { period, limit, used, ends_on } = found;
   const fitsLater = limits.every(({ limit }) => quantity - overage <= limit);

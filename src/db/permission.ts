@@ -15,7 +15,8 @@ const isToken = or(
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
     where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.expires_at} > ${$call.now})`,
 );
-const ownSites = sql`select 1 from ${sites} where ${eq(sites.business_id, businesses.id)}`;
+const sitesOf = (business_id: SQLWrapper) => sql`select 1 from ${sites} where ${eq(sites.business_id, business_id)}`;
+const ownSites = sitesOf(businesses.id);
 
 /**
  * The number of the source of a call's uses that have no label: of the label of its key, or else of the site that lets its origin in, which
@@ -31,15 +32,19 @@ function sourceOf(business_id: SQLWrapper, { caller, candidates }: CallShape): S
   return sql`coalesce(${sql.join([caller === 'key' ? apiKeys.source : NULL, ...ofSites, NULL], sql`, `)})`;
 }
 
+type OverageOf = (limit: 'overage' | 'page_overage') => SQLWrapper;
 /**
- * The overage that this caller may use, as a field of a query of `businesses`. Uses with a token may use it only if the business has
- * `page_overage` and a site that visitors can reach. Otherwise, a page on any machine could use up the overage.
+ * The part of the overage that uses with a token may use: all of it if the business has `page_overage` and a site that visitors can reach,
+ * of which the index sites_reachable needs one row. Otherwise none, because a page on any machine could use it up.
  */
-export const allowedOverage = ({ caller }: CallShape, overageOf: (limit: 'overage' | 'page_overage') => SQLWrapper) =>
-  caller === 'token'
-    ? sql<number | null>`case when ${overageOf('page_overage')} and exists (${ownSites} and ${sites.is_reachable})
-        then ${overageOf('overage')} else 0 end`
-    : sql<number | null>`${overageOf('overage')}`;
+export const pageAllowance = (overageOf: OverageOf, business_id: SQLWrapper = businesses.id) =>
+  sql<
+    number | null
+  >`case when ${overageOf('page_overage')} and exists (${sitesOf(business_id)} and ${sites.is_reachable} = 1)
+    then ${overageOf('overage')} else 0 end`;
+/** The overage that this caller may use, as a field of a query of `businesses`. */
+export const allowedOverage = ({ caller }: CallShape, overageOf: OverageOf) =>
+  caller === 'token' ? pageAllowance(overageOf) : sql<number | null>`${overageOf('overage')}`;
 
 type KeyColumns = Record<'role' | 'is_session' | 'key_user_id' | 'key_business_id' | 'can_create_keys', SQLWrapper>;
 

@@ -1,6 +1,6 @@
 // The schemas of a business in responses, and examples of it.
 import * as z from 'zod/mini';
-import { MAX_COUNT, MAX_THRESHOLDS } from '../core/limits.ts';
+import { MAX_COUNT, MAX_THRESHOLDS, REFUSES } from '../core/limits.ts';
 import { times } from '../description/examples.ts';
 import { count, day, flag, id, list, object, percent, text, time } from '../description/schemas.ts';
 import { MAX_FORMER_TOKENS } from './rules.ts';
@@ -50,6 +50,13 @@ export const limits = object('Limits', 'The maximum uses per day and per month, 
   remaining: z.nullable(
     count('Uses left until a limit is reached. 0 while uses are counted beyond a limit. Null if there is no limit.'),
   ),
+  refuses: z
+    .enum(REFUSES)
+    .check(
+      z.describe(
+        "Whose next use a limit refuses: nobody's, those with a token (`pages`), or everybody's. Lists of an operator key still count.",
+      ),
+    ),
   day_ends: z.nullable(time('the day ends (null if there is no daily limit)')),
   month_starts: time('the billing month began'),
   month_ends: time('the billing month ends'),
@@ -141,6 +148,7 @@ const LIMITS: Limits = {
   today: 4,
   month: null,
   remaining: 996,
+  refuses: 'nobody',
   day_ends: '2026-03-04T00:00:00.000000Z',
   month_starts: '2026-03-01T00:00:00.000000Z',
   month_ends: '2026-04-01T00:00:00.000000Z',

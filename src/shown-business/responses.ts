@@ -5,6 +5,7 @@ import {
   endOfDay,
   type LimitUsage,
   MAX_COUNT,
+  refusesToday,
   remainingOf,
   type StoredThresholds,
   thresholdsOf,
@@ -63,6 +64,7 @@ export function shownLimits(usage: StoredLimits, today: string): Limits {
     today: daily === null ? null : usage.today,
     month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
     remaining: remainingOf(usage, today),
+    refuses: refusesToday(usage, today),
     day_ends: daily === null ? null : formatTimestamp(endOfDay(today)),
     month_starts: formatTimestamp(new Date(month_starts_on)),
     month_ends: formatTimestamp(endOfDay(month_ends_on)),
@@ -86,7 +88,7 @@ export const detailsResponse = (
   });
 type StoredLimits = LimitUsage &
   StoredThresholds &
-  Billing & { page_overage: number | null; next_limits: NextLimits | null };
+  Billing & { page_overage: number | null; page_allowance: number | null; next_limits: NextLimits | null };
 type RowOfBusiness = Verdict &
   Omit<StoredLimits, 'next_limits'> & { next_limits: Json<NextLimits> | null } & {
     refused_by_limit: number;

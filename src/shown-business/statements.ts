@@ -2,7 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { $call } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { type Permission, permittedId } from '../db/permission.ts';
+import { type Permission, pageAllowance, permittedId } from '../db/permission.ts';
 import type { Limit } from '../db/plan.ts';
 import { businessColumns, businesses, siteColumns, sites } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
@@ -52,6 +52,7 @@ export const businessInFull = statement([], (permission) =>
       ...businessAndSites,
       ...limitUsageOf(permission),
       page_overage: sql<number | null>`${permission.page_overage}`,
+      page_allowance: pageAllowance((limit) => permission[limit]),
       next_limits: nextLimits,
       refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on),
       alert_at: sql<string | null>`${permission.alert_at}`,

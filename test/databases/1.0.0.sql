@@ -50,6 +50,7 @@ CREATE TABLE sites (
   is_reachable INTEGER NOT NULL DEFAULT 0 CHECK (is_reachable IN (0, 1)),
   UNIQUE (business_id, site)
 ) STRICT;
+CREATE INDEX sites_reachable ON sites (business_id) WHERE is_reachable = 1;
 CREATE TABLE api_keys (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   user_id      INTEGER NOT NULL,

@@ -85,7 +85,7 @@ describe('the sort order', () => {
 });
 
 describe('what needs attention', () => {
-  const limits = (month: number) => limitsWith({ monthly: 100, month });
+  const limits = (month: number) => limitsWith({ monthly: 100, month, refuses: month < 100 ? 'nobody' : 'everybody' });
   const list = [
     business(1, 'Quiet'),
     business(2, 'Below', { limits: limits(79) }),

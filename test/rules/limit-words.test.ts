@@ -1,6 +1,5 @@
 // What the console says about limits and billing months.
 import { describe, expect, test } from 'vitest';
-import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import {
   alertWords,
   meterWords,
@@ -11,7 +10,7 @@ import {
   resetWords,
 } from '../../src/page/owner/usage/limit-words.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
-import { billingMonth, limitsWithSites, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
+import { billingMonth, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
 import type { Limits } from '../../src/shown-business/description.ts';
 import { limitsWith } from '../business.ts';
 
@@ -40,33 +39,19 @@ const UNTIL_DAY = 'until Sat, Nov 28, 00:00 UTC.';
 const UNTIL_MONTH = 'until Tue, Dec 15, 00:00 UTC.';
 test.each<[string, Given, string | null]>([
   ['no limit is reached', { ...daily(10, 9), ...monthly(100, 99) }, null],
-  ['no overage', monthly(100, 100), `All uses are refused ${UNTIL_MONTH}`],
-  ['an overage for servers', { ...monthly(100, 184), overage: 3800 }, `Pages are refused ${UNTIL_MONTH} Servers may record 3,716 more.`],
-  ['an overage that is used up', { ...monthly(100, 150), overage: 50 }, `All uses are refused ${UNTIL_MONTH}`],
-  ['an overage without a maximum', { ...daily(10, 10), overage: null }, `Pages are refused ${UNTIL_DAY} Servers may record any number more.`],
+  ['no overage', { ...monthly(100, 100), refuses: 'everybody' }, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage for servers', { ...monthly(100, 184), overage: 3800, refuses: 'pages' }, `Pages are refused ${UNTIL_MONTH} Servers may record 3,716 more.`],
+  ['an overage that is used up', { ...monthly(100, 150), overage: 50, refuses: 'everybody' }, `All uses are refused ${UNTIL_MONTH}`],
+  ['an overage without a maximum', { ...daily(10, 10), overage: null, refuses: 'pages' }, `Pages are refused ${UNTIL_DAY} Servers may record any number more.`],
   ['an overage for pages', { ...monthly(100, 120), overage: 50, page_overage: true }, 'Uses beyond the limit count: pages and servers together may record 30 more.'],
-  ['an overage for pages, used up', { ...monthly(100, 150), overage: 50, page_overage: true }, `All uses are refused ${UNTIL_MONTH}`],
-  ['a day, while the month has less left than the overage', { ...daily(10, 10), ...monthly(100, 95), overage: 20 }, `Pages are refused ${UNTIL_DAY} Servers may record 20 more.`],
-  ['both, the day with its overage', { ...daily(10, 15), ...monthly(100, 100), overage: 5 }, `All uses are refused ${UNTIL_DAY} Pages are refused ${UNTIL_MONTH}`],
-  ['a limit of 0', monthly(0, 0), 'All uses are refused while the limit is 0.'],
+  ['an overage for pages without a site that visitors can reach', { ...monthly(100, 120), overage: 50, page_overage: true, refuses: 'pages' }, `Pages are refused ${UNTIL_MONTH} Servers may record 30 more.`],
+  ['an overage for pages, used up', { ...monthly(100, 150), overage: 50, page_overage: true, refuses: 'everybody' }, `All uses are refused ${UNTIL_MONTH}`],
+  ['a day, while the month has less left than the overage', { ...daily(10, 10), ...monthly(100, 95), overage: 20, refuses: 'pages' }, `Pages are refused ${UNTIL_DAY} Servers may record 20 more.`],
+  ['both, the day with its overage', { ...daily(10, 15), ...monthly(100, 100), overage: 5, refuses: 'everybody' }, `All uses are refused ${UNTIL_DAY} Pages are refused ${UNTIL_MONTH}`],
+  ['a limit of 0', { ...monthly(0, 0), refuses: 'everybody' }, 'All uses are refused while the limit is 0.'],
 ])('what a reached limit does is said, with %s', (_, given, words) => {
   const limits = limitsWith(given);
   expect(reachedWords(limits, periodsOf(limits))).toBe(words);
-}); // biome-ignore format: one row per line
-
-test.each([
-  [['https://a.example', 'http://a.example:8080', 'https://*.a.example', 'http://127.a.example'], true],
-  [['http://localhost', 'http://localhost:*', 'https://a.localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]:3000', 'http://10.0.0.1', 'capacitor://localhost', 'app://bundle'], false],
-])('with one of %j, uses of pages count beyond a limit: %s', (sites, expected) => {
-  const limits = limitsWith({ ...monthly(100, 120), overage: 50, page_overage: true });
-  for (const site of sites) {
-    const effective = limitsWithSites(limits, [site, 'http://localhost']);
-    expect(effective, site).toEqual({ ...limits, page_overage: expected });
-    expect(limitStatusOf(effective)?.words).toBe(expected ? 'Over limit' : 'Limit reached');
-  }
-  const next_limits = { from: '2026-12-01', daily: null, monthly: 200, overage: 50, page_overage: true, alert_at: [80] };
-  expect(limitsWithSites({ ...limits, next_limits }, [])).toMatchObject({ page_overage: false, next_limits: { page_overage: false } });
-  expect(limitsWithSites({ ...limits, page_overage: false }, sites)?.page_overage).toBe(false);
 }); // biome-ignore format: one row per line
 
 describe('a limit’s line', () => {

@@ -1294,7 +1294,7 @@ const PHASES: Record<string, number>[] = [
   { repeat_creation: 30, create_business: 10, update_business: 8, delete_business: 10, erase_user: 8, create_key: 4 },
   { add_many: 30, remove_site: 4, remove_sites: 1, read_access: 2 },
   { refuse: 120, read_refused_origins: 6, add_sites: 3, remove_sites: 1, list_businesses: 2 },
-  { one_site: 12, remove_sites: 6, page_overage: 12, use_of_page: 40, read_business: 4 },
+  { one_site: 12, remove_sites: 6, page_overage: 12, use_of_page: 40, read_business: 10, list_businesses: 4 },
   { overlapping_sites: 8, remove_site: 4, remove_sites: 1, use_of_page: 30, read_sources: 10, record_use: 5 },
   {
     create_ending_key: 16,

@@ -134,7 +134,7 @@ select
       from sites
       where
         sites.business_id = businesses.id
-        and sites.is_reachable
+        and sites.is_reachable = 1
     ) then case
       when :today < businesses.limits_since then (
         select former_limits.overage

@@ -12,7 +12,6 @@ import { type Memory, NOT_READ, type ReadState, type Session, type TabProps } fr
 import { Sites } from './sites/sites.tsx';
 import { TABS, type Tab } from './tabs.ts';
 import { Token } from './token/token.tsx';
-import { limitsWithSites } from './usage/periods.ts';
 import { Usage } from './usage/usage.tsx';
 
 const LOADING_ROWS = 4;
@@ -30,8 +29,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
   const sites = data?.access_list.map(({ site }) => site) ?? null;
-  const business = data && { ...data, limits: limitsWithSites(data.limits, sites ?? []) };
-  const known = business ?? (memory.opened?.id === id ? memory.opened : null);
+  const known = data ?? (memory.opened?.id === id ? memory.opened : null);
   const name = known?.name ?? `Business ${id}`;
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
@@ -47,7 +45,8 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 
   function onChanged(business: Business): void {
     if (data !== null) details.setData({ ...data, ...business });
-    refused.reload(); // the domains determine which origins are refused
+    if (data?.limits.page_overage) details.reload(); // the domains determine whether it takes effect
+    refused.reload(); // and which origins are refused
   }
   const frame = { api, readOnly: stored.readOnly, query, revision, refused };
   const tabs: Record<Tab, () => ComponentChildren> = {
@@ -69,7 +68,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
     changes: () => <Changes {...frame} id={id} onRead={setTabRead} />,
   };
   function whenRead(View: (props: TabProps) => ComponentChildren): ComponentChildren {
-    if (business !== null) return <View {...frame} business={business} onChanged={onChanged} reload={details.reload} />;
+    if (data !== null) return <View {...frame} business={data} onChanged={onChanged} reload={details.reload} />;
     return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is shown above
   }
 

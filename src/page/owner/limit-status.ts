@@ -6,18 +6,10 @@ export type Level = 'near' | 'full';
 
 const monthlyLimit = ({ monthly, extra }: Limits): number | null => (monthly === null ? null : monthly + extra);
 
-/** Returns whether uses of pages count beyond a limit that is reached. */
-function countsBeyond(limits: Limits): boolean {
-  const { daily, today, month, overage, page_overage } = limits;
-  const isLeft = (limit: number | null, used: number | null) =>
-    limit === null || overage === null || (used ?? 0) < limit + overage;
-  return page_overage && isLeft(daily, today) && isLeft(monthlyLimit(limits), month);
-}
-
 /** Returns null below the first threshold. */
 export function levelOf(limits: Limits, limit: number, used: number): Level | null {
   const [first = 100] = limits.alert_at;
-  if (used >= limit) return countsBeyond(limits) ? 'near' : 'full'; // including a limit of 0
+  if (used >= limit) return limits.refuses === 'nobody' ? 'near' : 'full'; // including a limit of 0
   return used * 100 >= limit * first ? 'near' : null;
 }
 

@@ -34,7 +34,7 @@ import {
 } from './input.ts';
 import { rulesOf } from './rule.ts';
 import { lastFour, newMarker } from './secrets.ts';
-import { isCovered, isRegistrable, storedFor } from './sites.ts';
+import { isCovered, isReachable, isRegistrable, storedFor } from './sites.ts';
 import { canNameSites, nameSites } from './sources.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE, type Json, nextId, type Plan, type State } from './state.ts';
 import { dayOf, plusDays, stamp } from './time.ts';
@@ -62,6 +62,12 @@ const shownPlan = ({ daily_limit, monthly_limit, overage, page_overage, alert_at
 /** The limits that will hold after a pending change. */
 const pendingOf = ({ plans }: Business, today: string) => plans.find(({ from }) => from > today);
 
+/** Whose next use is refused: after the overage everybody's, and those of pages at the limit unless the overage is for pages, too. */
+function refusesOf(left: number, { overage, page_overage }: Plan, sites: string[]) {
+  if (overage !== null && left + overage <= 0) return 'everybody';
+  return left <= 0 && !(page_overage && sites.some(isReachable)) ? 'pages' : 'nobody';
+}
+
 export function limitsOf({ state, now }: Call, business: Business) {
   const today = dayOf(now);
   const periods = periodsOf(state, business, today, today);
@@ -79,6 +85,7 @@ export function limitsOf({ state, now }: Call, business: Business) {
     today: used('day'),
     month: month === null ? null : Math.min(month, Number.MAX_SAFE_INTEGER),
     remaining: periods.length === 0 ? null : Math.max(0, left),
+    refuses: refusesOf(left, planOn(business, today), sitesOf(state, business.id)),
     day_ends: planOn(business, today).daily_limit === null ? null : startOf(plusDays(today, 1)),
     month_starts: startOf(starts_on),
     month_ends: startOf(plusDays(ends_on, 1)),

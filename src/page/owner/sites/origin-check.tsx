@@ -14,13 +14,6 @@ const CHECK = 'check';
 
 type Props = { isActive: boolean; limits: Limits; sites: string[]; readOnly: boolean; changes: SiteChanges };
 
-/** Names the limit that refuses the uses of pages, or returns null. */
-function reachedLimit({ daily, monthly, extra, today, month, overage, page_overage }: Limits): string | null {
-  const allowed = page_overage ? (overage ?? Number.POSITIVE_INFINITY) : 0;
-  if (daily !== null && (today ?? 0) >= daily + allowed) return 'today’s limit is reached';
-  return monthly !== null && (month ?? 0) >= monthly + extra + allowed ? 'this billing month’s limit is reached' : null;
-}
-
 export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
@@ -36,7 +29,6 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
-  const reached = passes ? reachedLimit(limits) : null;
   const canRegister = isActive && !passes && !readOnly && isRegistrable(origin) && canHaveOneOwner(origin);
   return (
     <Section id="origin-check" title="Check an origin">
@@ -71,7 +63,9 @@ export function OriginCheck({ isActive, limits, sites, readOnly, changes }: Prop
                   <SiteName site={origin} /> is refused. {explainRefusal(origin, sites).reason}
                 </>
               )}
-              {reached !== null && <b class="sentence">Origin allowed, but {reached}: its uses are refused.</b>}
+              {passes && limits.refuses !== 'nobody' && (
+                <b class="sentence">Origin allowed, but a limit is reached: its uses are refused.</b>
+              )}
             </span>
             {canRegister && (
               <Button

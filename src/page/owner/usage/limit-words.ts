@@ -52,23 +52,21 @@ function refusedWords(who: string, refusing: readonly Period[]): string {
   return `${who} are refused until ${shortInstantWords(Math.max(...refusing.map(({ ends }) => ends)))}.`;
 }
 
-/** Says what reached limits do, for pages and for servers. Returns null if none is reached. `page_overage` as in `limitsWithSites`. */
+/** Says what reached limits do, for pages and for servers. Returns null if none is reached. */
 export function reachedWords(
-  { overage, page_overage }: Pick<Limits, 'overage' | 'page_overage'>,
+  { overage, page_overage, refuses }: Pick<Limits, 'overage' | 'page_overage' | 'refuses'>,
   periods: readonly Period[],
 ): string | null {
   const pages = allowedIn(periods, 0);
   if (pages.refusing.length === 0) return null;
   const servers = allowedIn(periods, overage);
-  if (servers.left === null) return `${refusedWords('Pages', pages.refusing)} Servers may record any number more.`;
-  const more = `may record ${number(servers.left)} more.`;
-  if (page_overage)
-    return servers.left > 0
-      ? `Uses beyond the limit count: pages and servers together ${more}`
-      : refusedWords('All uses', servers.refusing);
-  if (servers.left > 0) return `${refusedWords('Pages', pages.refusing)} Servers ${more}`;
-  const [forPages, forAll] = [refusedWords('Pages', pages.refusing), refusedWords('All uses', servers.refusing)];
-  return forPages.replace('Pages', 'All uses') === forAll ? forAll : `${forAll} ${forPages}`;
+  const more = `may record ${servers.left === null ? 'any number' : number(servers.left)} more.`;
+  if (refuses === 'nobody') return `Uses beyond the limit count: pages and servers together ${more}`;
+  const forPages = refusedWords('Pages', pages.refusing);
+  if (refuses === 'pages') return `${forPages} Servers ${more}`;
+  const forAll = refusedWords('All uses', servers.refusing);
+  // With page_overage, pages wait no longer than servers.
+  return page_overage || forPages.replace('Pages', 'All uses') === forAll ? forAll : `${forAll} ${forPages}`;
 }
 
 /** “From Dec 1: monthly limit 5,000.” Names what a pending change changes. Null if none is pending. */

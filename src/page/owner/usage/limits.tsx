@@ -10,7 +10,7 @@ import { type Period, periodsOf } from './periods.ts';
 
 type Props = {
   limits: LimitsData;
-  /** Whether to say what reached limits do: once the sites have been read, and only if uses are recorded. */
+  /** Whether to say what reached limits do: only if uses are recorded. */
   explains: boolean;
   /** The number of uses that a limit refused this billing month. Counts each retry, and some may be missing. */
   refused: number;

@@ -1,6 +1,5 @@
 // The periods of a business's limits, and what may still be recorded in them.
 
-import { isReachable } from '../../../core/reachable.ts';
 import { DAY_MS, dayOf, type Range } from '../../../core/time.ts';
 import type { Limits } from '../../../shown-business/description.ts';
 
@@ -41,13 +40,4 @@ export function allowedIn(periods: readonly Period[], overage: number | null): A
   if (overage === null) return { left: null, refusing: [] };
   const left = ({ limit, used }: Period) => limit + overage - used;
   return { left: Math.max(0, Math.min(...periods.map(left))), refusing: periods.filter((period) => left(period) <= 0) };
-}
-
-/** Returns the limits with `page_overage`, also of the pending ones, as it takes effect with these sites. */
-export function limitsWithSites(limits: Limits, sites: readonly string[]): Limits {
-  const withSites = <Some extends { page_overage: boolean }>(some: Some): Some => ({
-    ...some,
-    page_overage: some.page_overage && sites.some(isReachable),
-  });
-  return { ...withSites(limits), next_limits: limits.next_limits && withSites(limits.next_limits) };
 }

@@ -116,13 +116,7 @@ export function Usage(props: Props) {
   return (
     <>
       {limits && (
-        <Limits
-          limits={limits}
-          explains={isActive && sites !== null}
-          refused={refused}
-          alerts={alerts.data ?? []}
-          pace={pace}
-        />
+        <Limits limits={limits} explains={isActive} refused={refused} alerts={alerts.data ?? []} pace={pace} />
       )}
       {needsSteps && (
         <p class="notice">
