@@ -117,8 +117,17 @@ function jsonIn(text: string): Data {
   }
 }
 
+/** Returns the operator key in the environment variable OPERATOR_KEY. Throws if it is invalid. */
+export function operatorKeyIn({ OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): string {
+  if (parseCredential(`Bearer ${key}`)?.kind === 'operator') return key;
+  throw new Error(
+    'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.',
+  );
+}
+
 /** Returns the service configured by API and OPERATOR_KEY. Throws if either is invalid. */
-export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): Service {
+export function serviceIn(env: NodeJS.ProcessEnv): Service {
+  const { API: api = '' } = env;
   const url = URL.parse(api);
   const address = `${url?.origin}${url?.pathname.replace(/\/$/, '')}`;
   const isRoot = address.endsWith(API) && url?.href.replace(/\/$/, '') === address;
@@ -126,11 +135,7 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
     throw new Error(
       'Set the environment variable API to the URL of the service, such as https://usage.example/api/v1. http is allowed only on this machine.',
     );
-  if (parseCredential(`Bearer ${key}`)?.kind !== 'operator')
-    throw new Error(
-      'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.',
-    );
-  return serviceAt(address, key);
+  return serviceAt(address, operatorKeyIn(env));
 }
 
 /** Reads and merges all pages of a list. `cursor` is the name of the cursor parameter. */

@@ -125,7 +125,8 @@ async function serviceInFrontOf(url: string, change: Break) {
 describe('npm run verify', TIMEOUT, () => {
   const usage = 'Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com';
   const origin = 'URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.';
-  const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits';
+  const operatorKey =
+    'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.';
 
   test.each<[string, string, string[], string]>([
     ['a missing URL', KEY, [], usage],
@@ -133,7 +134,7 @@ describe('npm run verify', TIMEOUT, () => {
     ['a URL with a path', KEY, ['https://usage.example.com/api/v1'], origin],
     ['http to another machine', KEY, ['http://usage.example.com'], origin],
     ['an unknown option', KEY, ['--fast', 'https://a.example'], "Unknown option '--fast'"],
-    ['a missing key', '', ['https://a.example'], usage],
+    ['a missing key', '', ['https://a.example'], operatorKey],
     ['an API key', `bua_sk_0${'a'.repeat(33)}`, ['https://a.example'], operatorKey],
   ])('rejects %s with one line on stderr and exit code 2', async (_, OPERATOR_KEY, args, line) => {
     const { code, stdout, stderr } = await runScript({ OPERATOR_KEY }, VERIFY, ...args);
