@@ -1,5 +1,5 @@
-// What the guard does beside the matrix of permissions (permissions.test.ts): where it finds a credential, and how it treats ids, input and
-// HEAD. A misspelled definition does not compile.
+// What the guard does beside the matrix of permissions (permissions.test.ts): how it treats ids, input and HEAD. A misspelled definition does
+// not compile.
 
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
@@ -13,8 +13,8 @@ import { onError } from '../src/http/errors.ts';
 import { logged } from '../src/http/log.ts';
 import { define } from '../src/operation.ts';
 import { OPERATIONS } from '../src/operations.ts';
-import { totalsAfter } from '../src/usage/statements.ts';
-import { answerOf, refused, SERVER_ERROR, UNAUTHENTICATED } from './answers.ts';
+import { totalsAfter } from '../src/usage/reports.ts';
+import { answerOf, refused, SERVER_ERROR } from './answers.ts';
 import { ruleNamed } from './ask.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES, type Route } from './routes.ts';
 import {
@@ -109,14 +109,6 @@ test("a statement on every owner's data runs only for the operator, whatever the
   await expect(runBatch(home.d1, call, totalsAfter(page), undefined, noCost())).rejects.toThrow(
     'only the operator may run this statement, not a key',
   );
-});
-
-eachOf(describe, ROUTES)('$name', (route) => {
-  test('rejects credentials in the query string', async () => {
-    const business = await newBusiness();
-    const path = `${route.path(business)}?token=${business.token}&access_token=${business.key}&api_key=${business.key}`;
-    expectRefusal(await call(route.method, path, { body: route.body }), UNAUTHENTICATED);
-  });
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {

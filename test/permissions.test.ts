@@ -47,8 +47,8 @@ const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 /** A valid credential, the businesses that it can access, and those whose paths are routed to a database that does not contain it. */
 type Known = { caller: Caller; knows: Target[]; unfoundAt?: Target[] };
-/** The header or headers with a credential. `reason`: why the log says that it is not valid. */
-type Sent = { name: string; known: Known | null; reason?: string; headers: Record<string, string> };
+/** The header or headers with a credential, or the query. `reason`: why the log says that it is not valid. */
+type Sent = { name: string; known: Known | null; reason?: string; headers: Record<string, string>; query?: string };
 const isOperator = (known: Known | null) => known !== null && known.caller in OPERATORS;
 
 const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
@@ -241,6 +241,10 @@ async function newMatrix() {
     { ...valid('key after a scheme in other case', 'full', ''), headers: { Authorization: `bEaReR  ${open.key}` } },
     { name: 'no credential', known: null, reason: 'missing', headers: {} },
     { name: 'no credential, but a cookie', known: null, reason: 'missing', headers: { Cookie: `token=${open.key}` } },
+    {
+      ...{ name: 'credentials in the query', known: null, reason: 'missing', headers: {} },
+      query: `token=${open.token}&access_token=${open.key}&api_key=${open.key}`,
+    },
     { name: 'key in another header', known: null, reason: 'malformed', headers: { 'X-API-Key': shop.key } },
   ];
   return { businesses: { open, shop, suspended, foreign, deleted, malformed, none: malformed }, credentials };
@@ -277,7 +281,8 @@ describe('the service allows and refuses the same calls', () => {
       // Refusals do not depend on the input, so refused calls alternate between valid and invalid input. Allowed calls always send
       // invalid input, so they change nothing.
       const isWrong = expected === ALLOWED || index % 2 === 0;
-      const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
+      const query = [path.split('?')[1], sent.query, isWrong && 'matrix=1'].filter(Boolean).join('&');
+      const answer = await call(route.method, `${path.split('?')[0]}?${query}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...sent.headers },
         body: route.body,
         bindings,

@@ -2,7 +2,7 @@
 // and with a JSON body, and the specified errors.
 import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';
-import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
+import { BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
 /** Sends the body as bytes, so the request has no Content-Type. */
 async function send(method: string, path: string, key: string | null, body?: object) {
@@ -76,13 +76,6 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     const access_list = sites.map((site) => ({ id: expect.any(Number), business_id: id, site, ...times }));
     const data = { id, user_id, name, ...fields, token, status: 'active', ...times, access_list };
     expect(answer).toEqual({ status: 200, body: { status: true, data: expect.objectContaining(data) } });
-  });
-
-  test('after a site is registered, only an API key works without an origin', async () => {
-    const { id, sent } = await owned(kind);
-    await addSite(id, 'https://a.example');
-    const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);
-    expect(status).toBe(kind === 'an API key' ? 200 : 403);
   });
 });
 
