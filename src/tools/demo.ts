@@ -15,10 +15,10 @@ const RECORDED_DAYS = 27;
 type Business = { id: number; main_domain: string; token: string };
 
 /**
- * Creates the demo businesses that do not exist, and a new key, because existing keys cannot be read. Each port has a key of its own, because
- * two servers can share a database. `refusing` is the id of the business with refused origins.
+ * Creates the demo businesses that do not exist, and a new key, because the key of the last start cannot be read. `refusing` is the id of the
+ * business with refused origins.
  */
-export async function prepareDemo(service: Service, now: Date, port: number) {
+export async function prepareDemo(service: Service, now: Date) {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${USER}&limit=50`);
   const found = new Map(businesses.map((business) => [business.main_domain, business]));
   const missing = businessesAt(now).filter(({ main_domain }) => !found.has(main_domain));
@@ -27,7 +27,7 @@ export async function prepareDemo(service: Service, now: Date, port: number) {
     found.set(main_domain, await service.ok('POST /business', { body: { user_id: USER, ...created, ...address } }));
   }
   const of = (main_domain: string) => found.get(main_domain) as Business;
-  const api_key = await replaceKey(service, `npm run dev, port ${port}`);
+  const api_key = await replaceKey(service, 'npm run dev');
   if (missing.length > 0) {
     const [owner, colleague] = [await startSession(service, OWNER), await startSession(service, COLLEAGUE)];
     const by = { key: api_key, owner, colleague, today: dayOf(now) };

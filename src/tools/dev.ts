@@ -91,7 +91,7 @@ console.log(introduction());
 
 /** Creates what is missing of the demo, and shows it on the page at /. */
 async function preparedDemo() {
-  const demo = await prepareDemo(service, new Date(Date.now() + aheadMs), port);
+  const demo = await prepareDemo(service, new Date(Date.now() + aheadMs));
   const link = await serveConsole(service);
   const { charts, refusing } = demo;
   const shown = { id: charts.id, token: charts.token, refusing, console: isShared ? '/owner' : link };
