@@ -3,10 +3,10 @@ import type { Context, Input } from 'hono';
 import type { CallerKind } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { OperatorSecret } from './core/operator.ts';
-import type { RecentRefusals } from './core/recent-refusals.ts';
-import type { UnstoredRefusals } from './core/unstored-refusals.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
+import type { RecentRefusals } from './memory/recent-refusals.ts';
+import type { UnstoredRefusals } from './memory/unstored-refusals.ts';
 
 /** The rate limiters for requests (per client address and per credential) and for stored origins (per origin and per business). */
 export type RateLimiter =

@@ -2,8 +2,8 @@
 // OpenAPI description, the commands and the tests of every operation are derived from it. Loads neither the router nor the database,
 // because commands load definitions, too.
 import type * as z from 'zod/mini';
-import type { FieldErrors } from './core/conflict.ts';
 import type { Namespace } from './core/credential.ts';
+import type { FieldErrors } from './core/field-errors.ts';
 import type { ParsedJson } from './core/json.ts';
 import type { Rule } from './core/policy.ts';
 import type { Query } from './input.ts';

@@ -1,7 +1,8 @@
 // Cursors of newest-first lists of alerts, which can span all databases. A cursor contains a database, and the last alert of the page: its
 // time and, because several alerts can have the same time, its id.
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+
 import { ALPHABET } from '../core/credential.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 import type { Circumstances } from '../operation.ts';
 
 /** Of a list of alerts. */

@@ -1,9 +1,9 @@
 // Creates a business in its owner's database.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { Conflict } from '../core/conflict.ts';
 import { masked, newCredential, sha256Hex, shortHashOf } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
+import { Conflict } from '../core/field-errors.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { $call, isBeforeDeadline } from '../db/call.ts';
 import { recordChange } from '../db/change.ts';
@@ -19,7 +19,7 @@ import { businessAndSites } from '../shown-business/statements.ts';
 import { listOfSites, newSite } from '../sites/statements.ts';
 import { numberSites } from '../sources/sources.ts';
 import type { newBusinessBody } from './operations.ts';
-import { usedKeyRule } from './rules.ts';
+import { UNUSED_TOKEN_RULE, usedKeyRule } from './rules.ts';
 
 /** The fields of a new business. Without `token`, a new token is generated. `sites` must be canonical. */
 export type NewBusiness = Omit<z.output<typeof newBusinessBody>, 'id'>;
@@ -116,7 +116,6 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
 }
-const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
 /** Creates a business in database `number`, which must be the owner's home. An imported token must already be claimed by the owner. */
 export async function createBusinessIn(

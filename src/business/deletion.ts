@@ -1,7 +1,7 @@
 // Deletes a business. One batch deletes its row and all rows that can affect a request. The purge deletes its use ids and changes later,
 // because there can be millions of them. Without the business's row, no request can reach them.
 import { eq, getTableName, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
+import { Conflict } from '../core/field-errors.ts';
 import type { Ask } from '../db/batch.ts';
 import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';

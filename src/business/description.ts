@@ -21,7 +21,7 @@ import {
 } from '../shown-business/description.ts';
 import { usageEntry } from '../usage/description.ts';
 import type { operations } from './operations.ts';
-import { LISTED_DAYS, NO_MONTHLY_RULE, USED_EXTRA_RULE, usedKeyRule } from './rules.ts';
+import { LISTED_DAYS, NO_MONTHLY_RULE, UNUSED_TOKEN_RULE, USED_EXTRA_RULE, usedKeyRule } from './rules.ts';
 
 const listedBusiness = object('ListedBusiness', `A business and its uses in the last ${LISTED_DAYS} days.`, {
   ...businessFields,
@@ -90,7 +90,7 @@ message names the existing business.`,
     success: ok('The business and its sites.', business, { business: businessWith(SHOP) }),
     invalid: { invalid_body: [] },
     refusals: {
-      token_taken: invalidField('token', 'must not be a current or former token of any business'),
+      token_taken: invalidField('token', UNUSED_TOKEN_RULE),
       id_taken: invalidField('id', 'must be greater than 41, the last id of its database'),
       key_used: invalidField('Idempotency-Key', usedKeyRule(3)),
     },

@@ -2,8 +2,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { ofToday, storeReached } from '../alerts/statements.ts';
-import { Conflict } from '../core/conflict.ts';
 import { shortHashOf } from '../core/credential.ts';
+import { Conflict } from '../core/field-errors.ts';
 import { MAX_LIMIT } from '../core/limits.ts';
 import type { Ask } from '../db/batch.ts';
 import { $call } from '../db/call.ts';
@@ -90,14 +90,11 @@ const addition = change('add_extra', ['digest', 'asked', 'added', 'month'], {
 
 /** Adds to the extra of a month, and returns the month's extra. A retry returns the first result. */
 export async function addExtra(ask: Ask, { uses, month }: z.output<typeof extraBody>, key: string) {
-  const [digest, request] = [shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))];
-  const { row, decided } = await ask(
-    readExtra({ digest, month }),
-    addition({ digest, asked: request, added: uses, month }),
-  );
+  const [digest, asked] = [shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))];
+  const { row, decided } = await ask(readExtra({ digest, month }), addition({ digest, asked, added: uses, month }));
   const known = row.known && parseJson(row.known);
   if (known !== null) {
-    if (known.request !== request) throw new Conflict('Idempotency-Key', USED_EXTRA_RULE);
+    if (known.request !== asked) throw new Conflict('Idempotency-Key', USED_EXTRA_RULE);
     return { starts_on: known.starts_on, extra: known.extra };
   }
   const { starts_on, limit, extra } = parseJson(row.state);

@@ -5,7 +5,7 @@ import { DEFAULT_PER_PAGE } from '../core/request.ts';
 import { addDays, dayOf, fillRange } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
-import { idOf } from '../http/input.ts';
+import { idOf, requiredIdOf } from '../http/input.ts';
 import { nextAfter, pageAfter, readPage } from '../http/paging.ts';
 import { success } from '../http/response.ts';
 import { originsRetainedFrom } from '../origins/seen-origins.ts';
@@ -17,9 +17,9 @@ import { createBusiness } from './creation.ts';
 import { deleteBusiness } from './deletion.ts';
 import type { Businesses, DeletedBusiness, Extra, ListedBusiness } from './description.ts';
 import { addExtra } from './extra.ts';
+import { businessesAfter, businessesOfUserAfter, type ExaminedBusiness } from './list.ts';
 import { operations } from './operations.ts';
 import { LISTED_DAYS } from './rules.ts';
-import { businessesAfter, businessesOfUserAfter, type ExaminedBusiness } from './statements.ts';
 import { claimHomeIn, requirePossibleUpdate, updateBusiness } from './update.ts';
 
 /** Formats a business for a list, with its uses in the last days. */
@@ -93,7 +93,7 @@ export const routes = serve(operations, {
   },
 
   async addExtra(c) {
-    return success<Extra>(c, await addExtra(c.get('ask'), c.req.valid('json'), idOf(c) ?? ''));
+    return success<Extra>(c, await addExtra(c.get('ask'), c.req.valid('json'), requiredIdOf(c)));
   },
 
   async deleteBusiness(c) {

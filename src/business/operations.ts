@@ -1,8 +1,8 @@
 // Businesses.
 import * as z from 'zod/mini';
-import { errorOf } from '../core/conflict.ts';
 import { IMPORTED } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
+import { errorOf } from '../core/field-errors.ts';
 import { MAX_LINE_LENGTH, MISLEADING } from '../core/fields.ts';
 import { MAX_LIMIT, MAX_PERCENT, MAX_THRESHOLDS } from '../core/limits.ts';
 import { FULL_OPERATOR, READERS, reading } from '../core/policy.ts';
@@ -80,6 +80,7 @@ const limits = {
     }),
   ),
 };
+const { billing_day, ...dated } = limits;
 
 const FROM_RULE =
   'must be next_month, a date from today on in the format YYYY-MM-DD, or null, which cancels the pending change';
@@ -145,7 +146,7 @@ const deletionQuery = {
 
 const updateErrors = (given: Overage & Parameters<typeof datedErrors>[0], { now }: { now: Date }) => ({
   ...overageErrors(given),
-  ...datedErrors(given, dayOf(now)),
+  ...datedErrors(given, Object.keys(dated), dayOf(now)),
 });
 
 const newBusinessErrors = async (given: { sites?: (string | undefined)[] | undefined } & Overage) => ({

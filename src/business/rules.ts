@@ -1,9 +1,11 @@
 // Rules of the fields of businesses. Each completes an error message that starts with the field's name.
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 
 /** Names the business, in case the caller lost the first response. */
 export const usedKeyRule = (id: number): string =>
   `was already used for business ${id} with a different body: GET /business/${id} shows it, and PATCH changes it`;
+
+export const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
 /** Of the list of businesses. */
 export const MAX_PER_PAGE = 50;
@@ -24,17 +26,15 @@ export const NONE_PENDING_RULE = 'must not be null: no change of the limits is p
 export const otherDateRule = (pending: string): string =>
   `must be ${pending}, the date of the pending change, or null, which cancels it`;
 
-/** What can be sent with `limits_from`. */
-const DATED = ['daily_limit', 'monthly_limit', 'overage', 'page_overage', 'alert_at'];
 const NEXT_MONTH = 'next_month';
 type Dated = { limits_from?: string | null | undefined };
 
-/** Returns the errors of a change of limits from a later day on. */
-export function datedErrors({ limits_from, ...others }: Dated, today: string): FieldErrors {
+/** Returns the errors of a change of limits from a later day on. Only the fields `dated` can be sent with `limits_from`. */
+export function datedErrors({ limits_from, ...others }: Dated, dated: string[], today: string): FieldErrors {
   if (limits_from === undefined) return {};
   const names = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : name));
   const wrong = names.filter(
-    (name) => !DATED.includes(name) && !(name === 'billing_day' && limits_from === NEXT_MONTH),
+    (name) => !dated.includes(name) && !(name === 'billing_day' && limits_from === NEXT_MONTH),
   );
   if (limits_from === null)
     return names.length === 0

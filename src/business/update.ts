@@ -3,7 +3,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { ofToday, storeReached } from '../alerts/statements.ts';
-import { Conflict } from '../core/conflict.ts';
+import { Conflict } from '../core/field-errors.ts';
 import { DEFAULT_ALERT_AT } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { $call } from '../db/call.ts';

@@ -1,5 +1,5 @@
 // Rules of the list of changes, and the search in it.
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 
 export const KEEP_CHANGES_DAYS = 400;
 /** Long enough for any host, which has at most 253 characters. */

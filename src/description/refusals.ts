@@ -1,6 +1,6 @@
 // Derives an operation's refusals from its rules and schemas.
 import * as z from 'zod/mini';
-import { errorOf } from '../core/conflict.ts';
+import { errorOf } from '../core/field-errors.ts';
 import {
   allowsKeys,
   allowsOperators,

@@ -1,9 +1,9 @@
 // Assigns owners to databases, and imported tokens to owners. Both assignments are made and stored only in DB, the first database.
 // Concurrent callers therefore receive the same home, and an outage of any other database affects only the owners assigned to it.
 import { and, eq, inArray, ne, type SQLWrapper, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
 import { sha256Hex } from '../core/credential.ts';
 import { gapsIn, NotBound } from '../core/database.ts';
+import { Conflict } from '../core/field-errors.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';
 import { type Json, jsonObject, parseJson } from '../db/json.ts';

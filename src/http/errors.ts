@@ -1,6 +1,7 @@
 // Every error and its response. Callers never see the cause of an error.
-import { Conflict, type FieldErrors } from '../core/conflict.ts';
+
 import { NotBound } from '../core/database.ts';
+import { Conflict, type FieldErrors } from '../core/field-errors.ts';
 import type { RefusingLimit } from '../core/limits.ts';
 import { ABILITIES, type Invalidity, REFUSALS, type Refusal, type Rule } from '../core/policy.ts';
 import { printableOrigin } from '../core/request.ts';

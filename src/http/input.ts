@@ -2,7 +2,7 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 import { parseIdempotencyKey } from '../core/idempotency-key.ts';
 import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
@@ -43,6 +43,13 @@ export function idempotencyKeyErrors(
 /** Returns the id in a valid Idempotency-Key, or undefined if none was sent. */
 export const idOf = ({ req }: Pick<ContextOf<Guarded>, 'req'>): string | undefined =>
   parseIdempotencyKey(req.header('Idempotency-Key') ?? '') ?? undefined;
+
+/** Returns the id in the Idempotency-Key of a request whose check requires one. */
+export function requiredIdOf(c: Pick<ContextOf<Guarded>, 'req'>): string {
+  const id = idOf(c);
+  if (id === undefined) throw new Error('the check did not require an Idempotency-Key');
+  return id;
+}
 
 /** Groups the validation issues of `input` by field. Each message starts with the field's name, which can be any text, even `__proto__`. */
 export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {

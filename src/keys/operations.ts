@@ -1,6 +1,6 @@
 // A user's API keys.
 import * as z from 'zod/mini';
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 import { CHANGERS, OWN_ROLES, ROLES, reading } from '../core/policy.ts';
 import { dayOf } from '../core/time.ts';
 import { choices, dayOr, label, line, positiveInteger, strict } from '../input.ts';

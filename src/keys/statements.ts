@@ -13,8 +13,8 @@ import {
   sql,
 } from 'drizzle-orm';
 import type * as z from 'zod/mini';
-import { Conflict } from '../core/conflict.ts';
 import { newCredential, sha256Hex } from '../core/credential.ts';
+import { Conflict } from '../core/field-errors.ts';
 import { MAX_LABELS } from '../core/sources.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
 import { type CallShape, isBeforeDeadline } from '../db/call.ts';

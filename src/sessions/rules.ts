@@ -1,6 +1,6 @@
 // Limits on console sessions and links, and the URLs to which the console may link back (docs/api.md, "Start a session").
 import { addressRule, isSafeAddress } from '../core/address.ts';
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 import type { LinkRole } from '../core/policy.ts';
 
 /** The duration of a session that an API key starts. */

@@ -1,6 +1,6 @@
 // Lists, registers and removes the sites on which a business token works.
 
-import { Conflict, errorOf } from '../core/conflict.ts';
+import { Conflict, errorOf } from '../core/field-errors.ts';
 import { parseId } from '../core/request.ts';
 import { covers, isRegistrable, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { type Json, parseJson } from '../db/json.ts';

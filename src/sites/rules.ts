@@ -1,5 +1,5 @@
 // Checks and canonicalizes the sites in a request body.
-import type { FieldErrors } from '../core/conflict.ts';
+import type { FieldErrors } from '../core/field-errors.ts';
 import { canonicalSite, MAX_SITES } from '../core/site.ts';
 import { MAX_NAMED_SITES } from '../core/sources.ts';
 import { isShared } from '../public-suffix.ts';

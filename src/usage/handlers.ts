@@ -1,7 +1,7 @@
 // Reports usage, and records, lowers and imports uses.
 import type * as z from 'zod/mini';
-import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
+import { Conflict } from '../core/field-errors.ts';
 import {
   type LimitUsage,
   MAX_COUNT,
@@ -17,7 +17,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { csvResponse, VARY } from '../http/csv.ts';
 import { inputError, limitReached } from '../http/errors.ts';
-import { idOf } from '../http/input.ts';
+import { idOf, requiredIdOf } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
 import type {
@@ -43,8 +43,8 @@ import {
   type Use,
 } from './recording.ts';
 import { rememberedUse } from './remembered.ts';
+import { refusalsInRange, usageBySource, usageInRange, usageOfSource } from './reports.ts';
 import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';
-import { refusalsInRange, usageBySource, usageInRange, usageOfSource } from './statements.ts';
 import { totals } from './totals.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was refused or already counted. */
@@ -67,7 +67,7 @@ async function count(c: ContextOf<Guarded>, use: Use): Promise<Counted> {
 /** Counts a use on the day of a timestamp, as a list of one use. Throws if it would exceed a limit. */
 async function countOn(c: ContextOf<Guarded>, day: string, use: Use): Promise<Counted> {
   const { credential, now } = c.get('call');
-  const digest = digestOf(credential.kind, idOf(c) ?? '');
+  const digest = digestOf(credential.kind, requiredIdOf(c));
   const steps = countManyOnce([{ digest, day, ...use, isDated: true }], false);
   const { row, counted, refused } = await c.get('ask')(readKnownUse({ digest }), steps);
   if (refused[0] !== undefined) throw listRefused(refused[0], now);

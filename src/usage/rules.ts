@@ -1,5 +1,5 @@
 // Rules of reports and of uses to record, lower or import for which a schema is not enough.
-import { errorOf, type FieldErrors } from '../core/conflict.ts';
+import { errorOf, type FieldErrors } from '../core/field-errors.ts';
 import { isEmptyBody, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import { DAY_MS, dayOf, MINUTE_MS, parseInstant, rangeOf, rangeProblem } from '../core/time.ts';
 import type { Chosen, Circumstances } from '../operation.ts';

@@ -11,8 +11,8 @@ import { API } from '../operation.ts';
 import type { EndedMonths, Totals } from './description.ts';
 import { monthsEnded, monthsOfUser } from './invoices.ts';
 import { MAX_TOTALS_PER_PAGE, type totalsQuery } from './operations.ts';
+import { totalsAfter, totalsOfUserAfter } from './reports.ts';
 import { FINAL_AFTER_DAYS } from './rules.ts';
-import { totalsAfter, totalsOfUserAfter } from './statements.ts';
 
 type TotalsQuery = z.output<typeof totalsQuery.schema>;
 

@@ -2,7 +2,7 @@
 // "Personal data"). Erases the home last, so a failed request can be retried.
 import { and, type Column, eq, inArray, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
-import { Conflict } from '../core/conflict.ts';
+import { Conflict } from '../core/field-errors.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
 import { isBeforeDeadline } from '../db/call.ts';

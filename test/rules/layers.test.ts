@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
  */
 const KINDS: [files: string, values: string, types?: string][] = [
   ['core/', '@noble/hashes'],
+  ['memory/', '', 'core/'],
   ['db/', 'core/ drizzle-orm'],
   ['limits/', 'core/ db/ drizzle-orm'],
   ['homes/', 'core/ db/ drizzle-orm'],
@@ -22,12 +23,13 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
   ['operations.ts', '*/operations.ts', 'operation.ts'],
   [
-    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/update.ts databases/probe.ts
-      sessions/console-links.ts shown-business/former-tokens.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts`,
+    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/list.ts business/update.ts databases/probe.ts
+      sessions/console-links.ts shown-business/former-tokens.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/lowering.ts usage/recording.ts usage/remembered.ts
+      usage/reports.ts`,
     'core/ db/ limits/ homes/ origins/ sources/ */rules.ts drizzle-orm',
     '*/operations.ts zod',
   ],
-  ['env.ts', '', 'core/ db/ hono'],
+  ['env.ts', '', 'core/ db/ memory/ hono'],
   ['http/', 'core/ db/ limits/ homes/ origins/ input.ts @hono/zod-validator hono zod', 'env.ts'],
   ['description/', 'core/ input.ts operation.ts http/ zod', 'zod-openapi'],
   ['*/description.ts', 'core/ input.ts */rules.ts */operations.ts http/ description/ zod', 'zod-openapi'],
@@ -40,7 +42,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
     'core/ db/ homes/ origins/ operation.ts */rules.ts */operations.ts */statements.ts http/ serve.ts',
     'env.ts */description.ts zod',
   ],
-  ['app.ts', 'core/ operation.ts http/ */handlers.ts hono', 'operations.ts env.ts'],
+  ['app.ts', 'memory/ operation.ts http/ */handlers.ts hono', 'operations.ts env.ts'],
   [
     'schedule.ts alerts/sending.ts business/due.ts purge.ts',
     'core/ db/ origins/ */rules.ts */statements.ts drizzle-orm',

@@ -1,6 +1,6 @@
 // What an isolate remembers of the refusals of an owner who has used up an allowance.
 import { expect, test } from 'vitest';
-import { RecentRefusals } from '../../src/core/recent-refusals.ts';
+import { RecentRefusals } from '../../src/memory/recent-refusals.ts';
 
 const ERROR = new Error('refused');
 const isRefused = (refusals: RecentRefusals, key: string, now: number, kind: 'reading' | 'recording' = 'recording') => {

@@ -7,7 +7,7 @@ import { businessWithSites } from '../../src/shown-business/statements.ts';
 import { addSites } from '../../src/sites/statements.ts';
 import { rotateToken } from '../../src/tokens/statements.ts';
 import { countOnce, readKnownUse } from '../../src/usage/recording.ts';
-import { usageInRange } from '../../src/usage/statements.ts';
+import { usageInRange } from '../../src/usage/reports.ts';
 import { ruleNamed } from '../ask.ts';
 
 const digest = '00'.repeat(16);

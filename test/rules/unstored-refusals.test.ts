@@ -1,6 +1,6 @@
 // When counts of refused uses are stored: at once, then at most ten times a minute, and nothing is left out.
 import { expect, test } from 'vitest';
-import { UnstoredRefusals } from '../../src/core/unstored-refusals.ts';
+import { UnstoredRefusals } from '../../src/memory/unstored-refusals.ts';
 
 const DAY = '2026-03-15';
 

@@ -57,7 +57,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         name={name}
         created_on={known?.created_at.slice(0, 'YYYY-MM-DD'.length) ?? null}
         limits={known?.limits ?? null}
-        refused={known?.refused_by_limit ?? 0}
+        refusedByLimit={known?.refused_by_limit ?? 0}
         isActive={known?.status === 'active'}
         sites={sites}
         onRead={setTabRead}
@@ -95,7 +95,12 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
       <div class="heading business-name">
         <Title name={name} part={NAMES[tab]} />
         {known && (
-          <Marks id={id} status={known.status} limits={known.limits} refused={refused.data?.refused.length ?? 0} />
+          <Marks
+            id={id}
+            status={known.status}
+            limits={known.limits}
+            refusedOrigins={refused.data?.refused.length ?? 0}
+          />
         )}
       </div>
       {known && (
@@ -126,16 +131,16 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 
 const oldest = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
 
-type MarksProps = { id: number; status: string; limits: Limits; refused: number };
+type MarksProps = { id: number; status: string; limits: Limits; refusedOrigins: number };
 
-function Marks({ id, status, limits, refused }: MarksProps) {
+function Marks({ id, status, limits, refusedOrigins }: MarksProps) {
   return (
     <>
       <Status status={status} />
       <LimitMark limits={limits} />
-      {refused > 0 && (
+      {refusedOrigins > 0 && (
         <a class="mark" href={businessHref(id, 'domains', 'refused')}>
-          {plural(refused, 'refused origin')}
+          {plural(refusedOrigins, 'refused origin')}
         </a>
       )}
     </>

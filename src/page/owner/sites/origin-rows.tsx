@@ -7,7 +7,7 @@ import { SiteName } from '../site-name.tsx';
 import { siteCovering } from './address.ts';
 import { addableAtOnce, explainRefusal } from './refusal.ts';
 import { ChangeFailure, type SiteChanges } from './site-changes.tsx';
-import { Covered } from './site-list.tsx';
+import { Replaceable } from './site-list.tsx';
 
 type Props = {
   rows: RefusedOrigin[];
@@ -93,7 +93,7 @@ function OriginRow({ row, sites, sitesBefore, readOnly, changes, countWords = ti
       <span class="named">
         <SiteName site={origin} />
         <span class="reason">
-          <Covered by={state}>{reason}</Covered>
+          <Replaceable by={state}>{reason}</Replaceable>
         </span>
         <small>
           {countWords(row)}, last on {instantWords(last_seen)}

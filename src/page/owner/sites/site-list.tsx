@@ -101,9 +101,9 @@ function SiteRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
       <span class="named">
         <SiteName site={site} />
         <small>
-          <Covered by={isRegistered ? null : removed}>
+          <Replaceable by={isRegistered ? null : removed}>
             {uses === null ? '\u00a0' : usesWords(site, uses, newSites.get(site))}
-          </Covered>
+          </Replaceable>
         </small>
       </span>
       {!readOnly && (
@@ -121,9 +121,9 @@ function SiteRow({ site, sites, readOnly, changes, uses, newSites }: RowProps) {
   );
 }
 
-/** Shows `by` in the room of the children, unless it is null. The room is as large as the larger of the two. */
-export const Covered = ({ by, children }: RenderableProps<{ by: string | null }>) => (
-  <span class="covered">
+/** Shows `by` in place of the children, unless it is null. The place is as large as the larger of the two. */
+export const Replaceable = ({ by, children }: RenderableProps<{ by: string | null }>) => (
+  <span class="replaceable">
     <span class={by === null ? '' : 'gone'}>{children}</span>
     {by !== null && <span class="state">{by}</span>}
   </span>

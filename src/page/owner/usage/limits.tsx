@@ -13,19 +13,19 @@ type Props = {
   /** Whether to say what reached limits do: only if uses are recorded. */
   explains: boolean;
   /** The number of uses that a limit refused this billing month. Counts each retry, and some may be missing. */
-  refused: number;
+  refusedByLimit: number;
   alerts: Alerts['alerts'];
   pace: Pace | null;
 };
 
-export function Limits({ limits, explains, refused, alerts, pace }: Props) {
+export function Limits({ limits, explains, refusedByLimit, alerts, pace }: Props) {
   const periods = periodsOf(limits);
   if (periods.length === 0 && limits.next_limits === null) return null;
   const month = periods.find(({ is }) => is === 'month');
   const reached = explains && reachedWords(limits, periods);
   const notes = [
-    refused > 0 &&
-      `${plural(refused, 'use')} ${refused === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
+    refusedByLimit > 0 &&
+      `${plural(refusedByLimit, 'use')} ${refusedByLimit === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
     month && pace !== null && paceWords(pace, month),
     month && limits.extra > 0 && `The monthly limit includes ${plural(limits.extra, 'use')} added to this month only.`,
     nextWords(limits),

@@ -48,14 +48,15 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   limits: LimitsData | null;
   isActive: boolean;
   /** As for `Limits`. */
-  refused: number;
+  refusedByLimit: number;
   /** The registered sites. Null until they have been read. */
   sites: string[] | null;
   onRead: OnRead;
 };
 
 export function Usage(props: Props) {
-  const { api, readOnly, id, name, created_on, limits, refused, isActive, sites, query, revision, onRead } = props;
+  const { api, readOnly, id, name, created_on, limits, refusedByLimit, isActive, sites, query, revision, onRead } =
+    props;
   const time = now();
   const today = dayOf(new Date(time));
   const billing = billingMonth(limits);
@@ -116,7 +117,13 @@ export function Usage(props: Props) {
   return (
     <>
       {limits && (
-        <Limits limits={limits} explains={isActive} refused={refused} alerts={alerts.data ?? []} pace={pace} />
+        <Limits
+          limits={limits}
+          explains={isActive}
+          refusedByLimit={refusedByLimit}
+          alerts={alerts.data ?? []}
+          pace={pace}
+        />
       )}
       {needsSteps && (
         <p class="notice">

@@ -1,6 +1,6 @@
 // Remembers that the keys of a user were just refused because their allowance was used up, so that callers who do not wait cost the database
 // nothing. Never remembers a 401 or a 403, which must be current.
-import type { WorkClass } from './work.ts';
+import type { WorkClass } from '../core/work.ts';
 
 /** No `Retry-After` of such a refusal is shorter. */
 const KEEP_MS = 1000;
