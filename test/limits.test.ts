@@ -210,7 +210,9 @@ test('a day’s refused uses stop at the highest count', async () => {
   expect(body.data.refused).toEqual([{ date: TODAY, by_limit: MAX_COUNT }]);
 });
 
-test('uses that a limit refuses in one burst write one row, however many are sent with a copied token, and store one row a day', async () => {
+test('uses that a limit refuses in one burst write one row, however many are sent with a copied token, and store one row a day', {
+  tags: 'slow',
+}, async () => {
   const business = await newLimitedBusiness({ daily_limit: 0 });
   const cost = noCost();
   const bindings = databases((d1) => metered(d1, cost));

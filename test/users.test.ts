@@ -278,6 +278,7 @@ describe('an erasure', () => {
   ];
   test.each(WRITES.map(([write, left, status = 200], index) => ({ write, left, status, index })))(
     'leaves traces unless it $write',
+    { tags: 'slow' },
     async ({ index, left, status }) => {
       const word = `Jabberwock${'abcdefghi'[index]}`;
       const user = await newUser(770_079_010 + 200 * index, 1, word);
