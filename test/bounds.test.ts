@@ -1,0 +1,87 @@
+// What an owner decides the size of is bounded: the rows that a call reads and the bytes of its response, with everything as large as an
+// owner can make it. docs/performance.md states the bounds (“What an owner can make large”).
+import { beforeAll, expect, test } from 'vitest';
+import performance from '../docs/performance.md?raw';
+import { formatTimestamp, MAX_RANGE_DAYS } from '../src/core/time.ts';
+import { ROUTES } from './routes.ts';
+import { type Business, call, INSERT_CHANGES, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
+
+const [, section = ''] = performance.split('### What an owner can make large');
+/** By the paths that the table names. */
+const BOUNDS = [...section.matchAll(/^\| `GET ([^`]+)` \|[^|]*\| ([\d,]+) \| (\d+) \|/gm)].map(
+  ([, path = '', rows = '', kilobytes]) => ({
+    path,
+    rows: Number(rows.replaceAll(',', '')),
+    bytes: Number(kilobytes) * 1000,
+  }),
+);
+const [SITES, DAYS_BY_SOURCE] = [500, 92];
+const dayBefore = (days: number) =>
+  later(-days * 86_400_000)
+    .toISOString()
+    .slice(0, 10);
+const ORIGIN = `https://${'a'.repeat(60)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(50)}.example`;
+const site = (number: number) => `${ORIGIN.slice(0, -11)}${`${number}`.padStart(4, '0')}.example:65535`;
+
+let business: Business;
+beforeAll(async () => {
+  business = await newBusiness({ sites: Array.from({ length: SITES }, (_, number) => site(number)) });
+  const { id, user_id, key, usage, home } = business;
+  for (let count = 1; count < 50; count++) await newBusiness({ user_id });
+  for (let count = 1; count < 20; count++) await newKey(business, { role: 'read' });
+  const uses = Array.from({ length: 80 }, (_, number) => ({ id: `${number}`, label: `${number}`.padStart(64, 'x') }));
+  expect((await call('POST', usage, { as: key, body: { uses } })).status).toBe(200);
+  const numbers = (most: number) => `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${most})`;
+  const each = `n, (select id from businesses where user_id = ${user_id}) as own`;
+  const at = formatTimestamp(NOW);
+  await home.d1.batch(
+    [
+      `insert into daily_usage ${numbers(MAX_RANGE_DAYS - 1)} select own.id, date('${dayBefore(0)}', '-' || i || ' days'), 123456789012,
+        iif(i < ${DAYS_BY_SOURCE}, (select json_group_object(number, 1000000) from sources where business_id = own.id and number % 13 = -(i % 13)),
+          null) from ${each}`,
+      `insert into seen_origins ${numbers(50)} select own.id, replace('${ORIGIN}', 'https://a', 'https://' || i), 1000000, '${at}', '${at}',
+        0, json_array('${ORIGIN}') from ${each}`,
+      `insert into limit_refusals ${numbers(400)} select own.id, date('${dayBefore(0)}', '-' || i || ' days'), 1000000 from ${each}`,
+      `insert into alerts ${numbers(450)} select printf('%036d', i), ${id}, 'day', '${dayBefore(1)}', '${dayBefore(1)}', 1000000 + i, 80,
+        1000000, '${at}', null, 1, null from n`,
+      `${INSERT_CHANGES} ${numbers(1200)} select 'business', ${id}, i, '${at}', 'key 1 (…abcd)', 'add_sites', null,
+        json_object('sites', json_array(hex(zeroblob(6000)))) from n`,
+      `insert into former_tokens (token, business_id, expires_at) ${numbers(5)} select printf('former-%d', i), ${id}, '2026-03-17T00:00:00.000000Z'
+        from n`,
+    ].map((sql) => home.d1.prepare(sql)),
+  );
+  const limits = { daily_limit: 1e12, monthly_limit: 1e12, overage: 0, alert_at: [1, 2, 3, 4, 5] };
+  expect((await call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: limits })).status).toBe(200);
+});
+
+/** The queries of the largest calls, by path. A path without an entry is called without a query. */
+const LARGEST: Record<string, string[]> = {
+  '/business': ['?limit=50'],
+  '/business/{business_id}/alerts': ['?limit=100'],
+  '/business/{business_id}/changes': ['?limit=100', '?limit=100&search=nothing', '?limit=100&action=rotate_token'],
+  '/business/{business_id}/refusals': [`?from=${dayBefore(399)}&to=${dayBefore(0)}`],
+  '/business/usage/{business_id}': [`?from=${dayBefore(MAX_RANGE_DAYS - 1)}&to=${dayBefore(0)}`],
+  '/business/usage/{business_id}?by=source': [`&from=${dayBefore(DAYS_BY_SOURCE - 1)}&to=${dayBefore(0)}`],
+  '/business/usage/{business_id}/use': ['?id=1'],
+};
+
+test('the table names each read that an API key may call', { tags: 'slow' }, () => {
+  const readable = ROUTES.filter(({ method, keyRefusal }) => method === 'GET' && keyRefusal === null);
+  const paths = readable.map(({ pattern }) => pattern.slice('/api/v1'.length).replaceAll(/:(\w+)/g, '{$1}'));
+  expect([...new Set(BOUNDS.map(({ path }) => path.split('?')[0]))].sort()).toEqual([...new Set(paths)].sort());
+});
+
+test('with everything as large as an owner can make it, no read examines more rows or returns more bytes than its bound', {
+  tags: 'slow',
+}, async () => {
+  const exceeded: string[] = [];
+  for (const { path, rows, bytes } of BOUNDS)
+    for (const query of LARGEST[path] ?? ['']) {
+      const { id, user_id } = business;
+      const url = `/api/v1${path.replace('{business_id}', `${id}`).replace('{user_id}', `${user_id}`)}${query}`;
+      const { status, text, cost } = await call('GET', url, { as: business.key });
+      const isBounded = status === 200 && cost.rows_read <= rows && text.length <= bytes;
+      if (!isBounded) exceeded.push(`${path}${query}: ${status}, ${cost.rows_read} rows, ${text.length} bytes`);
+    }
+  expect(exceeded).toEqual([]);
+});
