@@ -29,6 +29,22 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 const record = ({ usage, key }: Business, body?: object, at = NOW) => call('POST', usage, { as: key, body, at });
 
+test('an import into the first days of the longest billing month, 59 days, reaches the limit of that month', async () => {
+  const business = await newLimitedBusiness({ monthly_limit: 10, billing_day: 1, has_billing_changes: 1 });
+  const { id, home, key } = business;
+  const month = `insert into billing_changes values (${id}, '2026-01-20', '2026-03-20', 20)`;
+  await home.d1.prepare(month).run();
+  const days = [{ date: '2026-01-20', count: 8 }];
+  await call('PUT', `/api/v1/business/${id}/history`, {
+    as: OPERATOR.full,
+    body: { days },
+    at: new Date('2026-03-19T12:00:00Z'),
+  });
+  const { body } = await call('GET', `/api/v1/business/${id}/alerts`, { as: key });
+  const reached = { period: 'month', starts_on: '2026-01-20', ends_on: '2026-03-19', threshold: 80, used: 8 };
+  expect(body.data.alerts).toMatchObject([reached]);
+});
+
 test.each([
   ['no limit', {}, 2],
   ['a daily limit', { daily_limit: 1e9 }, 6],
