@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
-import { addDays } from '../../src/core/time.ts';
+import { addDays, dayOf } from '../../src/core/time.ts';
+import { monthDays } from '../../src/page/owner/formats.ts';
 import { listedBusiness } from '../business.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
@@ -95,6 +96,25 @@ test('what needs attention comes first, and another order can be chosen by keybo
   expect(await order().inputValue()).toBe('attention');
   await page.getByRole('link', { name: 'Night Train Records' }).click();
   await page.locator('.business-name .mark', { hasText: '86% of daily limit' }).waitFor();
+});
+
+test('a business that stopped is marked in the list and in its view, and the mark leads to the chart', async () => {
+  const { id } = await world.spare();
+  const today = dayOf(new Date());
+  const days = Array.from({ length: 50 }, (_, index) => ({ date: addDays(today, -5 - index), count: 60 }));
+  await world.operate('PUT', `business/${id}/history`, { days });
+  page = await world.enter('#/?show=silent');
+  const mark = page.getByRole('link', { name: `No uses since ${monthDays(addDays(today, -5))}` });
+  await mark.focus();
+  await page.keyboard.press('Enter');
+  await opened('Spare');
+  await mark.waitFor();
+  expect(await hash()).toBe(`#/${id}/usage/usage`);
+  await page.getByText('About 240 are usual on 4 such days.').waitFor();
+  await page.getByRole('link', { name: 'Token' }).click();
+  await page.getByRole('heading', { name: /^Token/ }).waitFor();
+  await mark.click();
+  await eventually(focused).toBe('Usage');
 });
 
 test('rows describe growth and uses in words, and can be sorted, filtered and downloaded', async () => {

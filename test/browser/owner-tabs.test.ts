@@ -86,8 +86,10 @@ describe('the open view', () => {
     await page.locator('.entry').first().waitFor();
     await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
     const requested: string[] = [];
-    page.on('request', (request) => requested.push(new URL(request.url()).pathname.replace(/^.*\/business\/\d+/, '')));
-    const all = ['', '/access/refused', '/changes'];
+    page.on('request', (request) =>
+      requested.push(new URL(request.url()).pathname.replace(/^.*\/business(\/\d+)?/, '')),
+    );
+    const all = ['', '/access/refused', '/changes', `/usage/${business.id}`];
     const reads = () => eventually(() => requested.toSorted()).toEqual(all);
     await world.call('POST', `${business.id}/access`, { sites: ['https://b.example'] });
     await button('Refresh').click();
@@ -136,9 +138,9 @@ describe('sign-in and the first view take two sequential round trips, and repeat
   const expected = {
     list: ['/business'],
     usage: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],
-    domains: ['/business/:id', '/business/:id/access/refused'],
-    token: ['/business/:id', '/business/:id/access/refused'],
-    changes: ['/business/:id', '/business/:id/access/refused', '/business/:id/changes'],
+    domains: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],
+    token: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],
+    changes: ['/business/:id', '/business/:id/access/refused', '/business/:id/changes', '/business/usage/:id'],
   };
 
   test.each(['list', ...TABS] as const)('%s', async (view) => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page, Request } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
+import { LISTED_DAYS } from '../../src/business/rules.ts';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
@@ -63,6 +64,8 @@ async function open({ id }: { id: number }, chosen = '', entry: Entry = {}, key 
   return requested;
 }
 
+/** The days of the list, which the view always reads. */
+const listed = (to: string) => `${addDays(to, 1 - LISTED_DAYS)} ${to}`;
 const note = () => page.locator('.usage > .note').innerText();
 const radio = (name: string) => page.getByRole('radio', { name });
 
@@ -130,7 +133,7 @@ test('days that one report cannot compare are not compared, and the view explain
   const requested = await open(await used(), '?from=2022-01-01&to=2025-01-01');
   await settled();
   expect(await note()).toContain('Not compared: with the earlier days, the report would exceed 1,830 days');
-  expect(requested).toEqual(['2022-01-01 2025-01-01']);
+  expect(requested).toEqual(['2022-01-01 2025-01-01', listed(today())]);
 });
 
 test('typed days are requested once, when typing stops, without a history entry', async () => {
@@ -213,10 +216,10 @@ test('after midnight the view reloads automatically, and shows the days up to th
   const requested = await open(await used(), '?compare=off', { before });
   await settled();
   const yesterday = addDays(today(), -1);
-  expect(requested).toEqual([`${addDays(yesterday, -27)} ${yesterday}`]);
+  expect(requested).toEqual([listed(yesterday)]);
   await page.clock.fastForward(60_000);
   await shows(addDays(today(), -27), today());
-  expect(requested.at(-1)).toBe(`${addDays(today(), -27)} ${today()}`);
+  expect(requested.at(-1)).toBe(listed(today()));
   await eventually(() => figure('Mean').innerText()).toContain('over 27 full days');
 });
 
@@ -273,7 +276,7 @@ test('the limits show what is used, where an alert is stored, the next reset, an
   expect(tick).toMatchObject({ top: bar.top, height: bar.height });
   await settled();
   expect(requested).toHaveLength(2);
-  expect(requested).toContain(`${addDays(today(), -7)} ${addDays(today(), -1)}`); // for the pace
+  expect(requested).toContain(listed(today())); // for the pace
   await expectAccessible(page);
 });
 

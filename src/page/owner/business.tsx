@@ -1,10 +1,14 @@
 // A business's view: its name, its warnings, and its tabs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Business, Limits } from '../../shown-business/description.ts';
+import { LISTED_DAYS } from '../../business/rules.ts';
+import { addDays, dayOf } from '../../core/time.ts';
+import type { Business } from '../../shown-business/description.ts';
 import { Changes } from './changes/changes.tsx';
-import { plural } from './formats.ts';
-import { Back, FailureNotice, LimitMark, Loading, Notice, Status, Title } from './parts.tsx';
+import { now } from './clock.ts';
+import { dropOf } from './drop.ts';
+import { Marks } from './marks.tsx';
+import { Back, FailureNotice, Loading, Notice, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { businessHref } from './route.ts';
@@ -24,12 +28,16 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const { revision, refresh } = useRefresh();
   const details = useQuery('business', revision, () => api.business(id));
   const refused = useQuery('refused', revision, () => api.refused(id));
+  const today = dayOf(new Date(now()));
+  // The days of the list, so that both say the same about them.
+  const recent = useQuery(today, revision, () => api.report(id, { from: addDays(today, 1 - LISTED_DAYS), to: today }));
   const [tabRead, setTabRead] = useState<ReadState | null>(NOT_READ);
   const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
   const sites = data?.access_list.map(({ site }) => site) ?? null;
   const known = data ?? (memory.opened?.id === id ? memory.opened : null);
+  const drop = known && recent.data && dropOf(known.status, recent.data);
   const name = known?.name ?? `Business ${id}`;
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
@@ -39,8 +47,8 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   useEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;
-    const titles = [...(content.current?.querySelectorAll('h2') ?? [])];
-    (titles.find(({ id }) => id === `${part}-title`) ?? titles[0])?.focus();
+    const titles = [...(content.current?.querySelectorAll<HTMLElement>('h2, #limits-title') ?? [])];
+    (titles.find(({ id }) => id === `${part}-title`) ?? content.current?.querySelector('h2'))?.focus();
   }, [tab, part]);
 
   function onChanged(business: Business): void {
@@ -58,6 +66,8 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         created_on={known?.created_at.slice(0, 'YYYY-MM-DD'.length) ?? null}
         limits={known?.limits ?? null}
         refusedByLimit={known?.refused_by_limit ?? 0}
+        recent={recent}
+        drop={drop}
         isActive={known?.status === 'active'}
         sites={sites}
         onRead={setTabRead}
@@ -87,21 +97,14 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         <Back href={memory.list.href} />
         <Refresh
           readAt={readAt}
-          isBusy={details.busy || refused.busy || read.busy}
-          failure={failure ?? refused.failure ?? read.failure}
+          isBusy={details.busy || refused.busy || recent.busy || read.busy}
+          failure={failure ?? refused.failure ?? recent.failure ?? read.failure}
           refresh={refresh}
         />
       </div>
       <div class="heading business-name">
         <Title name={name} part={NAMES[tab]} />
-        {known && (
-          <Marks
-            id={id}
-            status={known.status}
-            limits={known.limits}
-            refusedOrigins={refused.data?.refused.length ?? 0}
-          />
-        )}
+        {known && <Marks {...known} drop={drop} refusedOrigins={refused.data?.refused.length ?? 0} />}
       </div>
       {known && (
         <p class="sub">
@@ -130,19 +133,3 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 }
 
 const oldest = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
-
-type MarksProps = { id: number; status: string; limits: Limits; refusedOrigins: number };
-
-function Marks({ id, status, limits, refusedOrigins }: MarksProps) {
-  return (
-    <>
-      <Status status={status} />
-      <LimitMark limits={limits} />
-      {refusedOrigins > 0 && (
-        <a class="mark" href={businessHref(id, 'domains', 'refused')}>
-          {plural(refusedOrigins, 'refused origin')}
-        </a>
-      )}
-    </>
-  );
-}

@@ -1,10 +1,8 @@
 // Components and hooks that several views share.
 import type { ComponentChildren, RenderableProps } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Limits } from '../../shown-business/description.ts';
 import { createCopier } from '../copy.ts';
 import type { Failure } from './api.ts';
-import { type Level, limitStatusOf } from './limit-status.ts';
 import { SERVICE_NAME } from './service-name.ts';
 import { failureWords } from './words.ts';
 
@@ -153,22 +151,6 @@ export function Loading({ rows }: { rows: number }) {
       ))}
     </div>
   );
-}
-
-const STATUSES: Record<string, string> = { suspended: 'Suspended', closed: 'Closed' };
-
-/** Shows nothing for an active business. */
-export const Status = ({ status }: { status: string }) =>
-  status === 'active' ? null : <Mark level="full">{STATUSES[status] ?? status}</Mark>;
-
-const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
-  <span class={`mark ${level}`}>{children}</span>
-);
-
-/** Shows nothing below the first threshold of every limit. */
-export function LimitMark({ limits }: { limits: Limits }) {
-  const { level, words } = limitStatusOf(limits) ?? {};
-  return level ? <Mark level={level}>{words}</Mark> : null;
 }
 
 /** Copies `text`. If that fails, selects the element before the button. */

@@ -23,7 +23,7 @@ function routeOf(hash: string): Route {
 export const BUSINESSES = '#/';
 export const KEYS = '#/keys';
 export const businessHref = (id: number, tab: Tab = TABS[0], part = ''): string =>
-  tab === TABS[0] ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
+  tab === TABS[0] && part === '' ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
 
 /** Sets query parameters. Null deletes a parameter. Typing uses `replace`, which adds no history entry. */
 export function setQuery(entries: Record<string, string | null>, how: 'push' | 'replace'): void {

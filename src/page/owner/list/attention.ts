@@ -1,13 +1,16 @@
 // What needs attention in a list of businesses.
 import type { ListedBusiness } from '../../../business/description.ts';
+import { dropOf } from '../drop.ts';
 import { limitStatusOf } from '../limit-status.ts';
 
 /** The filters of the list, as named in the URL. The first is the default. */
-export const FILTERS = ['all', 'attention', 'full', 'near', 'refused', 'inactive'] as const;
+export const FILTERS = ['all', 'attention', 'silent', 'fewer', 'full', 'near', 'refused', 'inactive'] as const;
 export type Filter = (typeof FILTERS)[number];
 export const FILTER_NAMES: Record<Filter, string> = {
   all: 'All',
   attention: 'Needs attention',
+  silent: 'No uses',
+  fewer: 'Fewer uses',
   full: 'Limit reached',
   near: 'Near or over limit',
   refused: 'Refused',
@@ -16,13 +19,16 @@ export const FILTER_NAMES: Record<Filter, string> = {
 export const filterOf = (word: string | null): Filter => FILTERS.find((filter) => filter === word) ?? 'all';
 
 /** The most urgent first. */
-const REASONS = ['full', 'inactive', 'near', 'refused'] as const;
-type Needy = Pick<ListedBusiness, 'limits' | 'status' | 'refused_origins'>;
+const REASONS = ['silent', 'fewer', 'full', 'inactive', 'near', 'refused'] as const;
+type Reason = (typeof REASONS)[number];
+type Needy = Pick<ListedBusiness, 'limits' | 'status' | 'refused_origins' | 'used'>;
 
-const needs = ({ limits, status, refused_origins }: Needy, reason: (typeof REASONS)[number]): boolean => {
+function needs({ limits, status, refused_origins, used }: Needy, reason: Reason): boolean {
   if (reason === 'inactive') return status !== 'active';
-  return reason === 'refused' ? refused_origins > 0 : limitStatusOf(limits)?.level === reason;
-};
+  if (reason === 'refused') return refused_origins > 0;
+  const found = reason === 'silent' || reason === 'fewer' ? dropOf(status, used)?.is : limitStatusOf(limits)?.level;
+  return found === reason;
+}
 
 /** Ranks the businesses that need attention by urgency, above the others, whose rank is 0. */
 export const urgencyOf = (business: Needy): number => {

@@ -1,8 +1,10 @@
 // The table of businesses, with warnings, growth, and uses.
 import type { ListedBusiness } from '../../../business/description.ts';
+import { dropOf } from '../drop.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
-import { AS, LimitMark, Status } from '../parts.tsx';
+import { Marks } from '../marks.tsx';
+import { AS } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import { FULL_DAYS, type Growth, growthOf } from './growth.ts';
 import type { Order } from './order.ts';
@@ -51,7 +53,7 @@ export function BusinessList({ businesses, order, onOpen }: Props) {
 type RowProps = { business: ListedBusiness; showsChange: boolean; onOpen: () => void };
 
 function Row({ business, showsChange, onOpen }: RowProps) {
-  const { id, name, main_domain, status, limits, refused_origins: refused, updated_at, used } = business;
+  const { id, name, main_domain, status, limits, updated_at, used } = business;
   const limit = limitStatusOf(limits);
   const growth = growthOf(used);
   const { total } = growth.now;
@@ -72,9 +74,7 @@ function Row({ business, showsChange, onOpen }: RowProps) {
         </small>
       </th>
       <td class="marks" {...AS.cell}>
-        <Status status={status} />
-        <LimitMark limits={limits} />
-        {refused > 0 && <span class="mark">{plural(refused, 'refused origin')}</span>}
+        <Marks {...business} drop={dropOf(status, used)} refusedOrigins={business.refused_origins} onPress={press} />
       </td>
       <td class="trend" {...AS.cell}>
         <Sparkline used={growth.now.days} />

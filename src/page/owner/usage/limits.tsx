@@ -32,7 +32,7 @@ export function Limits({ limits, explains, refusedByLimit, alerts, pace }: Props
     limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,
   ];
   return (
-    <section class="limits" aria-label="Limits">
+    <section class="limits" id="limits-title" aria-label="Limits" tabIndex={-1}>
       {periods.map((period) => (
         <Meter
           key={period.is}

@@ -1,13 +1,15 @@
 // The Usage tab: the chart and figures of the chosen days, and the limits.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { dayOf } from '../../../core/time.ts';
+import { LISTED_DAYS } from '../../../business/rules.ts';
+import { addDays, dayOf } from '../../../core/time.ts';
 import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import type { Data } from '../../report.ts';
-import { summaryOf, UNITS, type Unit } from '../../scale.ts';
+import { type Day, summaryOf, UNITS, type Unit } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { DAY_COLUMNS, dayRows } from '../day-rows.ts';
 import { saveRows } from '../download.tsx';
+import { type Drop, dropDetails } from '../drop.ts';
 import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
@@ -46,6 +48,9 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   /** The day on which the business was created. Null until it is known. */
   created_on: string | null;
   limits: LimitsData | null;
+  /** The uses of the days of the list, which end today. */
+  recent: Query<Day[]>;
+  drop: Drop | null;
   isActive: boolean;
   /** As for `Limits`. */
   refusedByLimit: number;
@@ -55,8 +60,8 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
 };
 
 export function Usage(props: Props) {
-  const { api, readOnly, id, name, created_on, limits, refusedByLimit, isActive, sites, query, revision, onRead } =
-    props;
+  const { api, readOnly, id, name, created_on, limits, recent, drop, refusedByLimit, isActive, sites } = props;
+  const { query, revision, onRead } = props;
   const time = now();
   const today = dayOf(new Date(time));
   const billing = billingMonth(limits);
@@ -69,10 +74,15 @@ export function Usage(props: Props) {
   const by = UNITS.find((unit) => unit === query.get('by')) ?? 'day';
   const daily = source === null ? (limits?.daily ?? null) : null;
   const wanted = withCompared(range, compared);
-  // The days that have been read can contain others that are wanted later, but only for the same source.
-  const report = useQuery(source === null ? 'all' : `of ${source}`, `${wanted.from} ${wanted.to} ${revision}`, () =>
-    api.report(id, wanted, source),
+  // The listed days have been read already. Other days that have been read can contain those that are wanted later, but only for the same
+  // source.
+  const isRecent = source === null && wanted.from >= addDays(today, 1 - LISTED_DAYS) && wanted.to <= today;
+  const other = useQuery(
+    isRecent ? null : source === null ? 'all' : `of ${source}`,
+    `${wanted.from} ${wanted.to} ${revision}`,
+    () => api.report(id, wanted, source),
   );
+  const report = isRecent ? recent : other;
   const { data: loaded, failure, busy } = report;
   const used = loaded && daysOf(loaded, range);
   const before = loaded && compared && daysOf(loaded, compared);
@@ -107,9 +117,8 @@ export function Usage(props: Props) {
   const hasAlerts = status !== null && status.level !== null;
   const alerts = useQuery(hasAlerts ? 'alerts' : null, revision, () => api.alerts(id));
   const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
-  const isOpen = month !== null && month.used < month.limit;
-  const week = useQuery(isOpen ? today : null, revision, () => api.report(id, paceDays(today)));
-  const pace = month && week.data && paceOf(month, week.data, time);
+  const week = recent.data && daysOf(recent.data, paceDays(today));
+  const pace = month && week && paceOf(month, week, time);
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);
@@ -125,6 +134,7 @@ export function Usage(props: Props) {
           pace={pace}
         />
       )}
+      <Notice kind="warning">{drop && dropDetails(drop)}</Notice>
       {needsSteps && (
         <p class="notice">
           <span>
