@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays, dayOf } from '../../src/core/time.ts';
 import { monthDays } from '../../src/page/owner/formats.ts';
-import { listedBusiness } from '../business.ts';
+import { limitsWith, listedBusiness } from '../business.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
 import { stepsOn } from './steps.ts';
@@ -79,7 +79,7 @@ test('what needs attention comes first, and another order can be chosen by keybo
   expect((await names()).slice(0, 3)).toEqual(first);
   const marks = await Promise.all(first.map((name) => row(name).locator('.mark').allInnerTexts()));
   expect(marks).toEqual([['Limit reached'], ['Suspended'], ['86% of daily limit']]);
-  await row('Night Train Records').getByRole('progressbar', { name: '86% of daily limit' }).waitFor();
+  await row('Night Train Records').getByRole('progressbar', { name: '86 of 100' }).waitFor();
   await order().focus();
   await page.keyboard.press('ArrowDown');
   await eventually(hash).toBe('#/?sort=name');
@@ -127,7 +127,13 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   await visitServed([
     listed(1, { name: 'A', used: uses(100, 112, 9000) }),
     listed(2, { name: 'B', used: uses(0, 2), status: 'suspended' }),
-    listed(3, { name: 'C', used: uses(4, 3), refused_origins: 3, updated_at: '2026-02-03T00:00:00.000Z' }),
+    listed(3, {
+      name: 'C',
+      used: uses(4, 3),
+      refused_origins: 3,
+      limits: limitsWith({ monthly: 1000, month: 89 }),
+      updated_at: '2026-02-03T00:00:00.000Z',
+    }),
     listed(4, { name: 'D', used: uses(1, 1234) }),
   ]);
   await total('4 businesses · 36,477 uses in 27 full days');
@@ -140,10 +146,10 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
     );
   const inWords = (now: string, before: string) => `: ${now} uses Mar 3 – 29, 2026; ${before} Feb 3 – Mar 1, 2026`;
   expect(cells.map(([, ...rest]) => rest)).toEqual([
-    ['Suspended', `–${inWords('54', '0')}`, '54'],
-    ['3 refused origins', `−25%${inWords('81', '108')}`, '81'],
-    ['', `+12%${inWords('3,024', '2,700')}`, '3,024'],
-    ['', `×1,234${inWords('33,318', '27')}`, '33.3K'],
+    ['Suspended', `–${inWords('54', '0')}`, '54', '54'],
+    ['3 refused origins', `−25%${inWords('81', '108')}`, '81', '89 of 1,000'],
+    ['', `+12%${inWords('3,024', '2,700')}`, '3,024', '12,224'],
+    ['', `×1,234${inWords('33,318', '27')}`, '33.3K', '33,320'],
   ]);
   await order().selectOption('Last changed');
   await row('C').getByText('changed Feb 3, 2026').waitFor();

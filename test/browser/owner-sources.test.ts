@@ -96,6 +96,21 @@ test('which shop is used most, which not at all, how each changed, and how much 
   expect(await page.locator('.only').count()).toBe(0);
 });
 
+test('the ten sources with the most uses are shown, then all, in a chosen order, without a column of dashes', async () => {
+  const business = await world.spare(A);
+  for (let n = 1; n <= 12; n++) await record(business, n, 20 - n, { label: `label-${n}` });
+  page = await world.enter(`#/${business.id}`);
+  const names = () => table().then((all) => all.slice(1).map(([name]) => name));
+  await eventually(names).toEqual(Array.from({ length: 10 }, (_, index) => `label-${12 - index}`));
+  expect((await table())[0]).toEqual(['Source', 'Uses', 'Share', 'Last use']);
+  await button('Show all 13 sources').click();
+  await eventually(async () => (await names()).slice(-3)).toEqual(['label-2', 'label-1', A]);
+  await button('Show the first 10').click();
+  await page.getByLabel('Sort by').selectOption('Last use');
+  await eventually(async () => (await names())[0]).toBe('label-12');
+  await expectAccessible(page);
+});
+
 test('which registered domains can go, and what a wildcard let in', async () => {
   page = await openTab(world, await fiveShops(), 'domains');
   const UNUSED = `Added on ${last(0)}, no use counted by name yet`;

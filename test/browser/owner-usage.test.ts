@@ -259,7 +259,7 @@ test('the CSV file has each full day beside the day it is compared with, needs n
 
 test('the limits show what is used, where an alert is stored, the next reset, and the pace of the month', async () => {
   const requested = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
-  await page.getByText('At the pace of').waitFor();
+  await page.getByText('The forecast repeats the last seven full days').waitFor();
   const [day = '', month = ''] = await page.locator('.meter').allInnerTexts();
   const [, uses = '', left = ''] = /^Today\s+(\d+) of 150 · (\d+) left/.exec(day) ?? [];
   expect(Number(uses) + Number(left)).toBe(150);
@@ -292,7 +292,7 @@ test('a reached limit says what it does, when alerts were stored, and which bill
   expect(await strip()).toContain('13 of 10 · 3 over');
   expect(await strip()).toMatch(/Pages are refused until .* 00:00 UTC\. Servers may record 17 more\./);
   expect(await strip()).toMatch(/From .*, billing months begin on day 15\./);
-  expect(await strip()).not.toContain('At the pace of');
+  expect(await strip()).not.toContain('The forecast');
   await settled();
   expect(requested).toHaveLength(1);
   await days().selectOption({ label: (await page.locator('.meter b').innerText()).trim() });

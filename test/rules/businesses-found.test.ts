@@ -102,6 +102,7 @@ describe('what needs attention', () => {
     ['all', [1, 2, 3, 4, 5, 6, 7]],
     ['attention', [3, 4, 5, 6, 7]],
     ['full', [6, 7]],
+    ['reaching', []],
     ['near', [4]],
     ['refused', [3, 5, 6]],
     ['inactive', [5]],

@@ -1,9 +1,9 @@
 // The forecast for a monthly limit, and the days that are taken from a report. console-figures.test.ts compares the other figures with an
 // oracle.
 import { expect, test } from 'vitest';
-import { addDays } from '../../src/core/time.ts';
+import { addDays, DAY_MS } from '../../src/core/time.ts';
 import { daysOf } from '../../src/page/owner/loaded-days.ts';
-import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
+import { type Pace, paceOf } from '../../src/page/owner/pace.ts';
 
 const start = (day: string) => Date.parse(`${day}T00:00:00Z`);
 const counted = (first: string, ...counts: number[]) =>
@@ -20,11 +20,23 @@ test.each<[string, Partial<typeof MONTH>, perDay: number, now: number, Pace | nu
   ['has reached its limit', { used: 10_000 }, 0, TODAY, { is: 'reached' }],
   ['has a limit of 0', { limit: 0, used: 0 }, 0, TODAY, { is: 'reached' }],
   ['has already ended', {}, 100, start('2026-12-01'), null],
-])('the mean of the seven days before today forecasts a month that %s', (_, month, perDay, now, pace) => {
-  const { from, to } = paceDays('2026-11-22');
-  expect([from, to]).toEqual(['2026-11-15', '2026-11-21']);
-  expect(paceOf({ ...MONTH, ...month }, counted(from, ...Array(7).fill(perDay)), now)).toEqual(pace);
+])('the last seven full days forecast a month that %s', (_, month, perDay, now, pace) => {
+  expect(paceOf({ ...MONTH, ...month }, counted('2026-11-15', ...Array(7).fill(perDay), 50 * perDay), now)).toEqual(
+    pace,
+  );
 });
+
+test.each<[string, counts: number[], used: number, Pace | null]>([
+  // Today is a Sunday, and the business rests on weekends.
+  ['does not reach its limit on a weekend', [0, 100, 100, 100, 100, 100, 0, 0], 9500, { is: 'reaching', at: start('2026-11-28') }],
+  ['reaches it on the next workday', [0, 100, 100, 100, 100, 100, 0, 0], 9510, { is: 'reaching', at: start('2026-11-27') + 0.9 * DAY_MS }],
+  ['stays below its limit by a weekend', [0, 100, 100, 100, 100, 100, 0, 0], 9200, { is: 'below', expected: 9800 }],
+  ['has the mean of its days while it is younger than a week', [0, 0, 0, 0, 0, 100, 300, 7], 7000, { is: 'below', expected: 8800 }],
+  ['has no forecast on its first day', [0, 0, 0, 0, 0, 0, 0, 7], 7, null],
+])('a month %s', (_, counts, used, pace) => {
+  const before = counts[1] === 0 ? Array(7).fill(0) : counts.slice(0, 7);
+  expect(paceOf({ ...MONTH, used }, counted('2026-11-08', ...before, ...counts), TODAY)).toEqual(pace);
+}); // biome-ignore format: one row per line
 
 test('the days of a range are taken from a report, or are null if the report lacks any of them', () => {
   const loaded = counted('2026-03-01', 1, 2, 3);

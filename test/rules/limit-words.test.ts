@@ -1,16 +1,15 @@
 // What the console says about limits and billing months.
 import { describe, expect, test } from 'vitest';
+import { monthDetails, type Pace, paceWords } from '../../src/page/owner/pace.ts';
+import { billingMonth, type Period, periodsOf } from '../../src/page/owner/periods.ts';
 import {
   alertWords,
   meterWords,
   nextWords,
-  paceWords,
   periodName,
   reachedWords,
   resetWords,
 } from '../../src/page/owner/usage/limit-words.ts';
-import type { Pace } from '../../src/page/owner/usage/pace.ts';
-import { billingMonth, type Period, periodsOf } from '../../src/page/owner/usage/periods.ts';
 import type { Limits } from '../../src/shown-business/description.ts';
 import { limitsWith } from '../business.ts';
 
@@ -57,11 +56,19 @@ test.each<[string, Given, string | null]>([
 describe('a limit’s line', () => {
   const [month] = periodsOf(limitsWith(monthly(100_000, 92_000))) as [Period];
   test('says how much is used and left, and when it will be reached', () => {
+    const [used, left] = ['92,000 of 100,000', '8,000 left'];
     const pace: Pace = { is: 'reaching', at: Date.parse('2026-11-28T12:00:00Z') };
-    expect(meterWords(month, pace)).toEqual(['92,000 of 100,000', '8,000 left', 'reached about Sat, Nov 28']);
-    expect(meterWords(month, { is: 'below', expected: 1 })).toEqual(['92,000 of 100,000', '8,000 left']);
-    expect(meterWords({ used: 100, limit: 100 }, { is: 'reached' })).toEqual(['100 of 100', 'none left']);
-    expect(meterWords({ used: 340, limit: 100 }, null)).toEqual(['340 of 100', '240 over']);
+    expect(meterWords(month, pace)).toEqual([used, left, 'reaches it about Nov 28']);
+    expect(meterWords(month, { is: 'below', expected: 95_300 })).toEqual([used, left, 'about 95,000 by Dec 14']);
+    expect(meterWords(month, null)).toEqual([used, left]);
+    expect(meterWords({ ...month, used: 100, limit: 100 }, { is: 'reached' })).toEqual(['100 of 100', 'none left']);
+    expect(meterWords({ ...month, used: 340, limit: 100 }, null)).toEqual(['340 of 100', '240 over']);
+  });
+  test('in the list says the forecast, or how much is over', () => {
+    expect(monthDetails(month, { is: 'below', expected: 95_300 })).toBe('about 95,000 by Dec 14');
+    expect(monthDetails(month, null)).toBe('');
+    expect(monthDetails({ ...month, used: 100_000 }, { is: 'reached' })).toBe('none left');
+    expect(monthDetails({ ...month, used: 134_000 }, { is: 'reached' })).toBe('34,000 over');
   });
   test('lists the alerts of this period and limit', () => {
     const of = (threshold: number, at: string, more: object = {}) => ({
@@ -100,13 +107,12 @@ test('a pending change names only what it changes', () => {
   expect(words({ page_overage: true, alert_at: [50, 100] })).toMatch(/: overage for pages yes; alerts at 50%, 100%\.$/);
 });
 
-const PACE = 'At the pace of the last seven full days,';
 test.each<[Pace, string]>([
   [{ is: 'reached' }, ''],
-  [{ is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') }, `${PACE} the limit will be reached on Fri, Nov 27.`],
-  [{ is: 'below', expected: 8412.3 }, `${PACE} usage will be about 8,400 of 10,000 by Dec 14.`],
-  [{ is: 'below', expected: 9951 }, `${PACE} usage will be just under 10,000 by Dec 14.`],
-  [{ is: 'below', expected: 0 }, `${PACE} usage will be about 0 of 10,000 by Dec 14.`],
+  [{ is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') }, 'reaches it about Nov 27'],
+  [{ is: 'below', expected: 8412.3 }, 'about 8,400 by Dec 14'],
+  [{ is: 'below', expected: 9951 }, 'just under 10,000 by Dec 14'],
+  [{ is: 'below', expected: 0 }, 'about 0 by Dec 14'],
 ])('the forecast %j is put in words', (pace, words) => {
   expect(paceWords(pace, { limit: 10_000, days: { from: '2026-11-15', to: '2026-12-14' } })).toBe(words);
 });

@@ -5,8 +5,8 @@ import type { Changes } from '../../src/changes/description.ts';
 import { serviceAt } from '../../src/cli/client.ts';
 import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { formatSecret } from '../../src/core/operator.ts';
-import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
-import { paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
+import { addDays, DAY_MS, dayOf, fillRange } from '../../src/core/time.ts';
+import { paceOf } from '../../src/page/owner/pace.ts';
 import type { BusinessDetails } from '../../src/shown-business/description.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
 import { businessesAt } from '../../src/tools/demo-businesses.ts';
@@ -128,9 +128,9 @@ test('on any day, one business is at 104% of its month, and one at 92%, which la
         dayOf(new Date(Date.UTC(year, month - ago - (day < billing_day ? 1 : 0), billing_day)));
       const usesOf = (ago: number) =>
         counts.reduce((sum, { date, count }) => sum + (startOf(ago) <= date && date < startOf(ago - 1) ? count : 0), 0);
-      const { from } = paceDays(today);
-      const latest = counts.filter(({ date }) => from <= date && date < today);
-      const pace = paceOf({ limit, used: usesOf(0), ends: Date.parse(startOf(-1)) }, latest, now.getTime());
+      const byDay = Object.fromEntries(counts.map(({ date, count }) => [date, count]));
+      const days = fillRange({ from: addDays(today, -28), to: today }, byDay);
+      const pace = paceOf({ limit, used: usesOf(0), ends: Date.parse(startOf(-1)) }, days, now.getTime());
       return {
         percent: Math.floor((100 * usesOf(0)) / limit),
         wereWithin: Array.from({ length: 13 }, (_, ago) => usesOf(ago + 1) <= limit).every(Boolean),

@@ -8,6 +8,7 @@ import { Changes } from './changes/changes.tsx';
 import { now } from './clock.ts';
 import { dropOf } from './drop.ts';
 import { Marks } from './marks.tsx';
+import { monthPace } from './pace.ts';
 import { Back, FailureNotice, Loading, Notice, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
@@ -68,6 +69,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         refusedByLimit={known?.refused_by_limit ?? 0}
         recent={recent}
         drop={drop}
+        pace={known && recent.data && monthPace(known, recent.data, now())}
         isActive={known?.status === 'active'}
         sites={sites}
         onRead={setTabRead}

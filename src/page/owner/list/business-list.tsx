@@ -2,11 +2,11 @@
 import type { ListedBusiness } from '../../../business/description.ts';
 import { dropOf } from '../drop.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
-import { limitStatusOf } from '../limit-status.ts';
 import { Marks } from '../marks.tsx';
 import { AS } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import { FULL_DAYS, type Growth, growthOf } from './growth.ts';
+import { Month } from './month.tsx';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
@@ -34,6 +34,9 @@ export function BusinessList({ businesses, order, onOpen }: Props) {
           <th {...AS.column} class="count" aria-sort={sorted('uses', 'descending')}>
             Uses in {FULL_DAYS} days
           </th>
+          <th {...AS.column} class="month">
+            This billing month
+          </th>
         </tr>
       </thead>
       <tbody {...AS.rows}>
@@ -53,8 +56,7 @@ export function BusinessList({ businesses, order, onOpen }: Props) {
 type RowProps = { business: ListedBusiness; showsChange: boolean; onOpen: () => void };
 
 function Row({ business, showsChange, onOpen }: RowProps) {
-  const { id, name, main_domain, status, limits, updated_at, used } = business;
-  const limit = limitStatusOf(limits);
+  const { id, name, main_domain, status, updated_at, used } = business;
   const growth = growthOf(used);
   const { total } = growth.now;
   function press(event: MouseEvent): void {
@@ -82,15 +84,9 @@ function Row({ business, showsChange, onOpen }: RowProps) {
       </td>
       <td class="count" title={plural(total, 'use')} {...AS.cell}>
         {compact(total)}
-        {limit && (
-          <div class={limit.level ?? ''}>
-            <progress max={100} value={limit.share} aria-label={limit.words} title={limit.words} />
-            <small aria-hidden="true">
-              {limit.level === null && <span>{limit.share}% of </span>}
-              {limit.period}
-            </small>
-          </div>
-        )}
+      </td>
+      <td class="month" {...AS.cell}>
+        <Month business={business} />
       </td>
     </tr>
   );

@@ -1,31 +1,18 @@
 // The wording for limits.
 import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits } from '../../../shown-business/description.ts';
-import {
-  aboutWords,
-  dayWords,
-  monthDays,
-  number,
-  shortDayWords,
-  shortInstantWords,
-  timeWords,
-  weekdayTime,
-} from '../formats.ts';
-import type { Pace } from './pace.ts';
-import { allowedIn, type Period } from './periods.ts';
+import { dayWords, monthDays, number, shortDayWords, shortInstantWords, timeWords, weekdayTime } from '../formats.ts';
+import { leftWords, type Pace, paceWords } from '../pace.ts';
+import { allowedIn, type Period } from '../periods.ts';
 
 export const periodName = ({ is, days }: Pick<Period, 'is' | 'days'>): string =>
   is === 'day' ? 'Today' : `Billing month, ${monthDays(days.from, days.to)}`;
 
-const leftWords = (left: number): string => {
-  if (left > 0) return `${number(left)} left`;
-  return left === 0 ? 'none left' : `${number(-left)} over`;
-};
-
-/** “92,000 of 100,000”, “8,000 left”, “reached about Sat, Nov 28” */
-export function meterWords({ used, limit }: Pick<Period, 'used' | 'limit'>, pace: Pace | null): string[] {
+/** “92,000 of 100,000”, “8,000 left”, “reaches it about Nov 28” */
+export function meterWords(period: Period, pace: Pace | null): string[] {
+  const { used, limit } = period;
   const words = [`${number(used)} of ${number(limit)}`, leftWords(limit - used)];
-  return pace?.is === 'reaching' ? [...words, `reached about ${shortDayWords(pace.at)}`] : words;
+  return pace === null || pace.is === 'reached' ? words : [...words, paceWords(pace, period)];
 }
 
 /** Formats the time when a limit resets, in UTC and, if different, in local time. */
@@ -85,16 +72,4 @@ export function nextWords({ next_limits: next, ...current }: Limits): string | n
     (name) => `${next[name]}` !== `${current[name]}`,
   );
   return `From ${dayWords(next.from)}: ${changed.map((name) => words[name]).join('; ')}.`;
-}
-
-/** The forecast of a billing month. */
-export function paceWords(pace: Pace, { limit, days }: Pick<Period, 'limit' | 'days'>): string {
-  if (pace.is === 'reached') return '';
-  const from = 'At the pace of the last seven full days,';
-  if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
-  const expected = aboutWords(pace.expected);
-  const share = `${number(limit)} by ${monthDays(days.to)}`;
-  // Rounding can raise the forecast to the limit.
-  const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
-  return `${from} ${isAlmost ? `usage will be just under ${share}` : `usage will be about ${expected} of ${share}`}.`;
 }

@@ -4,9 +4,9 @@ import type { Alerts } from '../../../alerts/description.ts';
 import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import { dayWords, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
-import { alertWords, meterWords, nextWords, paceWords, periodName, reachedWords, resetWords } from './limit-words.ts';
-import type { Pace } from './pace.ts';
-import { type Period, periodsOf } from './periods.ts';
+import { PACE_NOTE, type Pace } from '../pace.ts';
+import { type Period, periodsOf } from '../periods.ts';
+import { alertWords, meterWords, nextWords, periodName, reachedWords, resetWords } from './limit-words.ts';
 
 type Props = {
   limits: LimitsData;
@@ -26,7 +26,7 @@ export function Limits({ limits, explains, refusedByLimit, alerts, pace }: Props
   const notes = [
     refusedByLimit > 0 &&
       `${plural(refusedByLimit, 'use')} ${refusedByLimit === 1 ? 'was' : 'were'} refused by a limit this billing month, counting each retry.`,
-    month && pace !== null && paceWords(pace, month),
+    pace !== null && pace.is !== 'reached' && PACE_NOTE,
     month && limits.extra > 0 && `The monthly limit includes ${plural(limits.extra, 'use')} added to this month only.`,
     nextWords(limits),
     limits.from && `From ${dayWords(limits.from)}, billing months begin on day ${limits.next_billing_day}.`,

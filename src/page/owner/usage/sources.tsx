@@ -1,11 +1,12 @@
 // The table of sources: which sites and servers the uses of the shown days came from.
-import { daysIn, type Range } from '../../../core/time.ts';
+import { useState } from 'preact/hooks';
+import { daysIn, FIRST_DAY, type Range } from '../../../core/time.ts';
 import { MAX_DAYS_BY_SOURCE } from '../../../usage/rules.ts';
 import type { Api } from '../api.ts';
 import { DownloadButton, DownloadNotice, useDownload } from '../download.tsx';
 import { fileName } from '../file-name.ts';
-import { changeWords, dayWords, NONE, number, plural, rangeWords, shareWords } from '../formats.ts';
-import { Button, FailureNotice, Loading, Section } from '../parts.tsx';
+import { changeWords, dayWords, NONE, number, rangeWords, shareWords } from '../formats.ts';
+import { Button, FailureNotice, Field, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import type { Months } from '../ranges.ts';
 import { setQuery } from '../route.ts';
@@ -14,8 +15,14 @@ import { Table } from '../table.tsx';
 import { areAlike, comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
 
 const LOADING_ROWS = 3;
-/** More rows without uses are only counted. */
-const MAX_UNUSED = 20;
+/** The others are shown on request. */
+const FIRST_ROWS = 10;
+/** How the rows can be sorted, the highest first. */
+const RANKS: Record<string, (row: SourceRow) => number> = {
+  Uses: ({ count }) => count,
+  Change: ({ change }) => (change && change.before > 0 ? change.now / change.before : -1),
+  'Last use': ({ last_day }) => Date.parse(last_day ?? FIRST_DAY),
+};
 
 type Props = {
   api: Api;
@@ -51,9 +58,14 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   const rows = data && rowsOf(data.uses, data.parts, sites ?? []);
   const isComparable = data?.parts ? areAlike(data.parts) : true;
   const isEmpty = rows?.every(({ source }) => source === null) === true;
-  const unused = rows?.filter(({ count, change }) => count + (change?.before ?? 0) === 0) ?? [];
-  const hidden = unused.slice(MAX_UNUSED);
-  const columns = COLUMN_NAMES.filter((column) => column !== 'Change' || parts !== null);
+  const hasChanges = isComparable && rows?.some(({ change }) => change !== null && change.before > 0) === true;
+  const columns = COLUMN_NAMES.filter((column) => column !== 'Change' || hasChanges);
+  const [order, setOrder] = useState('Uses');
+  const [showsAll, setShowsAll] = useState(false);
+  const rank = RANKS[order] ?? (() => 0);
+  const sorted = rows?.toSorted((a, b) => rank(b) - rank(a)) ?? [];
+  const isChosen = ({ source }: SourceRow) => chosen !== null && source === chosen;
+  const isLong = sorted.length > FIRST_ROWS;
   return (
     <Section id="sources" title="Sources">
       {rows === null && failure !== null && <FailureNotice failure={failure} reload={reload} />}
@@ -76,18 +88,33 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
                 : ` Not compared with ${rangeWords(parts.before)}: most uses of one period have no source.`)}{' '}
             A wildcard stands for all of its subdomains.
           </p>
+          {isLong && (
+            <Field id="sources-sort" label="Sort by" class="inline">
+              <select id="sources-sort" value={order} onChange={({ currentTarget }) => setOrder(currentTarget.value)}>
+                {Object.keys(RANKS)
+                  .filter((one) => one !== 'Change' || hasChanges)
+                  .map((one) => (
+                    <option key={one}>{one}</option>
+                  ))}
+              </select>
+            </Field>
+          )}
           <Table
             columns={['Source', ...columns]}
-            rows={rows
-              .filter((row) => !hidden.includes(row))
+            rows={sorted
+              .filter((row, index) => showsAll || index < FIRST_ROWS || isChosen(row))
               .map((row) => ({
                 key: row.source ?? '',
-                isChosen: chosen !== null && row.source === chosen,
-                name: <Name row={row} isChosen={row.source === chosen} />,
-                cells: columns.map((column) => COLUMNS[column](row, isComparable)),
+                isChosen: isChosen(row),
+                name: <Name row={row} isChosen={isChosen(row)} />,
+                cells: columns.map((column) => COLUMNS[column](row)),
               }))}
           />
-          {hidden.length > 0 && <p class="note">{plural(hidden.length, 'more domain')} without uses.</p>}
+          {isLong && (
+            <Button class="quiet" onClick={() => setShowsAll(!showsAll)}>
+              {showsAll ? `Show the first ${FIRST_ROWS}` : `Show all ${number(sorted.length)} sources`}
+            </Button>
+          )}
           <DownloadButton {...download} words="Download CSV by source" />
           <DownloadNotice {...download} />
         </>
@@ -99,9 +126,9 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
 const COLUMNS = {
   Uses: ({ count }) => number(count),
   Share: ({ count, share }) => (count === 0 ? '' : shareWords(share)),
-  Change: ({ change }, isComparable) => (change && isComparable ? changeWords(change.now, change.before) : NONE),
+  Change: ({ change }) => (change ? changeWords(change.now, change.before) : NONE),
   'Last use': ({ last_day }) => (last_day === null ? 'None' : dayWords(last_day)),
-} satisfies Record<string, (row: SourceRow, isComparable: boolean) => string>;
+} satisfies Record<string, (row: SourceRow) => string>;
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 function Name({ row: { source, count }, isChosen }: { row: SourceRow; isChosen: boolean }) {

@@ -15,7 +15,9 @@ import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { daysOf, withCompared } from '../loaded-days.ts';
+import type { Pace } from '../pace.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
+import { billingMonth } from '../periods.ts';
 import { type Query, useQuery } from '../query.ts';
 import {
   CHOICES,
@@ -32,8 +34,6 @@ import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
-import { paceDays, paceOf } from './pace.ts';
-import { billingMonth, periodsOf } from './periods.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { Refusals } from './refusals.tsx';
 import { Sources } from './sources.tsx';
@@ -51,6 +51,7 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   /** The uses of the days of the list, which end today. */
   recent: Query<Day[]>;
   drop: Drop | null;
+  pace: Pace | null;
   isActive: boolean;
   /** As for `Limits`. */
   refusedByLimit: number;
@@ -60,10 +61,9 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
 };
 
 export function Usage(props: Props) {
-  const { api, readOnly, id, name, created_on, limits, recent, drop, refusedByLimit, isActive, sites } = props;
+  const { api, readOnly, id, name, created_on, limits, recent, drop, pace, refusedByLimit, isActive, sites } = props;
   const { query, revision, onRead } = props;
-  const time = now();
-  const today = dayOf(new Date(time));
+  const today = dayOf(new Date(now()));
   const billing = billingMonth(limits);
   const shown = shownBy(query, today, billing);
   const { range, problem } = shown;
@@ -116,9 +116,6 @@ export function Usage(props: Props) {
   const status = limits && limitStatusOf(limits);
   const hasAlerts = status !== null && status.level !== null;
   const alerts = useQuery(hasAlerts ? 'alerts' : null, revision, () => api.alerts(id));
-  const month = (isActive && periodsOf(limits).find(({ is }) => is === 'month')) || null;
-  const week = recent.data && daysOf(recent.data, paceDays(today));
-  const pace = month && week && paceOf(month, week, time);
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);

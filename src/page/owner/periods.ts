@@ -1,7 +1,7 @@
 // The periods of a business's limits, and what may still be recorded in them.
 
-import { DAY_MS, dayOf, type Range } from '../../../core/time.ts';
-import type { Limits } from '../../../shown-business/description.ts';
+import { DAY_MS, dayOf, type Range } from '../../core/time.ts';
+import type { Limits } from '../../shown-business/description.ts';
 
 /** `days`: its first and last day. `ends`: in milliseconds since 1970. */
 export type Period = { is: 'day' | 'month'; limit: number; used: number; ends: number; days: Range };
