@@ -9,8 +9,8 @@ export const UNUSED_TOKEN_RULE = 'must not be a current or former token of any b
 
 /** Of the list of businesses. */
 export const MAX_PER_PAGE = 50;
-/** The list of businesses covers these days: 28, and the 28 before, with which the console compares them. */
-export const LISTED_DAYS = 56;
+/** The list of businesses covers today, the 28 full days before it, and the 28 days with which the console compares them. */
+export const LISTED_DAYS = 57;
 
 export type Overage = { overage?: number | null | undefined; page_overage?: boolean | undefined };
 export const FINITE_RULE =

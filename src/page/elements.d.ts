@@ -11,7 +11,7 @@ declare global {
 declare module 'preact' {
   namespace JSX {
     interface IntrinsicElements {
-      'usage-chart': ClassAttributes<UsageChart> & { label: string; by: string };
+      'usage-chart': ClassAttributes<UsageChart> & { by: string };
     }
   }
 }

@@ -2,13 +2,12 @@
 // everything for right-to-left languages.
 import { svg } from './element.ts';
 import type { Limit } from './report.ts';
-import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, UNITS, type Unit } from './scale.ts';
+import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, MIN_BAR, UNITS, type Unit } from './scale.ts';
 import type { Words } from './words.ts';
 
 const TOP = 10;
 const BOTTOM = 26;
 const TICK_EVERY = { x: 68, y: 52 };
-const MIN_BAR = 3;
 const RADIUS = 3;
 
 export type Drawn = {

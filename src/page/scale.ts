@@ -1,5 +1,5 @@
 // Computes positions in a chart from counts, days and pixels.
-import { addDays, daysIn, type Range } from '../core/time.ts';
+import { addDays, DAY_MS, daysIn, type Range } from '../core/time.ts';
 
 export type Day = { date: string; count: number };
 
@@ -11,7 +11,16 @@ type Span = { from: string; to: string; count: number };
 /** The days that a bar covers, and the corresponding days of the compared period. */
 export type Bar = Span & { whole: boolean; before: Span | undefined };
 
+/** By default, charts and lists show this number of full days. */
+export const SHOWN_DAYS = 28;
+
 export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
+
+/** Returns the days of a range that are over. Null if there are none. */
+export function fullDays({ from, to }: Range, today: string): Range | null {
+  const last = to < today ? to : addDays(today, -1);
+  return last < from ? null : { from, to: last };
+}
 
 /** Limits `value` to the range from 0 to `most`. */
 export const clamp = (value: number, most: number) => Math.max(0, Math.min(value, most));
@@ -35,17 +44,15 @@ export function comparedWith(range: Range, compare: Compare): Range {
 }
 
 /**
- * Sums up a report. The total covers full days, because a partial day would look like a drop, or all days if none is over. It ends on `to`,
- * and `soFar` is the rest. `compared` contains the days of `before` that the total is compared with: as many as are full, or all of them once every day of
- * `used` is over, because calendar months differ in length.
+ * Sums up a report. The total covers the `full` days, because a partial day would look like a drop. `soFar` is the rest. `compared` contains
+ * the days of `before` that the total is compared with: as many as are full, or all of them once every day of `used` is over, because
+ * calendar months differ in length.
  */
 export function summaryOf(used: readonly Day[], before: readonly Day[], today: string) {
   const full = used.filter(({ date }) => date < today);
   const compared = full.length < used.length ? before.slice(0, full.length) : before;
-  const summed = full.length > 0 ? full : used;
-  const total = sum(summed);
-  const to = summed.at(-1)?.date;
-  return { fullDays: full.length, to, total, soFar: sum(used) - total, compared, earlier: sum(compared) };
+  const total = sum(full);
+  return { full, total, soFar: sum(used) - total, compared, earlier: sum(compared) };
 }
 
 type Formats = Record<'percent' | 'number', (value: number) => string>;
@@ -60,14 +67,15 @@ export function changeIn(now: number, before: number, { percent, number }: Forma
     : `×${number(Math.floor(now / before))}`;
 }
 
+/** Counts weeks from Monday to Sunday. 1970-01-01 was a Thursday. */
+const weekOf = (date: string): number => Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
+
 /**
- * Groups days into bars. Weeks are counted back from the last day, so the last bar is never a partial week. Months are calendar months. A
- * bar is not whole if some of its days are outside the range or not over yet.
+ * Groups days into bars. Weeks begin on Monday, and months are calendar months. A bar is not whole if some of its days are outside the range
+ * or not over yet.
  */
 export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
-  const keys = days.map(({ date }, i) =>
-    unit === 'month' ? date.slice(0, 7) : Math.floor((i - days.length) / (unit === 'week' ? 7 : 1)),
-  );
+  const keys = days.map(({ date }) => (unit === 'month' ? date.slice(0, 7) : unit === 'week' ? weekOf(date) : date));
   const startsIn = (keys: (string | number)[]) => keys.flatMap((key, i) => (key === keys[i - 1] ? [] : [i]));
   const starts = startsIn(keys);
   // Calendar months are compared with calendar months, which differ in length.
@@ -127,3 +135,15 @@ export function barIn(index: number, band: number): { x: number; width: number }
   if (band < SNAPPED_BAND) return { x, width };
   return { x: Math.round(x), width: Math.max(1, Math.round(width)) };
 }
+
+/** Narrower bars cannot be told apart. */
+export const MIN_BAR = 3;
+/** Room for the labels of the vertical axis. */
+const AXIS = 60;
+
+/** Returns the units whose bars for this number of days are wide enough in a chart of this width. Months always are. */
+export const fittingUnits = (days: number, width: number): Unit[] =>
+  UNITS.filter((unit) => {
+    const bars = unit === 'day' ? days : Math.ceil(days / 7) + 1;
+    return unit === 'month' || barIn(0, Math.max(0, width - AXIS) / bars).width >= MIN_BAR;
+  });

@@ -1,7 +1,7 @@
 // <usage-chart business token from to base-url label unit compare>: draws a business's usage on any page, in that page's language. Fetches
 // the report, or draws the `data` that a script sets. If there is nothing to draw, visitors see a short message. The service's own message
 // is logged to the browser console and included in the `error` event.
-import { dayOf } from '../core/time.ts';
+import { addDays, dayOf, type Range } from '../core/time.ts';
 import { createTable, keyStep, tooltipLines } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
 import { box, html, span } from './element.ts';
@@ -16,7 +16,18 @@ import {
   type ReportRequest,
   requestOf,
 } from './report.ts';
-import { type Compare, changeIn, clamp, comparedWith, summaryOf, UNITS, type Unit } from './scale.ts';
+import {
+  type Compare,
+  changeIn,
+  clamp,
+  comparedWith,
+  fullDays,
+  SHOWN_DAYS,
+  sum,
+  summaryOf,
+  UNITS,
+  type Unit,
+} from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** The properties that reflect an attribute. `baseUrl` reflects `base-url`. */
@@ -70,6 +81,8 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   #frame = 0;
   #loading = false;
   #loaded: Loaded | null = null;
+  /** Whether there is nothing to compare with. */
+  #hasNoBefore = false;
   #failed: Failed | null = null;
   #drawn: Drawn | null = null;
   #index = -1;
@@ -184,6 +197,7 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     const data = this.#data;
     const base = originOf(this.baseUrl || SERVICE);
     this.#failed = null;
+    this.#hasNoBefore = false;
     this.#loading = true;
     this.#show();
     const words = loadWords(this.#language, base ?? SERVICE);
@@ -197,7 +211,9 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     }
     try {
       const request = data ? null : requestOf(this, base);
-      const used = request ? await fetchReport(request, signal) : (data as Data).used;
+      let used = request ? await fetchReport(request, signal) : (data as Data).used;
+      // The service's report has more days than the chart shows by default, which are those of the console.
+      if (request && !request.from && !request.to) used = used.slice(-1 - SHOWN_DAYS);
       // A day that has just begun would look like a drop.
       if (request && used.length > 1 && used.at(-1)?.date === this.#today && used.at(-1)?.count === 0) used.pop();
       const loaded: Loaded = periodOf(used);
@@ -207,7 +223,8 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
       this.#settle(loaded, null);
       if (!request) return;
       this.#emit('load', loaded);
-      if (this.compare) await this.#compareWith({ ...request, ...comparedWith(loaded, this.compare) }, loaded, signal);
+      const full = fullDays(loaded, this.#today);
+      if (this.compare && full) await this.#compareWith(request, comparedWith(full, this.compare), loaded, signal);
     } catch (error) {
       const failed = error as Failed;
       await words;
@@ -225,12 +242,17 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
     this.#invalidate(); // the words of another language may have been loaded
   }
 
-  /** Adds the comparison after the current period is drawn. If that fails, the chart shows no comparison. */
-  async #compareWith(request: ReportRequest, loaded: Loaded, signal: AbortSignal): Promise<void> {
+  /**
+   * Adds the comparison after the current period is drawn. If that fails, the chart shows no comparison, and neither if there were no uses in
+   * the week up to the first compared day: the business may have begun later.
+   */
+  async #compareWith(request: ReportRequest, { from, to }: Range, loaded: Loaded, signal: AbortSignal): Promise<void> {
     try {
-      const before = periodOf(await fetchReport(request, signal));
+      const days = await fetchReport({ ...request, from: addDays(from, -7), to }, signal);
       if (signal.aborted) return;
-      loaded.before = before;
+      this.#hasNoBefore = sum(days.slice(0, 8)) === 0;
+      if (this.#hasNoBefore) return this.#invalidate();
+      loaded.before = periodOf(days.slice(7));
       this.#invalidate();
       this.#emit('load', loaded);
     } catch (error) {
@@ -329,20 +351,24 @@ export class UsageChart extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** The total, the percentage and the compared total cover the same days, so that they agree. */
-  #drawHead({ from, to }: Loaded, { to: last = to, total, soFar, compared, earlier }: Summary, words: Words): void {
+  #drawHead(loaded: Loaded, { total, soFar, compared, earlier }: Summary, words: Words): void {
     const { word, number, range } = words;
-    const exact = number(total);
+    const days = fullDays(loaded, this.#today);
+    const shown = days ? total : soFar;
+    const exact = number(shown);
     const fits = this.#textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
-    this.#total.append(fits ? exact : words.compact(total), ' ', span('unit', words.unit(total)));
-    this.#range.append(span('days', range(from, last)));
+    this.#total.append(fits ? exact : words.compact(shown), ' ', span('unit', words.unit(shown)));
+    this.#range.append(span('days', range(loaded.from, (days ?? loaded).to)));
     const [first, end] = [compared[0]?.date, compared.at(-1)?.date];
-    const expected = first && end ? { from: first, to: end } : this.compare && comparedWith({ from, to }, this.compare);
+    const compare = this.#hasNoBefore ? null : this.compare;
+    const expected = first && end ? { from: first, to: end } : days && compare && comparedWith(days, compare);
     const counts = first ? `: ${number(earlier)} (${words.days(compared.length)})` : '';
     if (expected)
       this.#range.append(' ', span('before', `${word('before')} ${range(expected.from, expected.to)}${counts}`));
     const change = changeIn(total, earlier, words);
     if (change) this.#total.append(' ', span('change', change));
-    if (soFar > 0) this.#total.append(' ', span('so-far', `+${number(soFar)} ${words.now} ${word('today')}`));
+    if (soFar > 0)
+      this.#total.append(' ', span('so-far', `${days ? `+${number(soFar)} ` : ''}${words.now} ${word('today')}`));
   }
 
   /** Shows visitors why there is no chart, with a button if a retry may help. */

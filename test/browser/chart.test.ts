@@ -200,7 +200,7 @@ test('draws bars, a table and a tooltip of the same numbers, and requests a chan
 
 test('ends at yesterday as long as today has no uses, and marks today’s bar as incomplete', async () => {
   await open(`${tag(shop, `from="${addDays(TODAY, -6)}" to="${TODAY}"`)} ${tag(busy)}`, { until: 'empty' });
-  await eventually(() => bars().count()).toBe(6 + 30);
+  await eventually(() => bars().count()).toBe(6 + 29);
   const last = bars().last();
   expect(await last.getAttribute('class')).toBe('bar part');
   for (const [media, forcedColors] of [
@@ -214,7 +214,7 @@ test('ends at yesterday as long as today has no uses, and marks today’s bar as
 });
 
 describe('a comparison', () => {
-  const PREVIOUS = '?from=2026-02-01&to=2026-02-28';
+  const PREVIOUS = '?from=2026-01-25&to=2026-02-28'; // with the week before
   const line = () => page.locator('usage-chart path.before').count();
 
   test('draws the earlier period as a line, shows the change in percent, and requests each period once', async () => {
@@ -233,9 +233,19 @@ describe('a comparison', () => {
     await expectAccessible(page);
     requests.length = 0;
     await inChart('chart.compare = "year";');
-    await eventually(() => requests).toEqual(['?from=2026-03-01&to=2026-03-28', '?from=2025-03-02&to=2025-03-29']);
+    await eventually(() => requests).toEqual(['?from=2026-03-01&to=2026-03-28', '?from=2025-02-23&to=2025-03-29']);
     await inChart('chart.compare = false;');
     await eventually(line).toBe(0);
+  });
+
+  test('is not drawn if the business had no uses in the week up to the first earlier day', async () => {
+    await open(tag(shop, `${MARCH} compare`)); // from January 25: the first use was on February 1
+    await eventually(range).toBe('Mar 1 – 31, 2026');
+    expect([requests.at(-1), await line(), await part('change').count()]).toEqual([
+      '?from=2026-01-18&to=2026-02-24',
+      0,
+      0,
+    ]);
   });
 
   test('is set by an attribute or a property, and setting the property updates the attribute', async () => {
@@ -260,7 +270,7 @@ describe('a comparison', () => {
 
   test('does not delay the current period, fires a second load event, and may fail', async () => {
     let release = () => {};
-    const EARLIER = '**/api/**from=2026-02-01**';
+    const EARLIER = '**/api/**from=2026-01-25**';
     await open(tag(shop, `${MARCH_28} compare`), {
       before: async () => {
         release = await hold(EARLIER);
@@ -305,6 +315,9 @@ describe('data set by a script', () => {
     expect([await text('change'), await part('message').textContent()]).toEqual(['−100%', '']);
     await setData(TODAY, [0], addDays(TODAY, -7), [500]);
     expect(await part('change').count()).toBe(0); // no day of the range is over yet
+    await setData(TODAY, [5], addDays(TODAY, -7), [500]);
+    expect(await text('total')).toBe('5 uses today so far');
+    await setData(TODAY, [0]);
     await change('word-empty', 'No orders yet.');
     expect(await text('message')).toBe('No orders yet.');
     expect([await events(), requests]).toEqual([[], []]);
@@ -423,7 +436,7 @@ describe('when the chart cannot be shown', () => {
 
 describe('the language', () => {
   test('can be any translated language: each chart requests a language’s words at most once, and no labels overlap', async () => {
-    await open(`${tag(shop, `${MARCH} compare`)} ${tag(quiet, MARCH)}`, {
+    await open(`${tag(shop, `${MARCH_28} compare`)} ${tag(quiet, MARCH)}`, {
       until: 'empty',
       viewport: { width: 320, height: 900 },
     });

@@ -32,7 +32,7 @@ async function visitMany(): Promise<void> {
 
 const LAST_DAY = '2026-03-30';
 function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness {
-  const used = Array.from({ length: 56 }, (_, index) => ({ date: addDays(LAST_DAY, index - 55), count: id }));
+  const used = Array.from({ length: 57 }, (_, index) => ({ date: addDays(LAST_DAY, index - 56), count: id }));
   return listedBusiness({ id, name: `Store ${id}`, main_domain: `store-${id}.example`, used, ...more });
 }
 
@@ -118,15 +118,15 @@ test('a business that stopped is marked in the list and in its view, and the mar
 });
 
 test('rows describe growth and uses in words, and can be sorted, filtered and downloaded', async () => {
-  // 28 days and the 28 before. The last of each is not compared, because today is not over.
+  // 28 full days, the 28 before, and today, which is not over.
   const uses = (before: number, now: number, today = 0) =>
-    Array.from({ length: 56 }, (_, index) => ({
-      date: addDays(LAST_DAY, index - 55),
-      count: index === 55 ? today : index < 28 ? before : now,
+    Array.from({ length: 57 }, (_, index) => ({
+      date: addDays(LAST_DAY, index - 56),
+      count: index === 56 ? today : index < 28 ? before : now,
     }));
   await visitServed([
     listed(1, { name: 'A', used: uses(100, 112, 9000) }),
-    listed(2, { name: 'B', used: uses(0, 2), status: 'suspended' }),
+    listed(2, { name: 'B', used: uses(0, 2), status: 'suspended', created_at: '2026-02-20T00:00:00.000Z' }),
     listed(3, {
       name: 'C',
       used: uses(4, 3),
@@ -136,7 +136,7 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
     }),
     listed(4, { name: 'D', used: uses(1, 1234) }),
   ]);
-  await total('4 businesses · 36,477 uses in 27 full days');
+  await total('4 businesses · 37,828 uses in 28 full days');
   const cells = await page
     .locator('.row')
     .evaluateAll((rows: unknown[]) =>
@@ -144,12 +144,12 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
         Array.from(cells, ({ textContent }) => textContent.replaceAll('\u2009', ' ')),
       ),
     );
-  const inWords = (now: string, before: string) => `: ${now} uses Mar 3 – 29, 2026; ${before} Feb 3 – Mar 1, 2026`;
+  const inWords = (now: string, before: string) => `: ${now} uses Mar 2 – 29, 2026; ${before} Feb 2 – Mar 1, 2026`;
   expect(cells.map(([, ...rest]) => rest)).toEqual([
-    ['Suspended', `–${inWords('54', '0')}`, '54', '54'],
-    ['3 refused origins', `−25%${inWords('81', '108')}`, '81', '89 of 1,000'],
-    ['', `+12%${inWords('3,024', '2,700')}`, '3,024', '12,224'],
-    ['', `×1,234${inWords('33,318', '27')}`, '33.3K', '33,320'],
+    ['Suspended', '–: 56 uses Mar 2 – 29, 2026; no data before Feb 20, 2026', '56', '56'],
+    ['3 refused origins', `−25%${inWords('84', '112')}`, '84', '89 of 1,000'],
+    ['', `+12%${inWords('3,136', '2,800')}`, '3,136', '12,224'],
+    ['', `×1,234${inWords('34,552', '28')}`, '34.6K', '34,552'],
   ]);
   await order().selectOption('Last changed');
   await row('C').getByText('changed Feb 3, 2026').waitFor();
@@ -161,16 +161,16 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   await page.keyboard.press('Enter');
   await eventually(names).toEqual(['C', 'B']);
   expect(await hash()).toBe('#/?sort=growth&show=attention');
-  await total('2 of 4 businesses · 135 uses in 27 full days');
+  await total('2 of 4 businesses · 140 uses in 28 full days');
   const downloading = page.waitForEvent('download');
   await button('Download CSV').click();
   const file = await downloading;
-  expect(file.suggestedFilename()).toBe('Businesses, Mar 3 – 29, 2026 vs Feb 3 – Mar 1, 2026.csv');
+  expect(file.suggestedFilename()).toBe('Businesses, Mar 2 – 29, 2026 vs Feb 2 – Mar 1, 2026.csv');
   const lines = readFileSync(await file.path(), 'utf8')
     .trim()
     .split('\r\n');
   expect([lines.length, ...lines.slice(0, 2)]).toEqual([
-    ...[1 + 2 * 27, 'business_id,business,date,uses,compared_date,compared_uses', '3,C,2026-03-03,3,2026-02-03,4'],
+    ...[1 + 2 * 28, 'business_id,business,date,uses,compared_date,compared_uses', '3,C,2026-03-02,3,2026-02-02,4'],
   ]);
   await search().fill('nobody');
   await button('Show all').click();
@@ -331,7 +331,7 @@ describe('a long list of businesses', () => {
     await search().fill('');
     served.answer = respond;
     await button('Continue').click();
-    await total(/^120 businesses · 196,020 uses in 27 full days/);
+    await total(/^120 businesses · 203,280 uses in 28 full days/);
     expect(served.requested).toEqual([0, 50, 50, 100]);
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });

@@ -35,12 +35,13 @@ async function record(business: Spare, quantity: number, daysAgo: number, from: 
   });
   expect(answer.status).toBe(200);
 }
-/** Five shops: in the last 28 days, A has 60 uses, C 30 on one subdomain, B none, sms 20, and servers without a label 10. */
+/** Five shops: in the last 28 days, A has 60 uses, C 30 on one subdomain and 7 today, B none, sms 20, and servers without a label 10. */
 async function fiveShops(): Promise<Spare> {
   const business = await world.spare(...SHOPS);
   for (const [quantity, daysAgo, from] of [
     [60, 3, { origin: A }],
     [30, 2, { origin: 'https://x.c.shop.example' }],
+    [7, 0, { origin: 'https://x.c.shop.example' }],
     [20, 1, { label: 'sms' }],
     [10, 1, {}],
     [40, 30, { origin: A }],
@@ -49,6 +50,9 @@ async function fiveShops(): Promise<Spare> {
     [8, 30, { label: 'sms' }],
   ] as const)
     await record(business, quantity, daysAgo, from);
+  // Without it, there would be no data for all compared days.
+  const days = [{ date: addDays(TODAY, -56), count: 5 }];
+  await world.operate('PUT', `business/${business.id}/history`, { days });
   return business;
 }
 const table = () =>
@@ -65,15 +69,15 @@ test('which shop is used most, which not at all, how each changed, and how much 
   page = await world.enter(`#/${business.id}?compare=previous`);
   const rows = () => table().then((all) => all.slice(1));
   await eventually(rows).toEqual([
-    [A, '60', '50%', '+50%', last(3)],
-    [C, '30', '25%', '−50%', last(2)],
-    ['sms', '20', '16.7%', '+150%', last(1)],
-    ['No source', '10', '8.3%', '–', last(1)],
-    [B, '0', '', '−100%', 'None'],
-    [D, '0', '', '–', 'None'],
-    [E, '0', '', '–', 'None'],
+    [A, '60', '50%', '+50%', last(3), ''],
+    [C, '30', '25%', '−50%', last(0), '7'],
+    ['sms', '20', '16.7%', '+150%', last(1), ''],
+    ['No source', '10', '8.3%', '+100%', last(1), ''],
+    [B, '0', '', '−100%', 'None', ''],
+    [D, '0', '', '–', 'None', ''],
+    [E, '0', '', '–', 'None', ''],
   ]);
-  expect((await table())[0]).toEqual(['Source', 'Uses', 'Share', 'Change', 'Last use']);
+  expect((await table())[0]).toEqual(['Source', 'Uses', 'Share', 'Change', 'Last use', 'Today so far']);
   expect(await page.locator('.sources').innerText()).toContain('A wildcard stands for all of its subdomains.');
   const downloading = page.waitForEvent('download');
   await button('Download CSV by source').click();
@@ -118,11 +122,11 @@ test('which registered domains can go, and what a wildcard let in', async () => 
   await eventually(uses).toEqual([
     `60 uses in 28 days, last on ${last(3)}`,
     UNUSED,
-    `30 uses in 28 days, last on ${last(2)}`,
+    `30 uses in 28 days, last on ${last(0)}`,
     UNUSED,
     UNUSED,
   ]);
-  const unnamed = '10 uses in 28 days have no source, so a domain that seems unused may be in use.';
+  const unnamed = 'Without a source: 10 uses in 28 days. So a domain that seems unused may be in use.';
   expect(await page.locator('.unnamed').innerText()).toBe(unnamed);
   await expectAccessible(page);
   await page.setViewportSize({ width: 360, height: 900 });
@@ -175,7 +179,7 @@ test('what the limit refused', async () => {
   const limits = () => page.locator('.limits').innerText();
   await eventually(limits).toContain('1 use was refused by a limit this billing month, counting each retry.');
   await page.getByText('Uses that limits refused', { exact: true }).click();
-  await page.getByText('1 use on these days, counting each retry.').waitFor();
+  await page.getByText('1 today so far, counting each retry.').waitFor();
   const table = page.getByRole('table', { name: 'Refused uses by day' });
   await eventually(() => table.innerText()).toMatch(
     new RegExp(`${dayWords(dayOf(new Date()))}\\s+(Refused uses\\s+)?1$`),

@@ -4,8 +4,9 @@ import type { Page, Request } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { LISTED_DAYS } from '../../src/business/rules.ts';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
+import { dayWords, rangeWords } from '../../src/page/owner/formats.ts';
 import { eventually } from './chromium.ts';
-import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
+import { consoleOfFile, type Entry, expectAccessible, shoot } from './console.ts';
 import { failWith, startClock, stepsOn, withServiceClock } from './steps.ts';
 
 const world = consoleOfFile();
@@ -31,7 +32,9 @@ async function used(history = HISTORY) {
 
 const dateOf = (end: 'From' | 'To') => page.getByLabel(end, { exact: true });
 const days = () => page.getByLabel('Days', { exact: true });
-const rangeIn = async () => [await dateOf('From').inputValue(), await dateOf('To').inputValue()];
+/** The first and last day of the chart. */
+const rangeIn = () =>
+  page.evaluate<string[]>(`[0, -1].map((at) => document.querySelector('usage-chart')?.data?.used.at(at).date)`);
 const figure = (name: string) =>
   page.locator('.figures > div', { has: page.locator('dt', { hasText: name }) }).locator('dd');
 const chart = () => page.locator('usage-chart');
@@ -70,24 +73,27 @@ const note = () => page.locator('.usage > .note').innerText();
 const radio = (name: string) => page.getByRole('radio', { name });
 
 test('the last 28 days are shown by default, compared with the previous 28 in one request', async () => {
-  const requested = await open(await used());
+  const business = await used();
+  const days = [{ date: addDays(today(), -56), count: 4 }]; // without it, there would be no data for all compared days
+  await world.operate('PUT', `business/${business.id}/history`, { days });
+  const requested = await open(business);
   await settled();
-  const [from, to] = [addDays(today(), -27), today()];
+  const [from, to] = [addDays(today(), -28), today()];
   expect(await rangeIn()).toEqual([from, to]);
-  expect(await days().inputValue()).toBe('28');
+  expect(await page.getByLabel('Days', { exact: true }).inputValue()).toBe('28');
   expect(await query()).toBe('');
   expect(requested).toEqual([`${addDays(from, -28)} ${to}`]);
   expect(await page.locator('.limits').count()).toBe(0);
   const ago = (first: number, last: number) =>
     HISTORY.filter(([day]) => day >= first && day <= last).reduce((total, [, uses]) => total + uses, 0);
-  const [now, before] = [ago(1, 27), ago(29, 55)];
-  expect(await figure('Mean').innerText()).toBe(`${Math.round((now / 27) * 10) / 10}\na day, over 27 full days`);
+  const [now, before] = [ago(1, 28), ago(29, 56) + 4];
+  expect(await figure('Mean').innerText()).toBe(`${Math.round((now / 28) * 10) / 10}\na day, over 28 full days`);
   expect(await figure('Peak').locator('.value').innerText()).toBe('22');
-  // The total, the change and the compared total cover the same 27 days.
+  // The total, the change and the compared total cover as many days.
   expect(await head('total')).toBe(`${now} uses +${Math.round((now / before - 1) * 100)}% +10 today so far`);
-  expect(await head('range')).toContain(`: ${before} (27 days)`);
+  expect(await head('range')).toContain(`: ${before} (28 days)`);
   expect(await note()).toBe(
-    'Days are in UTC. Today is not over yet, so only the peak includes it. The earlier days are aligned to weekdays.',
+    'Days are in UTC. Today is not over yet, so it is shown beside the full days, and no figure includes it. The earlier days are aligned to weekdays.',
   );
   await expectAccessible(page);
 });
@@ -98,13 +104,13 @@ test('days are chosen by name or with the arrows, compared as chosen, and restor
   await settled();
   expect(await button('Later days').getAttribute('aria-disabled')).toBe('true');
   await button('Earlier days').click();
-  await shows(addDays(today(), -55), addDays(today(), -28));
-  expect(await query()).toBe(`from=${addDays(today(), -55)}&to=${addDays(today(), -28)}`);
+  await shows(addDays(today(), -56), addDays(today(), -29));
+  expect(await query()).toBe(`from=${addDays(today(), -56)}&to=${addDays(today(), -29)}`);
   await button('Later days').click();
-  await shows(addDays(today(), -27), today());
+  await shows(addDays(today(), -28), today());
   expect(await query()).toBe('');
   await days().selectOption('Last 91 days');
-  await shows(addDays(today(), -90), today());
+  await shows(addDays(today(), -91), today());
   expect(await query()).toBe('range=91');
   await radio('Previous period').focus();
   await page.keyboard.press('ArrowRight');
@@ -115,9 +121,10 @@ test('days are chosen by name or with the arrows, compared as chosen, and restor
   const last = addDays(`${today().slice(0, 8)}01`, -1);
   await shows(`${last.slice(0, 8)}01`, last);
   expect(await query()).toBe('range=last-month&compare=year');
-  expect(await note()).toBe('Days are in UTC. The earlier days are those of the calendar, so their weekdays differ.');
+  const since = dayWords(last < addDays(today(), -33) ? today() : addDays(today(), -33));
+  expect(await note()).toBe(`Days are in UTC. Not compared: there is no data before ${since}.`);
   await page.goBack();
-  await shows(addDays(today(), -90), today());
+  await shows(addDays(today(), -91), today());
   expect(await radio('Previous year').isChecked()).toBe(true);
   await page.goForward();
   await shows(`${last.slice(0, 8)}01`, last);
@@ -129,6 +136,35 @@ test('days are chosen by name or with the arrows, compared as chosen, and restor
   expect(await page.locator('usage-chart .before').count()).toBe(0);
 });
 
+test('bars can be days, weeks or months from 60 days on, as far as they fit, and weeks begin on Monday', async () => {
+  const business = await used();
+  await world.operate('PATCH', `business/${business.id}`, { monthly_limit: 1000 });
+  await open(business);
+  await settled();
+  expect(await radio('Week').count()).toBe(0);
+  await days().selectOption('Last 364 days');
+  await radio('Week').waitFor();
+  expect(await Promise.all(['Day', 'Week', 'Month'].map((name) => radio(name).isDisabled()))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(await radio('Week').isChecked()).toBe(true);
+  await settled();
+  await days().selectOption('Last 91 days');
+  await eventually(() => radio('Day').isChecked()).toBe(true);
+  await eventually(() => chart().locator('.bar').count()).toBe(92);
+  await settled();
+  await shoot(page, 'usage-1280', { fullPage: true });
+  await page.setViewportSize({ width: 360, height: 800 });
+  await eventually(() => radio('Day').isDisabled()).toBe(true);
+  await eventually(() => chart().locator('.bar').count()).toBe(14);
+  await shoot(page, 'usage-360');
+  const { y = 0, height = 0 } = (await chart().locator('.plot').boundingBox()) ?? {};
+  expect(y + height).toBeLessThan(800); // the chart is on the first screen of a phone
+  await expectAccessible(page);
+});
+
 test('days that one report cannot compare are not compared, and the view explains why', async () => {
   const requested = await open(await used(), '?from=2022-01-01&to=2025-01-01');
   await settled();
@@ -137,7 +173,9 @@ test('days that one report cannot compare are not compared, and the view explain
 });
 
 test('typed days are requested once, when typing stops, without a history entry', async () => {
-  const requested = await open(await used(), '?compare=off', { before: startClock });
+  const yesterday = addDays(today(), -1); // today, by the page's clock
+  const chosen = `compare=off&from=${addDays(today(), -29)}&to=${yesterday}`;
+  const requested = await open(await used(), `?${chosen}`, { before: startClock });
   await settled();
   requested.length = 0;
   const entries = await page.evaluate('history.length');
@@ -145,9 +183,8 @@ test('typed days are requested once, when typing stops, without a history entry'
   await page.clock.pauseAt(Date.parse(today()) - DAY_MS / 4); // makes the typing speed irrelevant
   await page.keyboard.type('03022026'); // the year passes through 0002, 0020 and 0202
   await page.clock.runFor(499);
-  expect(await query()).toBe('compare=off');
+  expect(await query()).toBe(chosen);
   await page.clock.runFor(1);
-  const yesterday = addDays(today(), -1);
   expect(await query()).toBe(`compare=off&from=2026-03-02&to=${yesterday}`);
   await page.clock.resume();
   await shows('2026-03-02', yesterday);
@@ -166,18 +203,21 @@ test('invalid days are not requested: an alert explains how to correct them, or 
   const requested = await open(await used(), '?from=2026-03-09&to=2026-03-01');
   await page.getByText('is after the last day, Mar 1, 2026.').waitFor();
   await page.getByText('Showing the last 28 days instead.').waitFor();
-  await shows(addDays(today(), -27), today());
+  await shows(addDays(today(), -28), today());
   await dateOf('From').fill(addDays(today(), 1));
   await page.getByRole('alert').filter({ hasText: 'Choose an earlier first day or a later last day.' }).waitFor();
   await dateOf('From').fill('');
   await page.getByRole('alert').filter({ hasText: 'The first day is incomplete or before 1970.' }).waitFor();
   expect(await dateOf('From').getAttribute('aria-invalid')).toBe('true');
   await expectAccessible(page);
-  expect(await chart().locator('.bar').count()).toBe(28);
-  expect(requested).toEqual([`${addDays(today(), -55)} ${today()}`]);
+  expect(await chart().locator('.bar').count()).toBe(29);
+  expect(requested).toEqual([`${addDays(today(), -56)} ${today()}`]);
   await days().selectOption('Custom range');
   await eventually(() => page.locator('#range-problem').innerText()).toBe('');
-  await shows(addDays(today(), -27), today());
+  await shows(addDays(today(), -28), today());
+  expect(await dateOf('From').inputValue()).toBe(addDays(today(), -28));
+  await days().selectOption('Last 28 days');
+  await eventually(() => dateOf('From').count()).toBe(0); // only a custom range has dates
 });
 
 test('while other days are loading or after a failure, the view shows no figures, and “Try again” moves the focus to the title', async () => {
@@ -202,7 +242,7 @@ test('while other days are loading or after a failure, the view shows no figures
   await page.unroute(reports);
   await button('Try again').focus();
   await page.keyboard.press('Enter');
-  await shows(addDays(today(), -90), today());
+  await shows(addDays(today(), -91), today());
   await eventually(focused).toBe('usage-title');
   await page.route(reports, (route) => route.abort());
   await button('Refresh').click();
@@ -218,9 +258,9 @@ test('after midnight the view reloads automatically, and shows the days up to th
   const yesterday = addDays(today(), -1);
   expect(requested).toEqual([listed(yesterday)]);
   await page.clock.fastForward(60_000);
-  await shows(addDays(today(), -27), today());
+  await shows(addDays(today(), -28), today());
   expect(requested.at(-1)).toBe(listed(today()));
-  await eventually(() => figure('Mean').innerText()).toContain('over 27 full days');
+  await eventually(() => figure('Mean').innerText()).toContain('over 28 full days');
 });
 
 test('the days and limits follow the service’s clock when the computer’s clock is a day ahead', async () => {
@@ -229,8 +269,8 @@ test('the days and limits follow the service’s clock when the computer’s clo
     await withServiceClock(of);
   };
   await open(world.limited, '?compare=off', { before, lasts: 3 * DAY_MS }, world.keys.owner);
-  await shows(addDays(today(), -27), today());
-  expect(await figure('Mean').innerText()).toContain('over 27 full days');
+  await shows(addDays(today(), -28), today());
+  expect(await figure('Mean').innerText()).toContain('over 28 full days');
   await eventually(() => page.locator('.meter').allInnerTexts()).toEqual([
     expect.stringMatching(/^Today\s[\s\S]* of 150/),
     expect.stringMatching(/^Billing month, [\s\S]* of 5,000/),
@@ -243,12 +283,14 @@ test('the CSV file has each full day beside the day it is compared with, needs n
   const requested = await open(await used(), '?range=7');
   await settled();
   requested.length = 0;
+  const words = (first: number, last: number) =>
+    rangeWords({ from: addDays(today(), -first), to: addDays(today(), -last) }).replaceAll(/\s/g, ' ');
   const downloading = page.waitForEvent('download');
   await button('Download CSV').click();
   const download = await downloading;
-  expect(download.suggestedFilename()).toMatch(/^Spare, .* vs .*\.csv$/);
+  expect(download.suggestedFilename()).toBe(`Spare, ${words(7, 1)} vs ${words(14, 8)}.csv`);
   const usesOn = (ago: number) => HISTORY.find(([day]) => day === ago)?.[1] ?? 0;
-  const lines = [6, 5, 4, 3, 2, 1].map((ago) =>
+  const lines = [7, 6, 5, 4, 3, 2, 1].map((ago) =>
     [ago, ago + 7].flatMap((day) => [addDays(today(), -day), usesOn(day)]).join(','),
   );
   expect(readFileSync(await download.path(), 'utf8')).toBe(

@@ -66,7 +66,7 @@ describe('the page at /', () => {
   test('shows the demo business immediately, a tag that works when pasted, and the console of its owner', async () => {
     await visit(service);
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
-    expect(await page.locator('#live .bar').count()).toBe(29); // the demo has no uses today
+    expect(await page.locator('#live .bar').count()).toBe(28); // the demo has no uses today
     const pasted = await page.locator('#tag').innerText();
     await page.getByText('With an integrity hash').click();
     const answer = await fetch(`${service}/v1/usage-chart.json`);
@@ -84,7 +84,7 @@ describe('the page at /', () => {
     stranger.body = pasted;
     await page.goto(stranger.url);
     await bars().first().waitFor({ state: 'attached' });
-    expect(await bars().count()).toBe(29);
+    expect(await bars().count()).toBe(28);
   });
 
   test('shows the chart of a business whose token is entered, on a deployment without the demo', async () => {

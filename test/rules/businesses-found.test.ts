@@ -9,11 +9,11 @@ import { type Listing, NOTHING_READ, restart, withPage } from '../../src/page/ow
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import { limitsWith, listedBusiness } from '../business.ts';
 
-/** Returns the 56 days up to 30 March 2026. `counts` are the counts of the last of these days. */
+/** Returns the 57 days up to 30 March 2026. `counts` are the counts of the last of these days. */
 const days = (...counts: number[]) =>
-  Array.from({ length: 56 }, (_, index) => ({
-    date: addDays('2026-03-30', index - 55),
-    count: counts[index - 56 + counts.length] ?? 0,
+  Array.from({ length: 57 }, (_, index) => ({
+    date: addDays('2026-03-30', index - 56),
+    count: counts[index - 57 + counts.length] ?? 0,
   }));
 const business = (id: number, name: string, more: Partial<ListedBusiness> = {}) =>
   listedBusiness({ id, name, main_domain: `shop-${id}.example`, used: days(), ...more });

@@ -2,7 +2,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCredential } from '../../src/core/credential.ts';
 import { addDays } from '../../src/core/time.ts';
-import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from '../../src/page/scale.ts';
+import {
+  type Bar,
+  barIn,
+  barsBy,
+  countTicks,
+  type Day,
+  dayTicks,
+  fittingUnits,
+  type Unit,
+} from '../../src/page/scale.ts';
 import { type Words, wordsIn } from '../../src/page/words.ts';
 
 type Parts = {
@@ -29,8 +38,8 @@ const daysFrom = (first: string, length: number, count = 1): Day[] =>
 describe('bars', () => {
   test.each<[unit: Unit, first: string, length: number, today: string, bars: string[]]>([
     ['day', '2026-03-01', 2, '2026-03-02', ['2026-03-01', '2026-03-02 partial']],
-    ['week', '2026-03-01', 9, '2030-01-01', ['2026-03-01 to 2026-03-02 partial', '2026-03-03 to 2026-03-09']],
-    ['week', '2026-03-01', 7, '2026-03-07', ['2026-03-01 to 2026-03-07 partial']],
+    ['week', '2026-03-01', 9, '2030-01-01', ['2026-03-01 partial', '2026-03-02 to 2026-03-08', '2026-03-09 partial']],
+    ['week', '2026-03-02', 7, '2026-03-08', ['2026-03-02 to 2026-03-08 partial']],
     ['month', '2026-01-31', 30, '2030-01-01', ['2026-01-31 partial', '2026-02-01 to 2026-02-28', '2026-03-01 partial']],
     ['month', '2028-02-01', 29, '2028-02-29', ['2028-02-01 to 2028-02-29 partial']],
   ])(
@@ -46,9 +55,9 @@ describe('bars', () => {
   );
 
   test('pair each day with the compared day at the same position, if there is one', () => {
-    const [rest, week] = barsBy('week', daysFrom('2025-01-01', 8), daysFrom('2024-01-03', 8, 2), '2030-01-01');
-    expect(rest?.before).toEqual({ from: '2024-01-03', to: '2024-01-03', count: 2 });
-    expect(week?.before).toEqual({ from: '2024-01-04', to: '2024-01-10', count: 14 });
+    const [rest, week] = barsBy('week', daysFrom('2025-01-05', 8), daysFrom('2024-01-07', 8, 2), '2030-01-01');
+    expect(rest?.before).toEqual({ from: '2024-01-07', to: '2024-01-07', count: 2 });
+    expect(week?.before).toEqual({ from: '2024-01-08', to: '2024-01-14', count: 14 });
     const [first, second] = barsBy('day', daysFrom('2025-01-01', 2), daysFrom('2024-12-25', 1), '2030-01-01');
     expect([first?.before?.from, second?.before]).toEqual(['2024-12-25', undefined]);
   });
@@ -62,6 +71,15 @@ describe('bars', () => {
   ])('leave a gap and have whole-pixel edges if wide enough: bar %i in bands of %i px', (index, band, expected) => {
     expect(barIn(index, band)).toEqual(expected);
   });
+});
+
+test.each([
+  [91, 330, ['week', 'month']],
+  [91, 930, ['day', 'week', 'month']],
+  [364, 930, ['week', 'month']],
+  [1830, 930, ['month']],
+])('%i days in a chart of %i px fit by %j', (days, width, units) => {
+  expect(fittingUnits(days, width)).toEqual(units);
 });
 
 describe('ticks', () => {

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import { usesWords } from '../../src/page/owner/sites/uses-words.ts';
 
 const SITE = 'https://shop.example';
-const of = (source: string | null, count = 3) => ({ source, count, last_day: '2026-03-14' });
+const of = (source: string | null, count = 3, today = 0) => ({ source, count, today, last_day: '2026-03-14' });
 test.each([
   ['counted', [of(SITE), of(null)], undefined, '3 uses in 28 days, last on Mar 14, 2026'],
+  ['used only today', [of(SITE, 0, 5)], undefined, '5 uses today so far'],
+  ['counted, also today', [of(SITE, 3, 5)], undefined, '3 uses in 28 days, last on Mar 14, 2026'],
   ['unused', [of('https://b.example')], undefined, 'Not used in 28 days'],
   ['unused, with no uses at all', [], undefined, 'Not used in 28 days'],
   ['new', [of('sms')], '2026-03-10', 'Added on Mar 10, 2026, not used yet'],

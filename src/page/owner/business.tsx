@@ -64,7 +64,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
         {...frame}
         id={id}
         name={name}
-        created_on={known?.created_at.slice(0, 'YYYY-MM-DD'.length) ?? null}
+        created_at={known?.created_at ?? null}
         limits={known?.limits ?? null}
         refusedByLimit={known?.refused_by_limit ?? 0}
         recent={recent}

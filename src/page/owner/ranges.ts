@@ -1,16 +1,26 @@
 // The ranges of days to show: presets, ranges from the URL, and the previous and next ranges. All days are UTC.
+//
+// Each figure has one definition, and one function computes it for the list, the views, the files and the chart:
+//   period       a range's full days, with today pale beside them and in no figure   fullDays, summaryOf (../scale.ts)
+//   comparison   the same weekdays before, or the calendar's month, quarter or year  comparedDays, withData
+//   week         Monday to Sunday; at the ends of a range, a part of one             barsBy (../scale.ts)
+//   growth       the comparison of the last 28 full days                             growthOf (list/growth.ts)
+//   limit        how close a business is to its limits, and who is refused           limitStatusOf (limit-status.ts)
+//   forecast     the billing month's uses at the pace of the last full days          paceOf (usage/pace.ts)
+//   refused      the uses that limits refused, by day                                figuresOf (usage/figures.ts)
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
-import { type Compare, comparedWith } from '../scale.ts';
+import { type Compare, comparedWith, type Day, fullDays, SHOWN_DAYS } from '../scale.ts';
 
 /** The arrows move a range by this number of calendar months, or by the range's length if this is null. */
 export type Months = 1 | 3 | 12;
 /** `billing`: the billing month, or null if it is not known. */
 type Choice = { label: string; months: Months | null; rangeAt: (today: string, billing: Range | null) => Range };
 
+/** Full days, with today beside them. */
 const lastDays = (days: number): Choice => ({
   label: `Last ${days} days`,
   months: null,
-  rangeAt: (today) => ({ from: addDays(today, 1 - days), to: today }),
+  rangeAt: (today) => ({ from: addDays(today, -days), to: today }),
 });
 
 /** Returns the first day of the month, quarter or year of `day`. */
@@ -33,7 +43,7 @@ const wholeFrom = (from: string, months: Months): Range => ({ from, to: addDays(
 /** The presets, keyed by their names in the URL. */
 export const CHOICES = {
   '7': lastDays(7),
-  '28': lastDays(28),
+  '28': lastDays(SHOWN_DAYS),
   '91': lastDays(91),
   '364': lastDays(364),
   'this-month': current('This calendar month', 1),
@@ -100,16 +110,20 @@ export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Rang
 
 const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
 
-/** Returns the number of months if the range is a whole month, quarter or year, or the current one to date. Otherwise, returns null. */
+const LENGTHS = [1, 3, 12] as const;
+
+/** Returns the number of months if the range is a whole calendar month, quarter or year. Otherwise, returns null. */
+export const wholeMonths = (range: Range): Months | null =>
+  LENGTHS.find(
+    (months) => range.from === firstOf(months, range.from) && isSame(range, wholeFrom(range.from, months)),
+  ) ?? null;
+
+/** Like `wholeMonths`, but also for the current month, quarter or year to date, and for any twelve whole months. */
 export function monthsOf({ choice, range }: Shown, today: string): Months | null {
   if (choice !== null) return CHOICES[choice].months;
-  const lengths = [1, 3, 12] as const;
-  const isUnit = (months: Months) =>
-    range.from === firstOf(months, range.from) &&
-    (range.to === today ? firstOf(months, today) === range.from : isSame(range, wholeFrom(range.from, months)));
-  // Twelve whole months move by a year, regardless of their first month.
+  const isCurrent = (months: Months) => range.to === today && firstOf(months, today) === range.from;
   const isYear = range.from.endsWith('-01') && isSame(range, wholeFrom(range.from, 12));
-  return lengths.find(isUnit) ?? (isYear ? 12 : null);
+  return wholeMonths(range) ?? LENGTHS.find(isCurrent) ?? (isYear ? 12 : null);
 }
 
 /**
@@ -121,28 +135,27 @@ function named(range: Range, months: Months | null, today: string): Shown {
   return { choice: CHOICE_NAMES.find(matches) ?? null, range };
 }
 
-/** Returns the previous range, or null if it would start before 1970. */
+/** Returns the previous range, of as many full days, or null if it would start before 1970. */
 export function earlier(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   const months = monthsOf(shown, today);
-  const days = daysIn(range);
   const moved =
     months === null
-      ? { from: addDays(range.from, -days), to: addDays(range.to, -days) }
+      ? { from: addDays(range.from, -daysIn(fullDays(range, today) ?? range)), to: addDays(range.from, -1) }
       : wholeFrom(addMonths(range.from, -months), months);
   return moved.from < FIRST_DAY ? null : named(moved, months, today);
 }
 
-/** Returns the following range, which ends today at the latest. Null if the shown range already reaches today. */
+/** Returns the following range. If it reaches yesterday, today is beside it. Null if the shown range already reaches today. */
 export function later(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   if (range.to >= today) return null;
   const months = monthsOf(shown, today);
   if (months === null) {
-    const days = daysIn(range);
-    const moved = addDays(range.to, days);
-    const to = moved < today ? moved : today;
-    return named({ from: addDays(to, 1 - days), to }, months, today);
+    const [days, yesterday] = [daysIn(range), addDays(today, -1)];
+    const to = addDays(range.to, days);
+    const moved = to < yesterday ? { from: addDays(range.to, 1), to } : { from: addDays(today, -days), to: today };
+    return named(moved, months, today);
   }
   const next = wholeFrom(addMonths(range.from, months), months);
   if (next.to <= today) return named(next, months, today);
@@ -154,12 +167,6 @@ export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Compar
 
 export const comparisonIn = (query: URLSearchParams): Comparison =>
   COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
-
-/** Returns the days of a range that are over. Null if there are none. */
-export function fullDays({ from, to }: Range, today: string): Range | null {
-  const last = to < today ? to : addDays(today, -1);
-  return last < from ? null : { from, to: last };
-}
 
 /** Returns whether a range contains all days of a business that was created on a day. */
 export const coversAllDays = ({ from, to }: Range, created_on: string, today: string): boolean =>
@@ -177,10 +184,24 @@ export function comparedDays(shown: Shown, comparison: Comparison, today: string
   const months = monthsOf(shown, today);
   const before =
     months === null
-      ? comparedWith(range, comparison)
+      ? comparedWith(full, comparison)
       : wholeFrom(addMonths(range.from, comparison === 'year' ? -12 : -months), months);
-  const isWhole = full.to === (months === null ? range : wholeFrom(range.from, months)).to;
+  const isWhole = months === null || full.to === wholeFrom(range.from, months).to;
   const as = addDays(before.from, daysIn(full) - 1);
   const to = isWhole || as > before.to ? before.to : as;
   return findRangeProblem({ from: before.from, to: range.to }) === null ? { from: before.from, to } : null;
 }
+
+/**
+ * Returns the first day of which a business has data: the day of its creation or, if earlier days were imported or recorded late, the first
+ * of the `loaded` days with uses. A comparison with days before it would show growth that never was.
+ */
+export function recordedFrom(created_at: string, loaded: readonly Day[]): string {
+  const created_on = created_at.slice(0, 'YYYY-MM-DD'.length);
+  const first = loaded.find(({ count }) => count > 0)?.date ?? created_on;
+  return first < created_on ? first : created_on;
+}
+
+/** Returns the compared days, or null if the business has data only from a later day on. */
+export const withData = (compared: Range | null, since: string): Range | null =>
+  compared !== null && since <= compared.from ? compared : null;

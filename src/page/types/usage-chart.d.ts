@@ -12,7 +12,7 @@ export type Data = {
   /** A daily limit, drawn as a dashed line in charts of days. */
   limit?: { count: number; label: string } | undefined;
 };
-/** The compared period: the shown range moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
+/** The compared period: the completed days moved back by the fewest whole weeks that avoid an overlap, or by 52 weeks. */
 export type Compare = 'previous' | 'year';
 /** The `error` event's `detail`. `status` is 0 if there was no response. `message` is for developers. */
 export type Failed = {

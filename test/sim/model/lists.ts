@@ -44,7 +44,7 @@ function listBusinesses(call: Call): Answer {
   };
   const businesses = examined.filter(isReadable).map((business) => ({
     ...fieldsOf(call, business),
-    used: daysBetween(plusDays(today, -55), today).map((date) => ({
+    used: daysBetween(plusDays(today, -56), today).map((date) => ({
       date,
       count: state.counts[business.id]?.[date] ?? 0,
     })),

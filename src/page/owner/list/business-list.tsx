@@ -1,11 +1,12 @@
 // The table of businesses, with warnings, growth, and uses.
 import type { ListedBusiness } from '../../../business/description.ts';
+import { SHOWN_DAYS } from '../../scale.ts';
 import { dropOf } from '../drop.ts';
 import { changeWords, compact, dayWords, number, plural, rangeWords } from '../formats.ts';
 import { Marks } from '../marks.tsx';
 import { AS } from '../parts.tsx';
 import { businessHref } from '../route.ts';
-import { FULL_DAYS, type Growth, growthOf } from './growth.ts';
+import { type Growth, growthOf } from './growth.ts';
 import { Month } from './month.tsx';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
@@ -32,7 +33,7 @@ export function BusinessList({ businesses, order, onOpen }: Props) {
             Growth
           </th>
           <th {...AS.column} class="count" aria-sort={sorted('uses', 'descending')}>
-            Uses in {FULL_DAYS} days
+            Uses in {SHOWN_DAYS} days
           </th>
           <th {...AS.column} class="month">
             This billing month
@@ -57,7 +58,7 @@ type RowProps = { business: ListedBusiness; showsChange: boolean; onOpen: () => 
 
 function Row({ business, showsChange, onOpen }: RowProps) {
   const { id, name, main_domain, status, updated_at, used } = business;
-  const growth = growthOf(used);
+  const growth = growthOf(business);
   const { total } = growth.now;
   function press(event: MouseEvent): void {
     if (event.detail > 1)
@@ -92,11 +93,12 @@ function Row({ business, showsChange, onOpen }: RowProps) {
   );
 }
 
-function Change({ now, before }: Growth) {
-  const compared = `${plural(now.total, 'use')} ${rangeWords(now)}; ${number(before.total)} ${rangeWords(before)}`;
+function Change({ now, before, since }: Growth) {
+  const earlier = before ? `${number(before.total)} ${rangeWords(before)}` : `no data before ${dayWords(since)}`;
+  const compared = `${plural(now.total, 'use')} ${rangeWords(now)}; ${earlier}`;
   return (
     <span class="growth" title={compared}>
-      {changeWords(now.total, before.total)}
+      {changeWords(now.total, before?.total ?? 0)}
       <span class="sr-only">: {compared}</span>
     </span>
   );

@@ -1,7 +1,8 @@
 // The list of businesses. Reads all of them, then sorts and searches in the browser, because the service lists them only by id.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
-import { DAY_COLUMNS, dayRows } from '../day-rows.ts';
+import { SHOWN_DAYS } from '../../scale.ts';
+import { dayRows } from '../day-rows.ts';
 import { saveRows } from '../download.tsx';
 import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
@@ -16,7 +17,7 @@ import { failureWords } from '../words.ts';
 import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
-import { COMPARED_AFTER_DAYS, FULL_DAYS, growthOf } from './growth.ts';
+import { growthOf } from './growth.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
 import { SEARCH_ID } from './search-key.ts';
 
@@ -110,12 +111,14 @@ export function BusinessesView({ session, query, memory }: Props) {
     setShown({ href, rows: rows + ROWS, firstNew: rows });
   }
   function download(): void {
-    const rows = matches.flatMap(({ id, name, used }) => {
-      const growth = growthOf(used);
-      return dayRows(growth.now.days, growth.before.days).map((row) => [id, name, ...row]);
-    });
-    const { now, before } = growthOf(matches[0]?.used ?? []);
-    saveRows([['business_id', 'business', ...DAY_COLUMNS], ...rows], fileName('Businesses', now, before, null));
+    const growths = matches.map(growthOf);
+    const [now, before] = [growths[0]?.now, growths.find((growth) => growth.before)?.before ?? null];
+    const tables = growths.map((growth) => dayRows(growth.now.days, before && (growth.before?.days ?? [])));
+    const rows = matches.flatMap(({ id, name }, index) =>
+      (tables[index] ?? []).slice(1).map((row) => [id, name, ...row]),
+    );
+    const columns = ['business_id', 'business', ...(tables[0]?.[0] ?? [])];
+    if (now) saveRows([columns, ...rows], fileName('Businesses', now, before));
   }
   function clear(): void {
     setQuery({ q: null, show: null }, 'replace');
@@ -208,8 +211,8 @@ export function BusinessesView({ session, query, memory }: Props) {
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Uses and growth cover the last {FULL_DAYS} full days, without today. Growth compares them with the same
-          weekdays {COMPARED_AFTER_DAYS} days earlier. Days are in UTC.
+          Uses and growth cover the last {SHOWN_DAYS} full days, without today. Growth compares them with the same
+          weekdays {SHOWN_DAYS} days earlier, if the business had data by then. Days are in UTC.
         </p>
       )}
     </div>
@@ -245,10 +248,10 @@ const businessWords = (count: number): string => plural(count, 'business', 'busi
 
 /** Summarizes the list or the search result. */
 function totalWords({ businesses, readAt }: Listing, matches: readonly ListedBusiness[]): string {
-  const uses = matches.reduce((total, { used }) => total + growthOf(used).now.total, 0);
+  const uses = matches.reduce((total, business) => total + growthOf(business).now.total, 0);
   const among = `${businessWords(businesses.length)}${readAt === null ? ' so far' : ''}`;
   const what = matches.length === businesses.length ? among : `${number(matches.length)} of ${among}`;
-  return `${what} · ${plural(uses, 'use')} in ${FULL_DAYS} full days`;
+  return `${what} · ${plural(uses, 'use')} in ${SHOWN_DAYS} full days`;
 }
 
 /** Describes what is shown after a failure. */

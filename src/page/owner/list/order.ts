@@ -16,8 +16,8 @@ type Ranked = { business: ListedBusiness; rank: number };
 const RANKS: Record<Order, (business: ListedBusiness) => number> = {
   attention: urgencyOf,
   name: () => 0,
-  uses: ({ used }) => growthOf(used).now.total,
-  growth: ({ used }) => growthRank(growthOf(used)),
+  uses: (business) => growthOf(business).now.total,
+  growth: (business) => growthRank(growthOf(business)),
   changed: ({ updated_at }) => Date.parse(updated_at),
 };
 

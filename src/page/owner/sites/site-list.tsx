@@ -1,15 +1,15 @@
 // Lists the registered domains. Domains removed since the view opened stay in place, with an Undo button.
 import type { RenderableProps } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { SourceUses } from '../../../usage/description.ts';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
 import { Button, Field, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { SiteName } from '../site-name.tsx';
+import type { Uses } from '../source-uses.ts';
 import { unicodeName } from '../unicode-name.ts';
 import { ChangeFailure, EVERYWHERE, type SiteChanges } from './site-changes.tsx';
-import { DAYS, unnamedIn, usesWords } from './uses-words.ts';
+import { countWords, unnamedIn, usesWords } from './uses-words.ts';
 
 const FILTER_MIN_ROWS = 10;
 
@@ -22,8 +22,8 @@ type Props = {
   wanted: string;
   readOnly: boolean;
   changes: SiteChanges;
-  /** The uses of each source in the last DAYS days. Null until they have been read. */
-  uses: SourceUses[] | null;
+  /** The uses of each source in the last SHOWN_DAYS full days, and today. Null until they have been read. */
+  uses: Uses[] | null;
   /** When each site that was added in these days was added. */
   newSites: ReadonlyMap<string, string>;
 };
@@ -36,7 +36,7 @@ export function SiteList({ rows, sites, wanted, readOnly, changes, uses, newSite
   useFocusFallback(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
   const filter = wanted.trim().normalize().toLowerCase();
-  const unnamed = uses === null ? 0 : unnamedIn(uses);
+  const unnamed = uses && unnamedIn(uses);
   const shown = rows.filter((site) => matches(site, filter));
 
   return (
@@ -59,10 +59,9 @@ export function SiteList({ rows, sites, wanted, readOnly, changes, uses, newSite
           </span>
         </div>
       )}
-      {unnamed > 0 && sites.length > 0 && (
+      {unnamed && sites.length > 0 && (
         <p class="note unnamed">
-          {plural(unnamed, 'use')} in {DAYS} days {unnamed === 1 ? 'has' : 'have'} no source, so a domain that seems
-          unused may be in use.
+          Without a source: {countWords(unnamed)}. So a domain that seems unused may be in use.
         </p>
       )}
       {rows.length > 0 && (

@@ -1,14 +1,17 @@
 // The Domains tab: adds and removes domains, checks an origin, and lists refused origins. A row stays in place until the owner leaves the
 // tab, and what can grow is below what is pressed, so no row moves under the pointer.
 import { useState } from 'preact/hooks';
-import { addDays, dayOf } from '../../../core/time.ts';
+import { dayOf } from '../../../core/time.ts';
+import { fullDays } from '../../scale.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
 import { Button, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
+import { DEFAULT_CHOICE, rangeOfChoice } from '../ranges.ts';
 import type { TabProps } from '../session.ts';
 import { SiteName } from '../site-name.tsx';
+import { readSources } from '../source-uses.ts';
 import { LetIn } from './let-in.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
@@ -16,7 +19,6 @@ import { useSeenRows } from './seen-rows.ts';
 import { ChangeFailure, EVERYWHERE, useSiteChanges } from './site-changes.tsx';
 import { SiteForm } from './site-form.tsx';
 import { SiteList } from './site-list.tsx';
-import { DAYS } from './uses-words.ts';
 
 const UNRESTRICTED = 'No domains are registered, so the token works on every site and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
@@ -40,8 +42,10 @@ function LoadedSites(props: TabProps) {
   const isOpen = sites.length === 0;
   const origins = (isOpen && props.refused.data?.let_in) || [];
   const today = dayOf(new Date(now()));
-  const days = { from: addDays(today, 1 - DAYS), to: today };
-  const uses = useQuery(rows.size === 0 ? null : today, revision, () => api.sources(business.id, days));
+  const range = rangeOfChoice(DEFAULT_CHOICE, today);
+  const uses = useQuery(rows.size === 0 ? null : today, revision, () =>
+    readSources((days) => api.sources(business.id, days), fullDays(range, today) ?? range, today),
+  );
   const [isRefusedFirst] = useState((props.refused.data?.refused.length ?? 0) > 0);
   const isCleared = cleared?.source === ALL && sites.length === 0;
 
@@ -65,7 +69,7 @@ function LoadedSites(props: TabProps) {
           uses={uses.data}
           newSites={
             new Map(
-              business.access_list.flatMap((one) => (one.created_at < days.from ? [] : [[one.site, one.created_at]])),
+              business.access_list.flatMap((one) => (one.created_at < range.from ? [] : [[one.site, one.created_at]])),
             )
           }
         />

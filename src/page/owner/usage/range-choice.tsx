@@ -1,4 +1,5 @@
-// Chooses the days to show and to compare with. The URL contains the choice.
+// Chooses the days to show, what to compare them with, and the bars. The URL contains the choice.
+import type { RenderableProps } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { UNITS, type Unit } from '../../scale.ts';
@@ -22,9 +23,6 @@ import { billingWords, COMPARISON_WORDS, problemWords, UNIT_WORDS } from './usag
 
 type Props = {
   shown: Shown;
-  comparison: Comparison;
-  /** What each bar covers, at least. */
-  by: Unit;
   /** The query in the URL's hash. */
   address: string;
   /** The reason why the days in the URL are invalid, or null. */
@@ -34,7 +32,7 @@ type Props = {
   billing: Range | null;
 };
 
-export function RangeChoice({ shown, comparison, by, address, fault, today, billing }: Props) {
+export function RangeChoice({ shown, address, fault, today, billing }: Props) {
   const [before, after] = [earlier(shown, today), later(shown, today)];
 
   function choose(next: Shown | null): void {
@@ -65,14 +63,28 @@ export function RangeChoice({ shown, comparison, by, address, fault, today, bill
           ›
         </Button>
       </div>
-      <div class="options">
-        <Segments name="compare" title="Compare" all={COMPARISONS} chosen={comparison} words={COMPARISON_WORDS} />
-        <Segments name="by" title="Bars" all={UNITS} chosen={by} words={UNIT_WORDS} />
-      </div>
-      <Dates range={shown.range} reset={address} fault={fault} />
+      {(shown.choice === null || fault !== null) && <Dates range={shown.range} reset={address} fault={fault} />}
     </div>
   );
 }
+
+type DrawingChoiceProps = {
+  comparison: Comparison;
+  /** What each bar covers. */
+  by: Unit;
+  /** What it may cover. If this is only a day, there is no choice. */
+  units: readonly Unit[];
+};
+
+export const DrawingChoice = ({ comparison, by, units, children }: RenderableProps<DrawingChoiceProps>) => (
+  <div class="options">
+    <Segments name="compare" title="Compare" all={COMPARISONS} chosen={comparison} words={COMPARISON_WORDS} />
+    {units.includes('month') && (
+      <Segments name="by" title="Bars" all={UNITS} chosen={by} fitting={units} words={UNIT_WORDS} />
+    )}
+    {children}
+  </div>
+);
 
 type SegmentsProps<One extends string> = {
   /** The name of the choice in the URL, which omits the first one. */
@@ -80,10 +92,12 @@ type SegmentsProps<One extends string> = {
   title: string;
   all: readonly One[];
   chosen: One;
+  /** The others are disabled. */
+  fitting?: readonly One[];
   words: Record<One, string>;
 };
 
-const Segments = <One extends string>({ name, title, all, chosen, words }: SegmentsProps<One>) => (
+const Segments = <One extends string>({ name, title, all, chosen, fitting = all, words }: SegmentsProps<One>) => (
   <fieldset class="compare">
     <legend>{title}</legend>
     <div class="segments">
@@ -94,6 +108,7 @@ const Segments = <One extends string>({ name, title, all, chosen, words }: Segme
             name={name}
             class="sr-only"
             checked={one === chosen}
+            disabled={!fitting.includes(one)}
             onChange={() => setQuery({ [name]: one === all[0] ? null : one }, 'push')}
           />
           <span>{words[one]}</span>

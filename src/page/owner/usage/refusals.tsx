@@ -2,18 +2,22 @@
 import { useState } from 'preact/hooks';
 import type { Range } from '../../../core/time.ts';
 import type { Api } from '../api.ts';
-import { dayWords, number, plural } from '../formats.ts';
+import { dayWords, number } from '../formats.ts';
 import { Loading, Notice } from '../parts.tsx';
 import { useQuery } from '../query.ts';
 import { Table } from '../table.tsx';
 import { failureWords } from '../words.ts';
+import { figuresOf } from './figures.ts';
+import { refusedWords } from './usage-words.ts';
 
-export function Refusals({ api, id, range, revision }: { api: Api; id: number; range: Range; revision: number }) {
+type Props = { api: Api; id: number; range: Range; today: string; revision: number };
+
+export function Refusals({ api, id, range, today, revision }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const days = isOpen ? `${range.from} ${range.to}` : null;
-  const { data, failure, busy, reload } = useQuery(days, revision, () => api.refusals(id, range));
-  const refused = data?.filter(({ by_limit }) => by_limit > 0) ?? [];
-  const total = refused.reduce((sum, { by_limit }) => sum + by_limit, 0);
+  const key = isOpen ? `${range.from} ${range.to}` : null;
+  const { data, failure, busy, reload } = useQuery(key, revision, () => api.refusals(id, range));
+  const days = data?.map(({ date, by_limit }) => ({ date, count: by_limit })) ?? [];
+  const refused = days.filter(({ count }) => count > 0);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Uses that limits refused</summary>
@@ -22,17 +26,15 @@ export function Refusals({ api, id, range, revision }: { api: Api; id: number; r
       </Notice>
       <div role="status">
         {busy && data === null && <Loading rows={1} />}
-        {data !== null && (
-          <p>{total === 0 ? 'None on these days.' : `${plural(total, 'use')} on these days, counting each retry.`}</p>
-        )}
-        {total > 0 && (
+        {data !== null && <p>{refusedWords(figuresOf(days, today))}</p>}
+        {refused.length > 0 && (
           <Table
             label="Refused uses by day"
             columns={['Day', 'Refused uses']}
-            rows={refused.toReversed().map(({ date, by_limit }) => ({
+            rows={refused.toReversed().map(({ date, count }) => ({
               key: date,
               name: dayWords(date),
-              cells: [number(by_limit)],
+              cells: [number(count)],
             }))}
           />
         )}

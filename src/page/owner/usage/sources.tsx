@@ -8,11 +8,11 @@ import { fileName } from '../file-name.ts';
 import { changeWords, dayWords, NONE, number, rangeWords, shareWords } from '../formats.ts';
 import { Button, FailureNotice, Field, Loading, Section } from '../parts.tsx';
 import { useQuery } from '../query.ts';
-import type { Months } from '../ranges.ts';
 import { setQuery } from '../route.ts';
 import { SiteName } from '../site-name.tsx';
+import { readSources } from '../source-uses.ts';
 import { Table } from '../table.tsx';
-import { areAlike, comparedParts, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
+import { areAlike, comparedBySource, coveredBy, rowsOf, type SourceRow } from './source-rows.ts';
 
 const LOADING_ROWS = 3;
 /** The others are shown on request. */
@@ -20,7 +20,7 @@ const FIRST_ROWS = 10;
 /** How the rows can be sorted, the highest first. */
 const RANKS: Record<string, (row: SourceRow) => number> = {
   Uses: ({ count }) => count,
-  Change: ({ change }) => (change && change.before > 0 ? change.now / change.before : -1),
+  Change: ({ count, before }) => (before ? count / before : -1),
   'Last use': ({ last_day }) => Date.parse(last_day ?? FIRST_DAY),
 };
 
@@ -28,10 +28,13 @@ type Props = {
   api: Api;
   id: number;
   name: string;
-  months: Months | null;
-  range: Range;
+  /** The full days that the chart shows. */
+  full: Range;
   compared: Range | null;
-  today: string;
+  /** Whether the business has data for the compared days. */
+  isComparable: boolean;
+  /** Today, if the chart shows it beside them. */
+  today: string | null;
   revision: number;
   /** The registered sites. Null until they have been read. */
   sites: string[] | null;
@@ -39,27 +42,25 @@ type Props = {
   chosen: string | null;
 };
 
-export function Sources({ api, id, name, months, range, compared, today, revision, sites, chosen }: Props) {
-  const covered = coveredBy(range);
-  const parts = comparedParts(range, compared, today);
-  const key = [covered, parts?.now, parts?.before].map((part) => part && `${part.from} ${part.to}`).join(' ');
-  const { data, failure, reload } = useQuery(key, revision, async () => {
-    const read = (part: Range) => api.sources(id, part);
-    const all = read(covered);
-    if (parts === null) return { uses: await all, parts: null };
-    const isWhole = parts.now.to === covered.to; // the shown days do not include today
-    const [uses, now, before] = await Promise.all([all, isWhole ? all : read(parts.now), read(parts.before)]);
-    return { uses, parts: { now, before } };
+export function Sources({ api, id, name, full, compared, isComparable, today, revision, sites, chosen }: Props) {
+  const covered = coveredBy(full);
+  const earlier = comparedBySource(full, compared);
+  const key = [covered, earlier].map((part) => part && `${part.from} ${part.to}`).join(' ');
+  const { data, failure, reload } = useQuery(`${key} ${today}`, revision, async () => {
+    const [uses, before] = await Promise.all([
+      readSources((days) => api.sources(id, days), covered, today),
+      earlier && api.sources(id, earlier),
+    ]);
+    return { uses, before };
   });
-  const download = useDownload(
-    fileName(`${name} by source`, covered, null, daysIn(range) > MAX_DAYS_BY_SOURCE ? null : months),
-    () => api.sourcesCsv(id, covered),
-  );
-  const rows = data && rowsOf(data.uses, data.parts, sites ?? []);
-  const isComparable = data?.parts ? areAlike(data.parts) : true;
+  const download = useDownload(fileName(`${name} by source`, covered, null), () => api.sourcesCsv(id, covered));
+  const rows = data && rowsOf(data.uses, data.before, sites ?? []);
+  const isAlike = data?.before ? areAlike(data.uses, data.before) : true;
   const isEmpty = rows?.every(({ source }) => source === null) === true;
-  const hasChanges = isComparable && rows?.some(({ change }) => change !== null && change.before > 0) === true;
-  const columns = COLUMN_NAMES.filter((column) => column !== 'Change' || hasChanges);
+  const hasChanges = earlier !== null && isComparable && rows?.some(({ before }) => (before ?? 0) > 0) === true;
+  const columns = COLUMN_NAMES.filter(
+    (column) => (column !== 'Change' || hasChanges) && (column !== TODAY || today !== null),
+  );
   const [order, setOrder] = useState('Uses');
   const [showsAll, setShowsAll] = useState(false);
   const rank = RANKS[order] ?? (() => 0);
@@ -80,12 +81,12 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
         <>
           <p class="note">
             {rangeWords(covered)}
-            {daysIn(range) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}
-            {covered.to >= today && ', with today so far'}.
-            {parts !== null &&
-              (isComparable
-                ? ` Changes compare full days with ${rangeWords(parts.before)}.`
-                : ` Not compared with ${rangeWords(parts.before)}: most uses of one period have no source.`)}{' '}
+            {daysIn(full) > MAX_DAYS_BY_SOURCE && `: the last ${MAX_DAYS_BY_SOURCE} of these days`}.{' '}
+            {earlier !== null &&
+              isComparable &&
+              (isAlike
+                ? `Compared with ${rangeWords(earlier)}. `
+                : `Not compared with ${rangeWords(earlier)}: most uses of one period have no source. `)}
             A wildcard stands for all of its subdomains.
           </p>
           {isLong && (
@@ -107,7 +108,7 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
                 key: row.source ?? '',
                 isChosen: isChosen(row),
                 name: <Name row={row} isChosen={isChosen(row)} />,
-                cells: columns.map((column) => COLUMNS[column](row)),
+                cells: columns.map((column) => COLUMNS[column](row, isAlike)),
               }))}
           />
           {isLong && (
@@ -123,15 +124,17 @@ export function Sources({ api, id, name, months, range, compared, today, revisio
   );
 }
 
+const TODAY = 'Today so far';
 const COLUMNS = {
   Uses: ({ count }) => number(count),
   Share: ({ count, share }) => (count === 0 ? '' : shareWords(share)),
-  Change: ({ change }) => (change ? changeWords(change.now, change.before) : NONE),
+  Change: ({ count, before }, isAlike) => (before && isAlike ? changeWords(count, before) : NONE),
   'Last use': ({ last_day }) => (last_day === null ? 'None' : dayWords(last_day)),
-} satisfies Record<string, (row: SourceRow) => string>;
+  [TODAY]: ({ today }) => (today === 0 ? '' : number(today)),
+} satisfies Record<string, (row: SourceRow, isAlike: boolean) => string>;
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-function Name({ row: { source, count }, isChosen }: { row: SourceRow; isChosen: boolean }) {
+function Name({ row: { source, count, today }, isChosen }: { row: SourceRow; isChosen: boolean }) {
   if (source === null)
     return (
       <>
@@ -141,7 +144,7 @@ function Name({ row: { source, count }, isChosen }: { row: SourceRow; isChosen: 
     );
   return (
     <>
-      {count === 0 ? (
+      {count + today === 0 ? (
         <SiteName site={source} />
       ) : (
         <Button

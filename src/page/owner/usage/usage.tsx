@@ -1,18 +1,17 @@
 // The Usage tab: the chart and figures of the chosen days, and the limits.
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { LISTED_DAYS } from '../../../business/rules.ts';
-import { addDays, dayOf } from '../../../core/time.ts';
+import { addDays, dayOf, daysIn } from '../../../core/time.ts';
 import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import type { Data } from '../../report.ts';
-import { type Day, summaryOf, UNITS, type Unit } from '../../scale.ts';
+import { type Day, fittingUnits, fullDays, summaryOf, UNITS, type Unit } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
-import { DAY_COLUMNS, dayRows } from '../day-rows.ts';
+import { dayRows } from '../day-rows.ts';
 import { saveRows } from '../download.tsx';
 import { type Drop, dropDetails } from '../drop.ts';
 import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
-import { plural, rangeWords } from '../formats.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { daysOf, withCompared } from '../loaded-days.ts';
 import type { Pace } from '../pace.ts';
@@ -25,28 +24,31 @@ import {
   comparisonIn,
   coversAllDays,
   DEFAULT_CHOICE,
-  fullDays,
   monthsOf,
+  recordedFrom,
   shownBy,
+  withData,
 } from '../ranges.ts';
 import { businessHref, setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
-import { RangeChoice } from './range-choice.tsx';
+import { DrawingChoice, RangeChoice } from './range-choice.tsx';
 import { Refusals } from './refusals.tsx';
 import { Sources } from './sources.tsx';
-import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
+import { figureWords, NOT_COMPARED, noDataWords, problemWords, totalWords } from './usage-words.ts';
 import { UseLookup } from './use-lookup.tsx';
 
 const LOADING_ROWS = 5;
+/** Below, the bars are days. */
+const MIN_DAYS_IN_WEEKS = 60;
 
 type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   id: number;
   name: string;
-  /** The day on which the business was created. Null until it is known. */
-  created_on: string | null;
+  /** When the business was created. Null until it is known. */
+  created_at: string | null;
   limits: LimitsData | null;
   /** The uses of the days of the list, which end today. */
   recent: Query<Day[]>;
@@ -61,19 +63,22 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
 };
 
 export function Usage(props: Props) {
-  const { api, readOnly, id, name, created_on, limits, recent, drop, pace, refusedByLimit, isActive, sites } = props;
+  const { api, readOnly, id, name, created_at, limits, recent, drop, pace, refusedByLimit, isActive, sites } = props;
   const { query, revision, onRead } = props;
   const today = dayOf(new Date(now()));
   const billing = billingMonth(limits);
   const shown = shownBy(query, today, billing);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
-  const compared = comparedDays(shown, comparison, today);
+  const earlier = comparedDays(shown, comparison, today);
   const full = fullDays(range, today);
   const source = query.get('source');
-  const by = UNITS.find((unit) => unit === query.get('by')) ?? 'day';
+  const [width, setWidth] = useState(0);
+  const units = daysIn(range) < MIN_DAYS_IN_WEEKS ? UNITS.slice(0, 1) : fittingUnits(daysIn(range), width);
+  // The chosen unit or, if its bars do not fit, the next that does.
+  const by = units.find((unit) => UNITS.indexOf(unit) >= UNITS.indexOf(query.get('by') as Unit)) ?? 'day';
   const daily = source === null ? (limits?.daily ?? null) : null;
-  const wanted = withCompared(range, compared);
+  const wanted = withCompared(range, earlier);
   // The listed days have been read already. Other days that have been read can contain those that are wanted later, but only for the same
   // source.
   const isRecent = source === null && wanted.from >= addDays(today, 1 - LISTED_DAYS) && wanted.to <= today;
@@ -85,6 +90,8 @@ export function Usage(props: Props) {
   const report = isRecent ? recent : other;
   const { data: loaded, failure, busy } = report;
   const used = loaded && daysOf(loaded, range);
+  const since = created_at !== null && loaded ? recordedFrom(created_at, loaded) : null;
+  const compared = since === null ? null : withData(earlier, since);
   const before = loaded && compared && daysOf(loaded, compared);
   const readAt = used && report.readAt;
   // Memoized because the chart redraws whenever its data is set.
@@ -100,16 +107,17 @@ export function Usage(props: Props) {
   );
   const figures = used && figuresOf(used, today);
   const months = monthsOf(shown, today);
-  const label = source === null ? name : `${name}: ${source}`;
   function download(): void {
-    if (used === null) return;
-    const { fullDays: days, compared: earlier } = summaryOf(used, before ?? [], today);
-    const rows = dayRows(days > 0 ? used.slice(0, days) : used, earlier);
-    saveRows([DAY_COLUMNS, ...rows], fileName(label, range, compared, months));
+    if (used === null || full === null) return;
+    const { full: days, compared: earlier } = summaryOf(used, before ?? [], today);
+    saveRows(
+      dayRows(days, compared && earlier),
+      fileName(source === null ? name : `${name}: ${source}`, full, compared),
+    );
   }
   const isUnused =
-    created_on !== null &&
-    coversAllDays(range, created_on, today) &&
+    since !== null &&
+    coversAllDays(range, since, today) &&
     source === null &&
     loaded?.every(({ count }) => count === 0);
   const needsSteps = isUnused && isActive && !readOnly && sites?.length === 0;
@@ -141,18 +149,11 @@ export function Usage(props: Props) {
         </p>
       )}
       <section class="card usage" aria-labelledby="usage-title">
-        <div class="heading">
-          <h2 id="usage-title" tabIndex={-1}>
-            Usage
-          </h2>
-          <Button class="quiet" busy={used === null} onClick={download}>
-            Download CSV
-          </Button>
-        </div>
+        <h2 id="usage-title" class="sr-only" tabIndex={-1}>
+          Usage
+        </h2>
         <RangeChoice
           shown={shown}
-          comparison={comparison}
-          by={by}
           address={`${query}`}
           fault={
             problem &&
@@ -169,34 +170,43 @@ export function Usage(props: Props) {
             </Button>
           </p>
         )}
-        <Chart report={report} name={label} data={data} by={by} />
+        <Chart report={report} data={data} by={by} onResize={setWidth} />
+        <DrawingChoice comparison={comparison} by={by} units={units}>
+          <Button class="quiet" busy={used === null || full === null} onClick={download}>
+            Download CSV
+          </Button>
+        </DrawingChoice>
         <p class="sr-only" role="status">
-          {figures && !busy && `${rangeWords(full ?? range)}: ${plural(figures.total, 'use')}`}
+          {figures && !busy && totalWords(figures, full)}
         </p>
         <FigureList figures={figures} isBusy={busy} />
         <p class="note">
           Days are in UTC.
-          {range.to >= today && ' Today is not over yet, so only the peak includes it.'}
+          {range.to >= today &&
+            ' Today is not over yet, so it is shown beside the full days, and no figure includes it.'}
           {compared !== null &&
             (months === null
               ? ' The earlier days are aligned to weekdays.'
               : ' The earlier days are those of the calendar, so their weekdays differ.')}
-          {comparison !== 'off' && compared === null && full !== null && ` ${NOT_COMPARED}`}
+          {comparison !== 'off' && earlier === null && full !== null && ` ${NOT_COMPARED}`}
+          {earlier !== null && since !== null && compared === null && ` ${noDataWords(since)}`}
         </p>
-        {source === null && <Refusals api={api} id={id} range={range} revision={revision} />}
+        {source === null && <Refusals api={api} id={id} range={range} today={today} revision={revision} />}
       </section>
-      <Sources
-        api={api}
-        id={id}
-        name={name}
-        months={months}
-        range={range}
-        compared={compared}
-        today={today}
-        revision={revision}
-        sites={sites}
-        chosen={source}
-      />
+      {full && (
+        <Sources
+          api={api}
+          id={id}
+          name={name}
+          full={full}
+          compared={earlier}
+          isComparable={compared !== null}
+          today={range.to < today ? null : today}
+          revision={revision}
+          sites={sites}
+          chosen={source}
+        />
+      )}
       <UseLookup api={api} id={id} revision={revision} />
     </>
   );
@@ -204,13 +214,13 @@ export function Usage(props: Props) {
 
 type ChartProps = {
   report: Pick<Query<unknown>, 'failure' | 'busy' | 'reload'>;
-  name: string;
   /** Null until the days have been read. Until then, the chart shows its previous drawing, dimmed. */
   data: Data | null;
   by: Unit;
+  onResize: (width: number) => void;
 };
 
-function Chart({ report: { failure, busy, reload }, name, data, by }: ChartProps) {
+function Chart({ report: { failure, busy, reload }, data, by, onResize }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
@@ -222,12 +232,18 @@ function Chart({ report: { failure, busy, reload }, name, data, by }: ChartProps
     if (chart.current && data) chart.current.data = data;
   }, [data, failure]);
 
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => onResize(container.current?.clientWidth ?? 0));
+    observer.observe(container.current as HTMLElement);
+    return () => observer.disconnect();
+  }, []);
+
   return (
     <div ref={container} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
       <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
         {failure && data === null && failureWords(failure)}
       </Notice>
-      {hasDrawn.current && <usage-chart ref={chart} label={name} by={by} />}
+      {hasDrawn.current && <usage-chart ref={chart} by={by} />}
       {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
     </div>
   );
