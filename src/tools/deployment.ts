@@ -61,7 +61,7 @@ function requireIds({ file, databases }: Configuration): void {
   if (id !== undefined) throw new Error(`${file} contains the database_id ${id} twice.`);
 }
 
-/** Whether the applied migrations are those of a version before 1.0.0-rc, whose tables are different. The first one had another name. */
+/** Whether the applied migrations are those of a version before 1.0.0-rc.1, whose tables are different. The first one had another name. */
 const isSnapshot = (applied: string[]): boolean => applied.includes('0001_init.sql');
 
 /** `migrations` lists the applied migrations, and `homes` the numbers of the databases with owners' data. */
@@ -90,7 +90,7 @@ function problemWith(number: number, { tables, migrations, ids }: State, known: 
   if (tables.length > 0 && !tables.includes('businesses'))
     return `is not a database of this service: it contains the tables ${tables.join(', ')}`;
   if (isSnapshot(migrations))
-    return 'was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database';
+    return 'was created by a version before 1.0.0-rc.1, which cannot be upgraded. Create a new database';
   const newer = migrations.filter((name) => !known.includes(name));
   if (newer.length > 0)
     return `has migrations that are missing from this checkout: ${newer.join(', ')}. Deploy the newer version`;

@@ -1,16 +1,16 @@
-// A database of 1.0.0 with three months of data (1.0.0.sql) is upgraded by every later migration, and then answers as it did in 1.0.0
-// (1.0.0.ndjson, written by test/sim/release.ts). npm run deploy applies a migration while the old Worker still serves, so a migration must
-// also suit the code before it: what that code reads and writes stays, and what is new has a default.
+// A database of 1.0.0-rc.1 with three months of data is upgraded by every later migration, and then answers as it did in that version (both
+// written by test/sim/release.ts). npm run deploy applies a migration while the old Worker still serves, so a migration must also suit the
+// code before it: what that code reads and writes stays, and what is new has a default.
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { purge } from '../../src/purge.ts';
 import { call, env, later, resetDatabases } from '../support.ts';
-import answers from './1.0.0.ndjson?raw';
-import dump from './1.0.0.sql?raw';
+import answers from './1.0.0-rc.1.ndjson?raw';
+import dump from './1.0.0-rc.1.sql?raw';
 
-const REGENERATE = `the tables in test/databases/1.0.0.sql differ from migrations/0001_schema.sql: before the release of 1.0.0, run npx node \
---import ./src/tools/node.js test/sim/release.ts; after it, leave 0001 as it was and add a migration`;
+const REGENERATE = `the tables in test/databases/1.0.0-rc.1.sql differ from migrations/0001_schema.sql: until 1.0.0-rc.1 is released, run npx \
+node --import ./src/tools/node.js test/sim/release.ts; after it, leave 0001 as it was and add a migration`;
 const statements = dump.split(/;\n/).filter(Boolean);
 
 /** Loads the dump into ONE, and applies the migrations after 0001 and another one. DB becomes a fresh database. */
@@ -28,7 +28,7 @@ async function columns(d1: D1Database) {
   return (await d1.prepare(sql).all()).results;
 }
 
-/** Rejects unless ONE has the columns of a fresh database and answers as it did in 1.0.0. Answers may have members that are new. */
+/** Rejects unless ONE has the columns of a fresh database and answers as it did in 1.0.0-rc.1. Answers may have members that are new. */
 async function check(): Promise<void> {
   expect(await columns(env.ONE)).toEqual(await columns(env.DB as D1Database));
   const bindings = { DB: env.ONE, DB_1: undefined, DB_2: undefined };
@@ -49,7 +49,7 @@ beforeAll(() => {
   if (created.join('\n') !== declared.join('\n')) throw new Error(REGENERATE);
 });
 
-test('a database of 1.0.0, upgraded by every migration, has all columns and answers as before', async () => {
+test('a database of 1.0.0-rc.1, upgraded by every migration, has all columns and answers as before', async () => {
   await upgrade([]);
   await check();
 });

@@ -104,7 +104,7 @@ test('a database restored from its export is complete', TIMEOUT, async () => {
   const { config } = await threeDatabases();
   const [old, lost] = [checkoutOf(config), checkoutOf(config)];
   // Every table of this database has rows (test/sim/release.ts). D1 finds the statement that inserts the last change too long.
-  const dump = readFileSync(join(ROOT, 'test/databases/1.0.0.sql'), 'utf8').split(/;\n/).filter(Boolean);
+  const dump = readFileSync(join(ROOT, 'test/databases/1.0.0-rc.1.sql'), 'utf8').split(/;\n/).filter(Boolean);
   const long = JSON.stringify([`O'Hara \\n "😀"`.repeat(10_000)]);
   const before = await withDatabases(old.where, async ({ all, first }) => {
     for (const { db } of all) await db.$client.batch(dump.map((one) => db.$client.prepare(one)));

@@ -1,12 +1,14 @@
-// npx node --import ./src/tools/node.js test/sim/release.ts writes test/databases/1.0.0.sql, a database that the service filled in three
-// months, and 1.0.0.ndjson, how the service then answers. Run it after a change of the tables or of these answers, until 1.0.0 is released.
+// npx node --import ./src/tools/node.js test/sim/release.ts writes the database that the service of 1.0.0-rc.1 filled in three months, how
+// it then answers, and the digests of both and of the migration (test/databases). Run it after a change of the tables or of these answers,
+// until 1.0.0-rc.1 is released.
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { addDays } from '../../src/core/time.ts';
 import { NEW_BUSINESS } from '../routes.ts';
 import { OPERATOR, World } from './world.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-if (!version.startsWith('1.0.0-')) throw new Error('1.0.0 is released, so its database must not change');
+if (version !== '1.0.0-rc') throw new Error('1.0.0-rc.1 is released, so its database must not change: add a migration');
 const world = new World({ seed: 1, start: Date.parse('2025-12-20T08:00:00Z') });
 
 /** Sends a request below /api/v1. `as` null sends no credential. */
@@ -103,7 +105,7 @@ const statements = [
   'DELETE FROM sqlite_sequence',
   insert('sqlite_sequence'),
 ];
-writeFileSync('test/databases/1.0.0.sql', `${statements.join(';\n')};\n`);
+writeFileSync('test/databases/1.0.0-rc.1.sql', `${statements.join(';\n')};\n`);
 
 world.now = Date.parse('2026-03-15T12:00:00Z');
 const asked: Parameters<typeof send>[] = [
@@ -137,4 +139,8 @@ for (const [as, request, body, headers] of asked) {
   delete answer.data?.session_key; // random
   lines.push(`${JSON.stringify({ as, request, body, headers, status, answer })}\n`);
 }
-writeFileSync('test/databases/1.0.0.ndjson', lines.join(''));
+writeFileSync('test/databases/1.0.0-rc.1.ndjson', lines.join(''));
+
+const released = ['migrations/0001_schema.sql', 'test/databases/1.0.0-rc.1.ndjson', 'test/databases/1.0.0-rc.1.sql'];
+const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+writeFileSync('test/databases/released.sha256', released.map((file) => `${digestOf(file)}  ${file}\n`).join(''));

@@ -131,10 +131,10 @@ describe('npm run deploy changes nothing when', () => {
       const problem = 'is not a database of this service: it contains the tables orders';
       return [toml.replace(DB_2, id), `DB_2 (usage-DB_2, ${id}) ${problem}. Nothing was changed.`];
     },
-    'a version before 1.0.0-rc created a database': ({ account, toml, DB_2 }) => {
+    'a version before 1.0.0-rc.1 created a database': ({ account, toml, DB_2 }) => {
       account.query(DB_2, "insert into d1_migrations (name) values ('0001_init.sql')");
       account.query(DB_2, 'drop table homes'); // the first versions had no such table
-      const problem = 'was created by a version before 1.0.0-rc, which cannot be upgraded. Create a new database';
+      const problem = 'was created by a version before 1.0.0-rc.1, which cannot be upgraded. Create a new database';
       return [toml, `DB_2 (usage-DB_2, ${DB_2}) ${problem}. Nothing was changed.`];
     },
     'a database has a migration that the checkout lacks': ({ account, toml, DB_2 }) => {
