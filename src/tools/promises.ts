@@ -134,7 +134,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
     // Schedules do not run automatically in local development.
     const isLocal = origin.startsWith('http:');
     for (const cron of isLocal ? Object.values(SCHEDULES) : [])
-      await fetch(`GET /cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`, PUBLIC);
+      await fetch(`GET /cdn-cgi/local/scheduled?cron=${encodeURIComponent(cron)}`, PUBLIC);
     const ms = isLocal ? SEEN_WITHIN_MS : RUNS_WITHIN_MS;
     for (const end = Date.now() + ms; ; await wait(POLL_MS, undefined, { signal: stopped })) {
       const missing = (await runs()).filter(([name, ended]) => ended === before[name]).map(([name]) => name);

@@ -94,7 +94,7 @@ async function newBusiness(user_id: number): Promise<number> {
   return id;
 }
 async function runAlerts() {
-  const answer = await fetch(`${service.url}/cdn-cgi/handler/scheduled?${new URLSearchParams({ cron: '* * * * *' })}`);
+  const answer = await fetch(`${service.url}/cdn-cgi/local/scheduled?${new URLSearchParams({ cron: '* * * * *' })}`);
   expect([answer.status, await answer.text()]).toEqual([200, 'ok']);
 }
 const filesIn = (name: string) => readdirSync(join(folder, 'alerts', name));

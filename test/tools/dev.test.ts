@@ -150,7 +150,7 @@ X_LOCAL_EXPLORER=false
       const get = async (url: string) => (await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
       const { used } = JSON.parse(await get(`${API}/business/usage/${BUSINESS}`)).data;
       expect(used.at(-1).date).toBe('2030-11-30');
-      await get(`http://localhost:${port}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
+      await get(`http://localhost:${port}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`);
       expect(JSON.parse(await get(`${API}/health`)).runs.alerts).toMatch(/^2030-11-30T23:/);
       for (const page of ['v1/usage-recorder.js', 'owner.js']) {
         const ownClock = /\bDate\.now\b/;
