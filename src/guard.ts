@@ -28,8 +28,9 @@ import { limitAddress, limitCredential } from './http/rate-limits.ts';
 import { NO_QUERY } from './input.ts';
 import type { Operation } from './operation.ts';
 
-/** The total time that a request can wait for its database. */
+/** The total time that a request can wait for its database. With a token, somebody waits in a page. */
 const DATABASE_TIMEOUT_MS = 10_000;
+const TOKEN_TIMEOUT_MS = 3000;
 
 /** Guards an operation. */
 export function guard(operation: Operation): MiddlewareHandler<Guarded> {
@@ -181,7 +182,7 @@ async function prepareCall(c: Context<Guarded>, received: Received, { namesBusin
         : { kind, lookupValue: kind === 'token' ? text : credential.hash() },
     ...{ business_id, namesBusiness, user_id, namesUser, origin, isOriginDerived, ownOrigin },
     now: c.get('clock')(),
-    deadline: c.get('databaseClock')().getTime() + DATABASE_TIMEOUT_MS,
+    deadline: c.get('databaseClock')().getTime() + (kind === 'token' ? TOKEN_TIMEOUT_MS : DATABASE_TIMEOUT_MS),
   };
   const ask = newAsk(c, call, database);
   // Only the operator may make this call. For other callers, the query throws the refusal with its reason.

@@ -10,6 +10,7 @@ import {
   BASE,
   type Business,
   callerOf,
+  countsByDay,
   databases,
   eachOf,
   newApp,
@@ -19,6 +20,7 @@ import {
 } from './support.ts';
 
 const DEADLINE_MS = 10_000;
+const TOKEN_DEADLINE_MS = 3000;
 const unavailable = { status: 503, text: '{"message":"Service Unavailable"}' };
 const broken = { status: 500, text: '{"message":"Server Error"}' };
 
@@ -40,9 +42,9 @@ const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) => da
 const never = () => new Promise<never>(() => {});
 
 /** Returns the response once the deadline has passed. */
-async function answerAtDeadline(request: Request, bindings: ReturnType<typeof databases>) {
+async function answerAtDeadline(request: Request, bindings: ReturnType<typeof databases>, ms = DEADLINE_MS) {
   const answered = newApp().app.fetch(request, { ...OPERATOR_SECRETS, ...bindings }, createExecutionContext());
-  await vi.advanceTimersByTimeAsync(DEADLINE_MS);
+  await vi.advanceTimersByTimeAsync(ms);
   const response = await answered;
   return { status: response.status, text: await response.text() };
 }
@@ -65,6 +67,28 @@ eachOf(
     });
     const expected = isRepeatable ? unavailable : broken;
     expect(await answerAtDeadline(await requestOf(route, business), slow)).toEqual(expected);
+  },
+);
+
+test.each([
+  ['with an id, which can retry', { 'Idempotency-Key': 'visit-1' }, unavailable],
+  ['without an id, which cannot', {}, broken],
+])(
+  'a page %s, learns after three seconds that its database does not respond, and no batch counts its use later',
+  async (_, headers, expected) => {
+    const business = await newBusiness();
+    vi.setSystemTime(Date.now() - TOKEN_DEADLINE_MS); // by the database's clock, the deadline has passed
+    let late = async (): Promise<unknown> => null;
+    const silent = through((batch) => {
+      late = batch;
+      return never();
+    });
+    const init = { method: 'POST', headers: { ...headers, Authorization: `Bearer ${business.token}` } };
+    expect(await answerAtDeadline(new Request(BASE + business.usage, init), silent, TOKEN_DEADLINE_MS)).toEqual(
+      expected,
+    );
+    await late();
+    expect(await countsByDay(business)).toEqual({});
   },
 );
 

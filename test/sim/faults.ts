@@ -1,6 +1,6 @@
 // What can go wrong between the service and its databases, and how a Worker can end.
 
-/** The longest that a request waits for its database. */
+/** The longest that a request waits for its database. With a token, it waits for 3 seconds (simulation.ts). */
 const DEADLINE_MS = 10_000;
 
 /**

@@ -54,7 +54,7 @@ function generated(random: Random, { model, world }: Simulation, businesses: num
         kind: 'fault',
         fault: random.pick(FAULTS),
         at: random.pick([0, 0, 0, 1, 2]),
-        ms: random.pick([0, 1, 4999, 5000, 9999]),
+        ms: random.pick([0, 1, 1499, 2999, 4999, 5000, 9999]),
       };
     case 'down':
       return { kind: 'down', database: random.int(3), ms: random.pick([1000, 60_000, 3_600_000]) };
