@@ -148,8 +148,8 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   expect(cells.map(([, ...rest]) => rest)).toEqual([
     ['Suspended', '–: 56 uses Mar 2 – 29, 2026; no data before Feb 20, 2026', '56', '56'],
     ['3 refused origins', `−25%${inWords('84', '112')}`, '84', '89 of 1,000'],
-    ['', `+12%${inWords('3,136', '2,800')}`, '3,136', '12,224'],
-    ['', `×1,234${inWords('34,552', '28')}`, '34.6K', '34,552'],
+    ['', `+12%${inWords('3,136', '2,800')}`, '3,136', '12,236'],
+    ['', `×1,234${inWords('34,552', '28')}`, '34.6K', '34,553'],
   ]);
   await order().selectOption('Last changed');
   await row('C').getByText('changed Feb 3, 2026').waitFor();

@@ -44,7 +44,7 @@ test.each([1, 20, 100])(
     for (const token of [undefined, `token-of-another-system-${s}`]) {
       user += 1;
       const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
-      const creating = { trips: 2, read: 11 * s + 66 + 3 * homes.length, written: 4 * s + 16 };
+      const creating = { trips: 2, read: 11 * s + 66 + 3 * homes.length, written: 5 * s + 16 };
       const { id } = await within({ ...creating, trips: NEW_OWNER }, 'POST', '/business', body, 'signup');
       await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
       await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });

@@ -58,8 +58,9 @@ export function Sources({ api, id, name, full, compared, isComparable, today, re
   const isAlike = data?.before ? areAlike(data.uses, data.before) : true;
   const isEmpty = rows?.every(({ source }) => source === null) === true;
   const hasChanges = earlier !== null && isComparable && rows?.some(({ before }) => (before ?? 0) > 0) === true;
+  const isUsedToday = rows?.some(({ today }) => today > 0) === true;
   const columns = COLUMN_NAMES.filter(
-    (column) => (column !== 'Change' || hasChanges) && (column !== TODAY || today !== null),
+    (column) => (column !== 'Change' || hasChanges) && (column !== TODAY || isUsedToday),
   );
   const [order, setOrder] = useState('Uses');
   const [showsAll, setShowsAll] = useState(false);
