@@ -24,6 +24,7 @@ test('the console has the clock of a rehearsed month-end: its days, its session 
     await page.goto(link);
     await page.getByRole('button', { name: 'Sign out' }).waitFor(); // a session that ends in 2030 has not ended
     await page.evaluate(`location.hash = '#/${SHOP}'`);
+    await page.getByRole('combobox').first().selectOption('Custom range');
     await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('2030-11-30');
     await eventually(() => page.locator('body').innerText()).toContain('From Dec 1, 2030: monthly limit 5,000.');
   }
