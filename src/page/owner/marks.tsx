@@ -1,4 +1,4 @@
-// What needs attention in a business, as the list and the business's view show it. Each mark leads to what it names.
+// What needs attention in a business, as the list and the business's view show it. Each mark but the status leads to what it names.
 import type { ComponentChildren } from 'preact';
 import type { ListedBusiness } from '../../business/description.ts';
 import { type Drop, dropWords } from './drop.ts';

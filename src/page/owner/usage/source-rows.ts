@@ -10,7 +10,7 @@ export const coveredBy = ({ from, to }: Range): Range => {
   return { from: from < first ? first : from, to };
 };
 
-/** The days with which full days are compared. Null if there are none, or if one report cannot cover either of them. */
+/** The days with which full days are compared. Null if there are none, or if either are too many for one report. */
 export function comparedBySource(full: Range, compared: Range | null): Range | null {
   const isShort = (days: Range) => daysIn(days) <= MAX_DAYS_BY_SOURCE;
   return compared !== null && isShort(full) && isShort(compared) ? compared : null;
