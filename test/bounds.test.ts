@@ -15,11 +15,13 @@ const BOUNDS = [...section.matchAll(/^\| `GET ([^`]+)` \|[^|]*\| ([\d,]+) \| (\d
     bytes: Number(kilobytes) * 1000,
   }),
 );
-const [SITES, DAYS_BY_SOURCE] = [500, 92];
+const [SITES, DAYS_BY_SOURCE, LISTED, IN_MONTHS] = [500, 92, 50, 1000];
 const dayBefore = (days: number) =>
   later(-days * 86_400_000)
     .toISOString()
     .slice(0, 10);
+const ENDED = '2026-01-31';
+const OLD = '2025-01-01T00:00:00.000000Z';
 const ORIGIN = `https://${'a'.repeat(60)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(50)}.example`;
 const site = (number: number) => `${ORIGIN.slice(0, -11)}${`${number}`.padStart(4, '0')}.example:65535`;
 
@@ -27,7 +29,7 @@ let business: Business;
 beforeAll(async () => {
   business = await newBusiness({ sites: Array.from({ length: SITES }, (_, number) => site(number)) });
   const { id, user_id, key, usage, home } = business;
-  for (let count = 1; count < 50; count++) await newBusiness({ user_id });
+  for (let count = 1; count < LISTED; count++) await newBusiness({ user_id });
   for (let count = 1; count < 20; count++) await newKey(business, { role: 'read' });
   const uses = Array.from({ length: 80 }, (_, number) => ({ id: `${number}`, label: `${number}`.padStart(64, 'x') }));
   expect((await call('POST', usage, { as: key, body: { uses } })).status).toBe(200);
@@ -48,6 +50,12 @@ beforeAll(async () => {
         json_object('sites', json_array(hex(zeroblob(6000)))) from n`,
       `insert into former_tokens (token, business_id, expires_at) ${numbers(5)} select printf('former-%d', i), ${id}, '2026-03-17T00:00:00.000000Z'
         from n`,
+      // Beyond those that a page lists, only for the months that have ended.
+      `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+        ${numbers(IN_MONTHS - LISTED)} select ${user_id}, printf('%0255d', i), 'a.example', 'https://a.example', 1, 's',
+        printf('bound-${user_id}-%030d', i), 'active', '${OLD}', '${OLD}' from n`,
+      `insert or ignore into daily_usage (business_id, day, count) ${numbers(31)} select id, date('${ENDED}', (1 - i) || ' days'), 123456789012
+        from businesses, n where user_id = ${user_id}`,
     ].map((sql) => home.d1.prepare(sql)),
   );
   const limits = { daily_limit: 1e12, monthly_limit: 1e12, overage: 0, alert_at: [1, 2, 3, 4, 5] };
@@ -62,6 +70,7 @@ const LARGEST: Record<string, string[]> = {
   '/business/{business_id}/refusals': [`?from=${dayBefore(MAX_RANGE_DAYS - 1)}&to=${dayBefore(0)}`],
   '/business/usage/{business_id}': [`?from=${dayBefore(MAX_RANGE_DAYS - 1)}&to=${dayBefore(0)}`],
   '/business/usage/{business_id}?by=source': [`&from=${dayBefore(DAYS_BY_SOURCE - 1)}&to=${dayBefore(0)}`],
+  '/usage': [`?ended=${ENDED}`],
   '/business/usage/{business_id}/use': ['?id=1'],
 };
 

@@ -57,12 +57,14 @@ function changed(body: unknown, path: (string | number)[], change: (at: never) =
 const withQuery = (path: string, query: string) => path + (path.includes('?') ? query.replace('?', '&') : query);
 
 describe.each(ROUTES)('a call to $name', (route) => {
-  // Only the operator can use the `user_id` parameter when listing businesses.
-  const isKnown = (name: string) => name !== 'user_id' || route.name !== 'list businesses';
+  // Only the operator can use the `user_id` parameter of lists that owners read, too.
+  const isKnown = (name: string) => name !== 'user_id' || route.keyRefusal !== null;
   const known = queryOf(route).flatMap(({ name }) => (isKnown(name) ? [name] : []));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
   const isReport = /^read_(usage|sources|refusals)$/.test(route.operation);
-  const isList = /^(list_businesses|read_(all_usage|changes|user_changes|alerts|all_alerts))$/.test(route.operation);
+  const isList = /^(list_businesses|read_(all_usage|ended|changes|user_changes|alerts|all_alerts))$/.test(
+    route.operation,
+  );
   const of = isReport ? 'this report' : isList ? 'this list' : 'this operation';
   const unknown = (name: string) => `${name} is not a parameter of ${of}, which accepts ${takes}`;
 

@@ -7,6 +7,7 @@ import {
   call,
   failingWith,
   homes,
+  newKey,
   newLimitedBusiness,
   OPERATOR,
   setCount,
@@ -88,6 +89,55 @@ test('a count in an invoice run is at most the largest exact JSON number, so tha
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(id, day, Number.MAX_SAFE_INTEGER);
   const { body } = await read(`ended=2025-03-17&user_id=${user_id}`);
   expect(body.data.usage).toMatchObject([{ count: Number.MAX_SAFE_INTEGER }]);
+});
+
+test('a key reads the ended months of the businesses that its origin may read, and no totals', async () => {
+  const ofLimit = (fields?: object) => oldBusiness({ billing_day: 23, monthly_limit: 5 }, fields);
+  const first = await ofLimit();
+  const { user_id, key } = first;
+  const second = await ofLimit({ user_id, sites: ['https://shop.example'] });
+  const later = await oldBusiness({ billing_day: 24 }, { user_id });
+  await ofLimit(); // another owner's
+  await setCount(second.id, '2026-02-22', 7);
+  const asked = 'ended=2026-02-22';
+  const idsOf = async (query: string, options: CallOptions) => {
+    const { status, body, cost } = await read(query, options);
+    expect({ status, trips: cost.round_trips }).toEqual({ status: 200, trips: 1 });
+    return [body.data.usage.map(({ business_id }: { business_id: number }) => business_id), body.data.next];
+  };
+  expect(await idsOf(asked, { as: key })).toEqual([[first.id, second.id], null]);
+  expect(await idsOf(asked, { as: key, origin: 'https://shop.example' })).toEqual([[first.id, second.id], null]);
+  expect(await idsOf(asked, { as: key, origin: 'https://other.example' })).toEqual([[first.id], null]);
+  // Pages examine businesses whose months ended later, or that the origin may not read.
+  expect(await idsOf(`${asked}&limit=1&after=${first.id}`, { as: key, origin: 'https://other.example' })).toEqual([
+    [],
+    second.id,
+  ]);
+  expect(await idsOf(`${asked}&after=${second.id}`, { as: key })).toEqual([[], null]);
+  expect(await idsOf('ended=2026-02-23', { as: key })).toEqual([[later.id], null]);
+  const { key: narrow } = await newKey(first, { business_id: second.id });
+  expect(await idsOf(asked, { as: narrow })).toEqual([[second.id], null]);
+
+  const { body } = await read(`${asked}&after=${first.id}`, { as: key });
+  const { name } = second;
+  expect(body.data.usage).toEqual([
+    {
+      ...{ business_id: second.id, user_id, name, created_at: CREATED, starts_on: '2026-01-23', ends_on: '2026-02-22' },
+      ...{ count: 7, monthly_limit: 5, extra: 0, final: false },
+    },
+  ]);
+  const refusals = [
+    await read('from=2026-02-01', { as: key }),
+    await read(asked, { as: (await newKey(first, { role: 'record' })).key }),
+    await read(asked, { as: first.token }),
+    await read(`${asked}&user_id=${user_id}`, { as: key }),
+  ];
+  expect(refusals.map(({ status, headers }) => [status, headers.get('Error-Code')])).toEqual([
+    [403, 'operator_only'],
+    [403, 'record_only_key'],
+    [403, 'token_not_allowed'],
+    [422, 'invalid_input'],
+  ]);
 });
 
 test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {

@@ -390,6 +390,12 @@ async function reachOf(route: AnyRoute, caller: Caller, as: string, world: World
         const { businesses, usage } = answer.body.data;
         return businesses?.[0]?.id === id || usage?.[0]?.business_id === id;
       });
+    // The months of new businesses are examined, but not listed.
+    case 'read ended billing months':
+      return reach(async ({ id }) => {
+        const answer = await call('GET', `${route.path({ id })}&limit=1&after=${id - 1}`, { as });
+        return isGranted(answer) && answer.body.data.next === id;
+      });
     case 'start a session': {
       const answer = await ask(route, world[0], { as });
       isGranted(answer);

@@ -314,6 +314,13 @@ const OF_NO_BUSINESS = withReads(
       bad: { query: '?from=tomorrow' },
     },
     {
+      name: 'read ended billing months',
+      operation: 'read_ended',
+      on: 'GET /usage',
+      path: () => '/api/v1/usage?ended=2020-02-29',
+      bad: { query: '&from=2020-02-01' },
+    },
+    {
       name: 'read the alerts of all businesses',
       operation: 'read_all_alerts',
       on: 'GET /alerts',

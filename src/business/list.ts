@@ -1,13 +1,14 @@
 // Statements that list businesses.
-import { and, between, eq, gte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { $call, type CallShape, type CallValue } from '../db/call.ts';
 import { asJson, type ContentOf, type Json, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
-import { isPermitted, type Permission, pageAllowance, ruleFor } from '../db/permission.ts';
+import { denial, isListed, ownerIs } from '../db/listed.ts';
+import { type Permission, pageAllowance } from '../db/permission.ts';
 import { extraIn, type Limit, limitOn } from '../db/plan.ts';
 import { type BusinessRow, billingColumns, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 import { type EntryOf, operatorStatement, statement, withVerdict } from '../db/statement.ts';
-import { builder, NULL, type Placeholders } from '../db/text.ts';
+import { builder, type Placeholders } from '../db/text.ts';
 import { billingDayOf, billingMonth } from '../limits/billing.ts';
 import { refusedByLimit } from '../limits/refusals.ts';
 import { refusedBy } from '../origins/seen-origins.ts';
@@ -20,12 +21,7 @@ import { type NextLimits, nextLimits } from '../shown-business/statements.ts';
  * of the billing month if the business has a monthly limit and that day is earlier.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
-  pageOfBusinesses(
-    shape.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
-    permission,
-    $,
-    shape,
-  ),
+  pageOfBusinesses(ownerIs(permission, shape), permission, $, shape),
 );
 /** Like `businessesAfter`, but for one user's businesses. */
 export const businessesOfUserAfter = operatorStatement(
@@ -34,17 +30,11 @@ export const businessesOfUserAfter = operatorStatement(
 );
 
 function pageOfBusinesses(
-  ownerIs: SQL | undefined,
+  owner: SQL | undefined,
   permission: Permission,
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
   shape: CallShape,
 ) {
-  const { role, is_session, key_user_id, key_business_id } = permission;
-  // A key for one business restricts the range to that business's id.
-  const start = sql`max(${$.after} + 1, coalesce(${key_business_id}, 0))`;
-  const end = sql`coalesce(${key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
-  // `ownerIs` alone is not enough: an invalid key still belongs to a user.
-  const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
   const today = <Data>(limit: Limit) => limitOn<Data>(limit, businesses, $call.today);
   const page = builder
     .select({
@@ -59,13 +49,10 @@ function pageOfBusinesses(
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
       // Not named `refusal`: Drizzle writes an alias without its table, so SQLite would resolve it to the permission's column.
-      denied:
-        sql<Refusal | null>`(${ruleFor(shape, { role, is_session, key_user_id, key_business_id, can_create_keys: NULL })})`.as(
-          'denied',
-        ),
+      denied: denial(permission, shape).as('denied'),
     })
     .from(businesses)
-    .where(isOwn)
+    .where(isListed(permission, $.after, owner))
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');

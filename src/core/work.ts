@@ -21,6 +21,10 @@ export const PAGE_OF_BUSINESSES = {
   class: 'reading',
   price: ({ limit = `${DEFAULT_PER_PAGE}` }: { limit?: string }) => 2 * Number(limit),
 } satisfies Work;
+export const PAGE_OF_MONTHS = {
+  class: 'reading',
+  price: ({ limit = `${MAX_TOTALS_PER_PAGE}` }: { limit?: string }) => Math.ceil(10 + 0.24 * Number(limit)),
+} satisfies Work;
 export const LIST_OF_USES = {
   class: 'recording',
   price: ({ uses }: { uses: unknown[] }) => Math.ceil(10 + 0.24 * uses.length),
@@ -30,6 +34,8 @@ export const ADDITION_OF_SITES = {
   price: ({ sites }: { sites: unknown[] }) => 10 + sites.length,
 } satisfies Work;
 
+/** The maximum number of businesses on a page of totals or ended months. */
+export const MAX_TOTALS_PER_PAGE = 1000;
 /** The uses that a list can have, to record or to lower. */
 export const MAX_USES_PER_CALL = 1000;
 /** The new ids of uses that the lists of an owner's keys can store in a day. Those of a key for one business can store half of them. */

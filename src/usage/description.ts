@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { READERS, ROLES } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { MAX_TOTALS_PER_PAGE } from '../core/work.ts';
 import { SHOP, times } from '../description/examples.ts';
 import type { DescriptionsOf } from '../description/paths.ts';
 import { invalidField, invalidInput, unknownParameter } from '../description/refusals.ts';
@@ -12,7 +13,7 @@ import { component, count, day, flag, id, list, next, object, text, time } from 
 import { limitReached } from '../http/errors.ts';
 import { instant, strict } from '../input.ts';
 import type { operations } from './operations.ts';
-import { MAX_TOTALS_PER_PAGE, quantityBody, refusalsQuery, reportQuery, useBody, usesBody } from './operations.ts';
+import { quantityBody, refusalsQuery, reportQuery, useBody, usesBody } from './operations.ts';
 import { FINAL_AFTER_DAYS, KEEP_ID_DAYS, LOWER_DAYS, MAX_DAYS_BY_SOURCE } from './rules.ts';
 
 export const usageEntry = object('UsageEntry', 'The uses of one day.', {
@@ -349,7 +350,7 @@ their uses in that month, for invoicing. A month that ended before the business 
 if \`next\` is set. With the header \`Accept: text/csv\`, a page is a CSV file, and the \`Link\` header contains the URL of the next page.`,
     parameters: {
       ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.'],
-      user_id: ["Only this user's businesses.", 7],
+      user_id: ["Only this user's businesses. Available only to the operator.", 7],
       limit: [`Maximum number of businesses. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
     },
     success: orCsv(

@@ -4,7 +4,7 @@ import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, RECORDING_OPERATOR, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { LIST_OF_USES, MAX_USES_PER_CALL } from '../core/work.ts';
+import { LIST_OF_USES, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, PAGE_OF_MONTHS } from '../core/work.ts';
 import {
   boundedList,
   DAY_RULE,
@@ -27,6 +27,7 @@ import {
   parseRecording,
   reportErrors,
   ruleOfReport,
+  ruleOfTotals,
   totalsErrors,
   usesErrors,
 } from './rules.ts';
@@ -49,8 +50,6 @@ export const useQuery = {
   schema: z.object({ id: z.string(USE_RULE).check(z.regex(USE_ID, USE_RULE)) }),
 } satisfies Query;
 
-/** The maximum number of businesses on a page of totals. */
-export const MAX_TOTALS_PER_PAGE = 1000;
 export const totalsQuery = {
   name: 'this list',
   schema: z.extend(rangeQuery, {
@@ -58,6 +57,7 @@ export const totalsQuery = {
     user_id: userParameter,
     ...pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape,
   }),
+  operatorOnly: ['user_id'],
 } satisfies Query;
 
 const HISTORY_RULE = 'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}';
@@ -194,10 +194,16 @@ export const operations = define({
     check: daysErrors,
   },
   readAllUsage: {
-    ...reading(RECORDING_OPERATOR),
     route: 'GET /usage',
-    name: 'read_all_usage',
-    does: 'read the usage of all businesses',
+    rules: {
+      read_all_usage: { ...reading(RECORDING_OPERATOR), does: 'read the usage of all businesses' },
+      read_ended: {
+        ...reading({ ...READERS, operators: RECORDERS.operators }),
+        does: 'read ended billing months',
+        work: PAGE_OF_MONTHS,
+      },
+    },
+    ruleOf: ruleOfTotals,
     query: totalsQuery,
     check: totalsErrors,
   },

@@ -59,6 +59,11 @@ export const ruleOfReport = ({ query }: { query: Record<string, string> }): Chos
   rule: 'by' in query || 'source' in query ? 'read_sources' : 'read_usage',
 });
 
+/** Owners read only the months that have ended, because totals of years would be dear. */
+export const ruleOfTotals = ({ query }: { query: Record<string, string> }): Chosen => ({
+  rule: 'ended' in query ? 'read_ended' : 'read_all_usage',
+});
+
 /** The maximum number of days of a report by source, because each of its days can name many sources (core/sources.ts). */
 export const MAX_DAYS_BY_SOURCE = 92;
 

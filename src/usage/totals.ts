@@ -1,6 +1,7 @@
 // The usage of each business in a range of days, or in the billing month that ended on a given day.
 import type * as z from 'zod/mini';
 import { addDays, dayOf, MINUTE_MS, rangeOf } from '../core/time.ts';
+import { MAX_TOTALS_PER_PAGE } from '../core/work.ts';
 import { parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { prefersCsv } from '../http/accept.ts';
@@ -10,7 +11,7 @@ import { success } from '../http/response.ts';
 import { API } from '../operation.ts';
 import type { EndedMonths, Totals } from './description.ts';
 import { monthsEnded, monthsOfUser } from './invoices.ts';
-import { MAX_TOTALS_PER_PAGE, type totalsQuery } from './operations.ts';
+import type { totalsQuery } from './operations.ts';
 import { totalsAfter, totalsOfUserAfter } from './reports.ts';
 import { FINAL_AFTER_DAYS } from './rules.ts';
 
@@ -70,7 +71,7 @@ const MONTH = [
 const isBilled = ({ count, ends_on, created_at }: { count: number; ends_on: string; created_at: string }) =>
   count > 0 || ends_on >= created_at.slice(0, 'YYYY-MM-DD'.length);
 
-/** Returns the usage in the billing months that ended on a given day, optionally for one user. */
+/** Returns the usage in the caller's billing months that ended on a given day, or in those of one user. */
 async function totalsOfMonths(c: ContextOf<Guarded>, query: TotalsQuery, ended: string) {
   const { now } = c.get('call');
   const page = pageOf(query);
@@ -80,10 +81,8 @@ async function totalsOfMonths(c: ContextOf<Guarded>, query: TotalsQuery, ended: 
   // Allows a minute after midnight, because a batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = parseJson(row.months);
-  const usage = examined
-    .filter((month) => month.ends_on === ended && isBilled(month))
-    .map((month) => ({ ...month, final }));
-  const ids = examined.map(({ business_id }) => business_id);
+  const usage = examined.flatMap(({ month }) => (month !== null && isBilled(month) ? [{ ...month, final }] : []));
+  const ids = examined.map(({ id }) => id);
   return respond(c, page, { usage, ids }, { name: `ended-${ended}`, columns: MONTH, asked: { ended } });
 }
 

@@ -1,7 +1,13 @@
 // What costly calls take of the database, and how many times as much they spend (src/core/work.ts). And what the allowance itself takes of a
 // call that is permitted, and of one that is refused.
 import { createHash } from 'node:crypto';
-import { ADDITION_OF_SITES, LIST_OF_USES, PAGE_OF_BUSINESSES, PAGE_OF_CHANGES } from '../../src/core/work.ts';
+import {
+  ADDITION_OF_SITES,
+  LIST_OF_USES,
+  PAGE_OF_BUSINESSES,
+  PAGE_OF_CHANGES,
+  PAGE_OF_MONTHS,
+} from '../../src/core/work.ts';
 import { crowd, DAYS, FIRST, FRESH, keyOf, LARGE, LISTS, SITES, sites, uses } from './attacks.ts';
 import { table } from './duel.ts';
 import { median } from './load.ts';
@@ -30,6 +36,14 @@ const pageOf = (user: number, limit: number, name: string): Priced => ({
   path: `/api/v1/business?limit=${limit}`,
   price: PAGE_OF_BUSINESSES.price({ limit: `${limit}` }),
 });
+const lastMonth = new Date(new Date().setUTCDate(0)).toISOString().slice(0, 'YYYY-MM-DD'.length);
+const monthsOf = (limit: number): Priced => ({
+  name: `page of the months of ${limit} businesses`,
+  key: keyOf(LARGE, 0),
+  method: 'GET',
+  path: `/api/v1/usage?ended=${lastMonth}&limit=${limit}`,
+  price: PAGE_OF_MONTHS.price({ limit: `${limit}` }),
+});
 const changes = (query: string, name: string): Priced => ({
   name,
   key: keyOf(LISTS, 0),
@@ -54,6 +68,7 @@ const PRICED: Priced[] = [
   pageOf(LARGE, 25, 'page of the 25 largest businesses'),
   pageOf(LARGE, 50, 'page of the 50 largest businesses'),
   pageOf(LARGE, 24, 'page of the 24 largest businesses'),
+  ...[1, 50].map(monthsOf),
   ...[1, 100].map(additionOf),
 ];
 /** Each differs from the one before by the allowance alone, or nearly so. */

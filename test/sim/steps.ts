@@ -960,7 +960,7 @@ export const KINDS: Record<string, Kind> = {
   },
   ended: {
     weight: 25,
-    who: { operator: 50, recorder: 50, reader: 20, key: 3 },
+    who: { ...OWNERS, operator: 40, recorder: 40 },
     make: (random) => ({
       on: `GET /usage${query(
         `ended=${random.chance(0.5) ? '{month_end}' : `{day-${random.pick([1 + random.int(60), 40, 41])}}`}`,

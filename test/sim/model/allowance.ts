@@ -18,6 +18,8 @@ export function spendingOf({ operation, key, query, json }: Call, method: string
   if (operation === 'list_businesses') {
     return { kind: 'reading', price: 2 * Number(query.get('limit') ?? 20) };
   }
+  if (operation === 'read_ended')
+    return { kind: 'reading', price: Math.ceil(10 + 0.24 * Number(query.get('limit') ?? 1000)) };
   if (operation === 'record_uses') return { kind: 'recording', price: Math.ceil(10 + 0.24 * (sent.uses?.length ?? 0)) };
   if (operation === 'change_access' && method === 'POST')
     return { kind: 'changing', price: 10 + (sent.sites?.length ?? 0) };

@@ -72,7 +72,8 @@ function laterErrors(call: Call, errors: Errors): Errors {
     case 'read_usage':
     case 'read_sources':
     case 'read_refusals':
-    case 'read_all_usage': {
+    case 'read_all_usage':
+    case 'read_ended': {
       const ended = query.get('ended');
       if (ended !== null && !isWrong('ended')) {
         for (const name of ['from', 'to'])

@@ -392,6 +392,7 @@ export const USE: Parameters = {
 export const TOTALS: Parameters = {
   of: 'this list',
   rules: { from: day, to: day, ended: day, user_id: userId, limit: pageLimit(1000), after: cursorId },
+  operatorOnly: ['user_id'],
 };
 export const BUSINESSES: Parameters = {
   of: 'this list',

@@ -34,24 +34,28 @@ function pageOf(call: Call, perPage: number, isListed: (business: Business) => b
   return { examined, next: isOfAll && following !== undefined ? following * IDS_PER_DATABASE : null };
 }
 
+/** Whether the caller's origin may read a listed business. */
+function isReadable({ state, origin, own }: Call, { id }: Business): boolean {
+  const sites = sitesOf(state, id);
+  return origin === null || origin === own || sites.length === 0 || isCovered(sites, origin);
+}
+
 function listBusinesses(call: Call): Answer {
-  const { state, now, origin, own } = call;
+  const { state, now } = call;
   const today = dayOf(now);
   const { examined, next } = pageOf(call, 20);
-  const isReadable = ({ id }: Business) => {
-    const sites = sitesOf(state, id);
-    return origin === null || origin === own || sites.length === 0 || isCovered(sites, origin);
-  };
-  const businesses = examined.filter(isReadable).map((business) => ({
-    ...fieldsOf(call, business),
-    used: daysBetween(plusDays(today, -56), today).map((date) => ({
-      date,
-      count: state.counts[business.id]?.[date] ?? 0,
-    })),
-    limits: limitsOf(call, business),
-    refused_origins: stillRefused(state, business.id, today).length,
-    refused_by_limit: refusedByLimit(call, business),
-  }));
+  const businesses = examined
+    .filter((business) => isReadable(call, business))
+    .map((business) => ({
+      ...fieldsOf(call, business),
+      used: daysBetween(plusDays(today, -56), today).map((date) => ({
+        date,
+        count: state.counts[business.id]?.[date] ?? 0,
+      })),
+      limits: limitsOf(call, business),
+      refused_origins: stillRefused(state, business.id, today).length,
+      refused_by_limit: refusedByLimit(call, business),
+    }));
   return success({ businesses, next });
 }
 
@@ -72,10 +76,8 @@ function answerOf(
   return csv(name, columns, rows, { Link: next === null ? null : link });
 }
 
-function readAllUsage(call: Call): Answer {
-  const { query } = call;
-  return query.get('ended') === null ? totals(call) : endedMonths(call, query.get('ended') as string);
-}
+const readAllUsage = (call: Call): Answer =>
+  call.operation === 'read_ended' ? endedMonths(call, call.query.get('ended') as string) : totals(call);
 
 function totals(call: Call): Answer {
   const { from, to } = rangeOf(call);
@@ -91,9 +93,11 @@ function endedMonths(call: Call, ended: string): Answer {
   const { state, query, now } = call;
   const isEnded = (business: Business) => monthOf(business, ended).ends_on === ended;
   // The list of one user examines all of the user's businesses.
-  const { examined, next } = pageOf(call, 1000, query.has('user_id') ? undefined : isEnded);
+  const isOfOne = call.key !== null || query.has('user_id');
+  const { examined, next } = pageOf(call, 1000, isOfOne ? undefined : isEnded);
   const final = dayOf(now - 60_000) >= plusDays(ended, 41);
-  const rows = examined.filter(isEnded).flatMap((business) => {
+  const rows = examined.flatMap((business) => {
+    if (!isEnded(business) || !isReadable(call, business)) return [];
     const { id, user_id, name, created_at, extras } = business;
     const { starts_on } = monthOf(business, ended);
     const count = Math.min(usesIn(state, id, starts_on, ended), Number.MAX_SAFE_INTEGER);
@@ -143,6 +147,11 @@ export const lists = rulesOf({
   },
   read_all_usage: {
     ...{ who: 'operator recorder reader', does: 'read the usage of all businesses', inactive: true, retry: 'always' },
+    query: TOTALS,
+    on: { 'GET /usage': readAllUsage },
+  },
+  read_ended: {
+    ...{ who: `${READERS} recorder`, does: 'read ended billing months', inactive: true, retry: 'always' },
     query: TOTALS,
     on: { 'GET /usage': readAllUsage },
   },

@@ -346,6 +346,7 @@ type Json = { json: unknown } | { problem: string };
 /** What a body records, or which report a query asks for. */
 function operationOf(named: Operation, sent: Json, query: URLSearchParams): Operation {
   if (named === 'read_usage') return query.has('by') || query.has('source') ? 'read_sources' : 'read_usage';
+  if (named === 'read_all_usage') return query.has('ended') ? 'read_ended' : named;
   const value = 'json' in sent ? sent.json : undefined;
   if (named !== 'record_use' || typeof value !== 'object' || value === null) return named;
   if ('uses' in value) return 'record_uses';
