@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
-import { addDays, dayOf } from '../../src/core/time.ts';
+import { addDays, dayOf, type Range } from '../../src/core/time.ts';
+import { rangeName } from '../../src/page/owner/file-name.ts';
 import { monthDays } from '../../src/page/owner/formats.ts';
+import type { Limits } from '../../src/shown-business/description.ts';
 import { limitsWith, listedBusiness } from '../business.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
@@ -175,6 +177,69 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   await search().fill('nobody');
   await button('Show all').click();
   await eventually(names).toHaveLength(4);
+});
+
+test('the last billing month of every business is one file, with what was used, included and beyond', async () => {
+  const user_id = 4711;
+  const fields = {
+    user_id,
+    main_domain: 'ledger.example',
+    site: 'https://ledger.example',
+    country_id: 1,
+    business_size: 'small',
+  };
+  const { api_key } = await world.operate<{ api_key: string }>('POST', `user/${user_id}/keys`);
+  const today = dayOf(new Date());
+  type Month = Range & { id: number };
+  const made: Month[] = [];
+  for (const [name, billing_day, monthly_limit] of [
+    ['First', 1, 100],
+    ['Other', 15, null],
+    ['Unused', 1, 100], // created today, so its last month is not invoiced
+  ] as const) {
+    const { id } = await world.operate<{ id: number }>('POST', 'business', {
+      ...fields,
+      name,
+      billing_day,
+      monthly_limit,
+    });
+    const { limits } = await world.operate<{ limits: Limits }>('GET', `business/${id}`);
+    const to = addDays(dayOf(new Date(limits.month_starts)), -1);
+    const from = dayOf(new Date(new Date(addDays(to, 1)).setUTCMonth(new Date(addDays(to, 1)).getUTCMonth() - 1)));
+    made.push({ id, from, to });
+  }
+  const [first, other, unused] = made as [Month, Month, Month];
+  const days = ({ from, to }: Range) => [addDays(from, -1), from, to, addDays(to, 1)];
+  for (const one of [first, other])
+    await world.operate('PUT', `business/${one.id}/history`, {
+      days: days(one)
+        .filter((date) => date < today)
+        .map((date) => ({ date, count: 60 })),
+    });
+  page = await world.enter('', api_key);
+  await total('3 businesses');
+  const saved = async () => {
+    const downloading = page.waitForEvent('download');
+    await button('Download last billing month').click();
+    const file = await downloading;
+    return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')];
+  };
+  const columns = '\ufeffbusiness_id,business,from,to,uses,monthly_limit,extra,overage,final\r\n';
+  const ofFirst = `${first.id},First,${first.from},${first.to},120,100,0,20,no\r\n`;
+  const ofOther = `${other.id},Other,${other.from},${other.to},120,,0,,no\r\n`;
+  const [name, csv] = await saved();
+  expect(csv).toBe(columns + ofFirst + ofOther);
+  const [from = '', to = ''] = [first.to, other.to].sort();
+  expect(name).toBe(`Billing months to ${rangeName({ from, to })}.csv`);
+
+  await page.route('**/api/v1/usage?*', (route) => route.fulfill({ status: 503, json: { message: 'Busy' } }));
+  await button('Download last billing month').click();
+  await page.getByText(/^Nothing was saved\./).waitFor();
+  await page.unroute('**/api/v1/usage?*');
+  await search().fill('unused');
+  await total('1 of 3 businesses');
+  expect(unused.to).toBe(first.to);
+  expect((await saved())[1]).toBe(columns);
 });
 
 describe('the search', () => {

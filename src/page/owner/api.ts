@@ -7,6 +7,7 @@ import type { OwnRole } from '../../core/policy.ts';
 import type { Range } from '../../core/time.ts';
 import type { ErrorBody } from '../../http/errors.ts';
 import type { Session } from '../../sessions/description.ts';
+import type { EndedMonths } from '../../usage/description.ts';
 import { RESPONSE_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './change-filter.ts';
 import { now, setClock } from './clock.ts';
@@ -101,7 +102,7 @@ async function sessionFrom(call: Promise<DataAnswer<Session>>, tail: string | nu
 /** Returns a session's API calls. Calls `onEnd` when the session no longer works. */
 export function connect(key: string, onEnd: () => void) {
   const client = clientWith(bearer(key), onEnd);
-  const { business: businesses, session } = client;
+  const { business: businesses, session, usage } = client;
   const { keys } = client.user[':user_id'];
   const { access, alerts, refusals, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
@@ -116,6 +117,9 @@ export function connect(key: string, onEnd: () => void) {
     /** Reads a page of businesses with ids higher than `after`. */
     businesses: (after: number) =>
       dataOf(businesses.$get({ query: { limit: `${MAX_PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
+    /** Reads a page of the billing months that ended on this day, of businesses with ids higher than `after`. */
+    months: (ended: string, after: number) =>
+      dataOf(usage.$get({ query: { ended, ...(after > 0 && { after: `${after}` }) } })) as Promise<EndedMonths>,
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     report: async (id: number, range: Range, source: string | null = null) =>
       (await dataOf(report(id, range, only(source)))).used,

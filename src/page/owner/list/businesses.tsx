@@ -3,8 +3,8 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { SHOWN_DAYS } from '../../scale.ts';
 import { dayRows } from '../day-rows.ts';
-import { saveRows } from '../download.tsx';
-import { fileName } from '../file-name.ts';
+import { DownloadButton, DownloadNotice, saveRows, useDownload } from '../download.tsx';
+import { fileName, rangeName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
 import type { Listing } from '../listing.ts';
@@ -16,6 +16,7 @@ import { useListing } from '../use-listing.ts';
 import { failureWords } from '../words.ts';
 import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
+import { lastEnds, monthsCsv } from './ended-months.ts';
 import { indexBusinesses, searchBusinesses } from './find.ts';
 import { growthOf } from './growth.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
@@ -120,6 +121,8 @@ export function BusinessesView({ session, query, memory }: Props) {
     const columns = ['business_id', 'business', ...(tables[0]?.[0] ?? [])];
     if (now) saveRows([columns, ...rows], fileName('Businesses', now, before));
   }
+  const ends = matches.length > 0 ? rangeName(lastEnds(matches)) : '';
+  const months = useDownload(`Billing months to ${ends}`, () => monthsCsv(session.api, matches));
   function clear(): void {
     setQuery({ q: null, show: null }, 'replace');
     search.current?.focus();
@@ -170,9 +173,6 @@ export function BusinessesView({ session, query, memory }: Props) {
             ))}
           </select>
         </Field>
-        <Button class="quiet" busy={matches.length === 0} onClick={download}>
-          Download CSV
-        </Button>
       </div>
       {!isHidden && <Filters businesses={businesses} filter={filter} query={query} />}
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
@@ -210,10 +210,19 @@ export function BusinessesView({ session, query, memory }: Props) {
         </p>
       )}
       {!isHidden && matches.length > 0 && (
-        <p class="note">
-          Uses and growth cover the last {SHOWN_DAYS} full days, without today. Growth compares them with the same
-          weekdays {SHOWN_DAYS} days earlier, if the business had data by then. Days are in UTC.
-        </p>
+        <>
+          <p class="note">
+            Uses and growth cover the last {SHOWN_DAYS} full days, without today. Growth compares them with the same
+            weekdays {SHOWN_DAYS} days earlier, if the business had data by then. Days are in UTC.
+          </p>
+          <p class="downloads">
+            <Button class="quiet" onClick={download}>
+              Download CSV
+            </Button>
+            <DownloadButton {...months} words="Download last billing month" />
+          </p>
+          <DownloadNotice {...months} />
+        </>
       )}
     </div>
   );
