@@ -218,7 +218,7 @@ async function checkInput(c: Context<Guarded>, { credential, rule, body, json }:
   };
   const all = { ...errors, ...(await check?.(given, circumstances, errors)) };
   if (Object.keys(all).length > 0) throw await invalidInput(c, all);
-  const price = (credential.kind === 'key' && rule.work?.price(given)) || 0;
+  const price = (credential.kind === 'key' && rule.work?.price(given, circumstances.now)) || 0;
   if (rule.work === undefined || price === 0) return;
   c.get('call').work = { class: rule.work.class, price };
   refuseAgain(c, credential, rule.work);

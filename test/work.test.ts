@@ -203,6 +203,11 @@ test('a long body of a credential that was just refused is not read', async () =
   expect([refusalOf(answer), answer.cost.round_trips]).toEqual([TIME, 0]);
 });
 
+const reportOf =
+  (query: string) =>
+  ({ usage, key }: Business) =>
+    call('GET', `${usage}?${query}`, { as: key });
+
 describe('a call spends', () => {
   const spentBy = async (business: Business, kind: WorkClass, run: () => ReturnType<typeof call>) => {
     await take(business, kind, 5000);
@@ -215,13 +220,19 @@ describe('a call spends', () => {
     ['a page of 50 businesses', 'reading', 100, ({ key }: Business) => call('GET', '/api/v1/business?limit=50', { as: key })],
     ['a page of businesses without a limit', 'reading', 40, ({ key }: Business) => call('GET', '/api/v1/business', { as: key })],
     ['a page of one business', 'reading', 2, ({ key }: Business) => call('GET', '/api/v1/business?limit=1', { as: key })],
+    ['a page of the months of 100 businesses', 'reading', 34, ({ key }: Business) => call('GET', '/api/v1/usage?ended=2026-02-28&limit=100', { as: key })],
+    ['a report of 801 days', 'reading', 41, reportOf('from=2024-01-05')],
+    ['a report of 800 days', 'reading', 0, reportOf('from=2024-01-06')],
+    ['a report of 92 days by source', 'reading', 92, reportOf('by=source&from=2025-12-14')],
+    ['a report of 1,830 days of one source', 'reading', 238, reportOf('source=https://a.example&from=2021-03-12')],
     ['a list of two uses', 'recording', 11, (one: Business) => COSTLY.recording(one)],
     ['a list of 1,000 uses', 'recording', 250, (one: Business) => COSTLY.recording(one, { body: { uses: uses(MAX_USES_PER_CALL) } })],
     ['an addition of a site', 'changing', 11, (one: Business) => COSTLY.changing(one)],
     ['a list that is invalid', 'recording', 0, (one: Business) => COSTLY.recording(one, { body: { uses: [{}] } })],
   ] as const)('its price: %s', async (_, kind, price, run) => {
-    const business = await newBusiness();
-    expect((await spentBy(business, kind, () => run(business))).ms).toBe(price);
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const { answer, ms } = await spentBy(business, kind, () => run(business));
+    expect([answer.status, ms]).toEqual([price === 0 && kind === 'recording' ? 422 : 200, price]);
   }); // biome-ignore format: one row per line
 
   test('its price also for duplicates, for what a limit refuses, and for what would exceed the maximum count', async () => {

@@ -1,11 +1,12 @@
 // What an owner's keys and sessions may take of the database, which other owners use, too: of its time and of its space
 // (docs/performance.md, "What one owner may take").
 import { DEFAULT_PER_PAGE } from './request.ts';
+import { dayOf, daysIn, rangeOf } from './time.ts';
 
 /** Each class has an allowance of its own, so that a leaked key of one kind does not stop the others. */
 export type WorkClass = 'reading' | 'recording' | 'changing';
-/** What the calls of an operation spend: the price depends on the input, in milliseconds of the database. */
-export type Work = { class: WorkClass; price: (input: never) => number };
+/** What the calls of an operation spend: the price depends on the input, in milliseconds of the database. 0 is nothing. */
+export type Work = { class: WorkClass; price: (input: never, now: Date) => number };
 /** What one call spends. */
 export type Spending = { class: WorkClass; price: number };
 
@@ -24,6 +25,20 @@ export const PAGE_OF_BUSINESSES = {
 export const PAGE_OF_MONTHS = {
   class: 'reading',
   price: ({ limit = `${MAX_TOTALS_PER_PAGE}` }: { limit?: string }) => Math.ceil(10 + 0.24 * Number(limit)),
+} satisfies Work;
+type Days = { from?: string | undefined; to?: string | undefined };
+const daysOf = (days: Days, now: Date): number => daysIn(rangeOf(days, dayOf(now)));
+/** A year beside the year before it is the longest comparison. What is shorter takes as little as a use, which spends nothing, either. */
+const FREE_DAYS = 800;
+export const LONG_REPORT = {
+  class: 'reading',
+  price: (days: Days, now: Date) => (daysOf(days, now) > FREE_DAYS ? Math.ceil(0.05 * daysOf(days, now)) : 0),
+} satisfies Work;
+/** Each day can name many sources (core/sources.ts). */
+export const REPORT_OF_SOURCES = {
+  class: 'reading',
+  price: ({ by, ...days }: Days & { by?: string | undefined }, now: Date) =>
+    Math.ceil((by === undefined ? 0.13 : 1) * daysOf(days, now)),
 } satisfies Work;
 export const LIST_OF_USES = {
   class: 'recording',

@@ -4,7 +4,14 @@ import { USE_ID } from '../core/idempotency-key.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { EVERYBODY, FULL_OPERATOR, READERS, RECORDERS, RECORDING_OPERATOR, reading } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { LIST_OF_USES, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, PAGE_OF_MONTHS } from '../core/work.ts';
+import {
+  LIST_OF_USES,
+  LONG_REPORT,
+  MAX_TOTALS_PER_PAGE,
+  MAX_USES_PER_CALL,
+  PAGE_OF_MONTHS,
+  REPORT_OF_SOURCES,
+} from '../core/work.ts';
 import {
   boundedList,
   DAY_RULE,
@@ -133,8 +140,8 @@ export const operations = define({
   readUsage: {
     route: 'GET /business/usage/:business_id',
     rules: {
-      read_usage: { ...reading(EVERYBODY), does: 'read usage' },
-      read_sources: { ...reading(READERS), does: 'read usage by source' },
+      read_usage: { ...reading(EVERYBODY), does: 'read usage', work: LONG_REPORT },
+      read_sources: { ...reading(READERS), does: 'read usage by source', work: REPORT_OF_SOURCES },
     },
     ruleOf: ruleOfReport,
     query: reportQuery,

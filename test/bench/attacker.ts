@@ -18,8 +18,11 @@ async function attack({ url, name, waits, ms }: Order): Promise<Taken> {
   const keyFor = (caller: number) => keyOf(user, credentials[caller % credentials.length] as number);
 
   /** Sends a request and counts its answer, unless the attack has ended. Returns the body, and the seconds to wait. */
-  async function send(key: string, { method, path, body }: ReturnType<typeof request>) {
-    const headers: Record<string, string> = user === 0 ? {} : { Authorization: `Bearer ${key}` };
+  async function send(key: string, { method, path, body, accept }: ReturnType<typeof request>) {
+    const headers: Record<string, string> = {
+      ...(user !== 0 && { Authorization: `Bearer ${key}` }),
+      ...(accept && { Accept: accept }),
+    };
     const answer = await fetch(url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
     const text = await answer.text();
     const [, sql = 0, read = 0, written = 0] = (answer.headers.get('Bench-Taken') ?? '').split(' ').map(Number);

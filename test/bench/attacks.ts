@@ -1,5 +1,6 @@
 // What one owner does to hold up the others, and the crowded database in which that happens. The victim is user 2.
 import { createHash } from 'node:crypto';
+import { addDays, dayOf } from '../../src/core/time.ts';
 import { fill } from './data.ts';
 
 const STAMP = '2026-01-01T00:00:00.000000Z';
@@ -22,7 +23,7 @@ export const keyOf = (user: number, index: number): string => `bua_sk_0${`${user
 /** More keys of user 1, which are each used once. */
 export const FRESH = Array.from({ length: 100 }, (_, index) => 1000 + index);
 
-type Sent = { method: string; path: string; body?: object };
+type Sent = { method: string; path: string; body?: object; accept?: string };
 export type Attack = {
   name: string;
   user: number;
@@ -46,6 +47,12 @@ export const sites = (count: number): object => ({
 const list = (): Sent => ({ method: 'POST', path: `/api/v1/business/usage/${LISTS}`, body: uses(1000) });
 const page = (limit: number) => (): Sent => ({ method: 'GET', path: `/api/v1/business?limit=${limit}` });
 
+const today = dayOf(new Date());
+const report = (days: number): string =>
+  `/api/v1/business/usage/${FIRST[LARGE]}?from=${addDays(today, -days)}&to=${addDays(today, -1)}`;
+/** A label of the first business of this user. */
+export const LABEL = '1'.padStart(64, '0');
+
 /** Adds 100 long sites five times, and removes them. Each caller has a business. */
 function addAndRemove(caller: number, step: number): Sent {
   const path = `/api/v1/business/${FIRST[DAYS] + caller}/access`;
@@ -53,10 +60,15 @@ function addAndRemove(caller: number, step: number): Sent {
   return { method: 'POST', path, body: sites(ADDED_SITES) };
 }
 
-/** The first two are floors: anyone can do the same to workerd, which is also slowed down by requests that query no database. */
+/** The first three are floors: workerd is slowed down by requests that query no database, too, and single uses are never refused. */
 export const ATTACKS: Attack[] = [
   { name: 'floor: requests without a credential', user: 0, request: page(50) },
   { name: 'floor: lists of 1,000 uses, unknown keys', user: 9, request: list },
+  {
+    name: 'floor: single uses',
+    user: LISTS,
+    request: () => ({ method: 'POST', path: `/api/v1/business/usage/${LISTS}` }),
+  },
   { name: 'lists of 1,000 uses, 1 key, 4 a second', user: LISTS, credentials: [0], rate: 4, request: list },
   { name: 'lists of 1,000 uses', user: LISTS, request: list },
   { name: 'lists, and a new session before every ten', user: LISTS, renews: true, request: list },
@@ -66,6 +78,17 @@ export const ATTACKS: Attack[] = [
     request: () => ({ method: 'GET', path: `/api/v1/business/${LISTS}/changes?limit=100&search=zz` }),
   },
   { name: '50 businesses × 500 sites and a refused origin', user: SITES, request: page(50) },
+  {
+    name: 'reports of 92 days by 120 of 1,200 sources, as CSV',
+    user: LARGE,
+    request: () => ({ method: 'GET', path: `${report(92)}&by=source`, accept: 'text/csv' }),
+  },
+  {
+    name: 'reports of 1,830 days, of one of 120 sources',
+    user: LARGE,
+    request: () => ({ method: 'GET', path: `${report(1830)}&source=${LABEL}` }),
+  },
+  { name: 'reports of 1,830 days', user: LARGE, request: () => ({ method: 'GET', path: report(1830) }) },
   { name: '50 businesses × 56 days, 100 a second', user: DAYS, rate: 100, request: page(50) },
   { name: 'five additions of 100 long sites, one removal', user: DAYS, request: addAndRemove },
   { name: 'lists of a `record` key, 4 a second', user: LISTS, credentials: [RECORD_KEY], rate: 4, request: list },
@@ -99,6 +122,12 @@ export async function crowd(db: D1Database): Promise<void> {
       select id, date('now', (1 - i) || ' days'), 100 from businesses, n where user_id = ${LARGE} and i > 56`),
     db.prepare(`insert into limit_refusals (business_id, day, count) ${numbers(31)}
       select id, date('now', (1 - i) || ' days'), 100 from businesses, n where user_id = ${LARGE}`),
+    // As many sources as a report can name, each day with as many as it can have.
+    db.prepare(`insert into sources (business_id, name, number) ${numbers(1200)}
+      select ${FIRST[LARGE]}, iif(i <= 200, printf('%064d', i), printf('https://${LONG}.%d.example', i)), iif(i <= 200, i, 200 - i) from n`),
+    db.prepare(`insert or replace into daily_usage ${numbers(1830)}
+      select ${FIRST[LARGE]}, date('now', -i || ' days'), 1000000000, (select json_group_object(number, 1000000) from sources
+        where business_id = ${FIRST[LARGE]} and iif(number > 0, (number - 1 + 80 * i) % 200 < 80, (-number - 1 + 40 * i) % 1000 < 40)) from n`),
     db.prepare(`insert into changes (subject, subject_id, id, at, actor, action, before, after) ${numbers(1000)}
       select 'business', ${LISTS}, i, '${STAMP}', 'key 1 (…0001)', 'rotate_token', null, json_object('token', hex(zeroblob(220))) from n`),
     db

@@ -1,14 +1,17 @@
 // What costly calls take of the database, and how many times as much they spend (src/core/work.ts). And what the allowance itself takes of a
 // call that is permitted, and of one that is refused.
 import { createHash } from 'node:crypto';
+import { addDays, dayOf, type Range } from '../../src/core/time.ts';
 import {
   ADDITION_OF_SITES,
   LIST_OF_USES,
+  LONG_REPORT,
   PAGE_OF_BUSINESSES,
   PAGE_OF_CHANGES,
   PAGE_OF_MONTHS,
+  REPORT_OF_SOURCES,
 } from '../../src/core/work.ts';
-import { crowd, DAYS, FIRST, FRESH, keyOf, LARGE, LISTS, SITES, sites, uses } from './attacks.ts';
+import { crowd, DAYS, FIRST, FRESH, keyOf, LABEL, LARGE, LISTS, SITES, sites, uses } from './attacks.ts';
 import { table } from './duel.ts';
 import { median } from './load.ts';
 import { open } from './stage.ts';
@@ -36,7 +39,7 @@ const pageOf = (user: number, limit: number, name: string): Priced => ({
   path: `/api/v1/business?limit=${limit}`,
   price: PAGE_OF_BUSINESSES.price({ limit: `${limit}` }),
 });
-const lastMonth = new Date(new Date().setUTCDate(0)).toISOString().slice(0, 'YYYY-MM-DD'.length);
+const lastMonth = dayOf(new Date(new Date().setUTCDate(0)));
 const monthsOf = (limit: number): Priced => ({
   name: `page of the months of ${limit} businesses`,
   key: keyOf(LARGE, 0),
@@ -44,6 +47,18 @@ const monthsOf = (limit: number): Priced => ({
   path: `/api/v1/usage?ended=${lastMonth}&limit=${limit}`,
   price: PAGE_OF_MONTHS.price({ limit: `${limit}` }),
 });
+const report = (query: string, name: string, price: number): Priced => ({
+  name,
+  key: keyOf(LARGE, 0),
+  method: 'GET',
+  path: `/api/v1/business/usage/${FIRST[LARGE]}${query}`,
+  price,
+});
+const NOW = new Date();
+const [yesterday, years] = [1, 1830].map((days) => addDays(dayOf(NOW), -days)) as [string, string];
+const ofYears = { from: years, to: yesterday };
+const ofDays = { from: addDays(yesterday, -91), to: yesterday };
+const rangeIn = ({ from, to }: Range) => `?from=${from}&to=${to}`;
 const changes = (query: string, name: string): Priced => ({
   name,
   key: keyOf(LISTS, 0),
@@ -69,6 +84,13 @@ const PRICED: Priced[] = [
   pageOf(LARGE, 50, 'page of the 50 largest businesses'),
   pageOf(LARGE, 24, 'page of the 24 largest businesses'),
   ...[1, 50].map(monthsOf),
+  report(rangeIn(ofYears), 'report of 1,830 days', LONG_REPORT.price(ofYears, NOW)),
+  report(`${rangeIn(ofYears)}&source=${LABEL}`, '… of one source', REPORT_OF_SOURCES.price(ofYears, NOW)),
+  report(
+    `${rangeIn(ofDays)}&by=source`,
+    '92 days by 120 of 1,200 sources',
+    REPORT_OF_SOURCES.price({ by: 'source', ...ofDays }, NOW),
+  ),
   ...[1, 100].map(additionOf),
 ];
 /** Each differs from the one before by the allowance alone, or nearly so. */

@@ -1,7 +1,7 @@
 // What all keys and sessions of a user may spend (docs/api.md, "Allowances").
 import { Answer, type Call } from './call.ts';
 import type { Class, Key, State, Taken } from './state.ts';
-import { dayOf } from './time.ts';
+import { dayOf, daysBetween, rangeOf } from './time.ts';
 
 type Spending = { kind: Class; price: number };
 
@@ -11,7 +11,8 @@ const TOO_MANY_IDS =
 const TOO_MANY_BYTES = 'The changes of this user can store 4 MB a day. Wait until midnight (UTC).';
 
 /** What a call with right input spends. Null: nothing. */
-export function spendingOf({ operation, key, query, json }: Call, method: string): Spending | null {
+export function spendingOf(call: Call, method: string): Spending | null {
+  const { operation, key, query, json } = call;
   if (key === null) return null;
   const sent = (json ?? {}) as { uses?: unknown[]; sites?: unknown[] };
   if (operation === 'read_changes') return { kind: 'reading', price: 250 };
@@ -20,6 +21,12 @@ export function spendingOf({ operation, key, query, json }: Call, method: string
   }
   if (operation === 'read_ended')
     return { kind: 'reading', price: Math.ceil(10 + 0.24 * Number(query.get('limit') ?? 1000)) };
+  if (operation === 'read_usage' || operation === 'read_sources') {
+    const { from, to } = rangeOf(call);
+    const days = daysBetween(from, to).length;
+    const each = operation === 'read_usage' ? 0.05 : query.has('by') ? 1 : 0.13;
+    return each === 0.05 && days <= 800 ? null : { kind: 'reading', price: Math.ceil(each * days) };
+  }
   if (operation === 'record_uses') return { kind: 'recording', price: Math.ceil(10 + 0.24 * (sent.uses?.length ?? 0)) };
   if (operation === 'change_access' && method === 'POST')
     return { kind: 'changing', price: 10 + (sent.sites?.length ?? 0) };

@@ -8,8 +8,7 @@ import { ALERTS, BUSINESSES, instantOf, TOTALS } from './input.ts';
 import { rulesOf } from './rule.ts';
 import { isCovered } from './sites.ts';
 import { type Business, databaseOf, IDS_PER_DATABASE } from './state.ts';
-import { dayOf, daysBetween, plusDays, stamp } from './time.ts';
-import { rangeOf } from './usage.ts';
+import { dayOf, daysBetween, plusDays, rangeOf, stamp } from './time.ts';
 
 type Page = { examined: Business[]; next: number | null };
 

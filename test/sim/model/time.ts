@@ -23,3 +23,9 @@ export function daysBetween(from: string, to: string): string[] {
   for (let ms = midnight(from); ms <= midnight(to); ms += DAY_MS) days.push(dayOf(ms));
   return days;
 }
+
+/** The range of days of a report. */
+export function rangeOf({ query, now }: { query: URLSearchParams; now: number }): { from: string; to: string } {
+  const to = query.get('to') ?? dayOf(now);
+  return { from: query.get('from') ?? plusDays(to, -29), to };
+}

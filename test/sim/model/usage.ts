@@ -25,15 +25,9 @@ import { rulesOf } from './rule.ts';
 import { isReachable } from './sites.ts';
 import { addToSource, readSources, sourceOf } from './sources.ts';
 import type { Business, Plan, Use } from './state.ts';
-import { dayOf, daysBetween, plusDays, secondsUntilEndOf } from './time.ts';
+import { dayOf, daysBetween, plusDays, rangeOf, secondsUntilEndOf } from './time.ts';
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
-
-/** The range of days of a report. */
-export function rangeOf({ query, now }: Call): { from: string; to: string } {
-  const to = query.get('to') ?? dayOf(now);
-  return { from: query.get('from') ?? plusDays(to, -29), to };
-}
 
 function readUsage(call: Call): Answer {
   const { from, to } = rangeOf(call);
