@@ -140,8 +140,8 @@ async function isTaken(): Promise<boolean> {
 
 function migrate(binding: string): void {
   const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
-  const { status, stdout, stderr } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
-  if (status !== 0) end(`${stdout}${stderr}The migrations of ${binding} were not applied.`, 1);
+  const { status, stdout, stderr, error } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
+  if (status !== 0) end(`${error?.message ?? stdout + stderr}\nThe migrations of ${binding} were not applied.`, 1);
 }
 
 /**
