@@ -165,7 +165,7 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   expect(await hash()).toBe('#/?sort=growth&show=attention');
   await total('2 of 4 businesses · 140 uses in 28 full days');
   const downloading = page.waitForEvent('download');
-  await button('Download CSV').click();
+  await button('CSV by day').click();
   const file = await downloading;
   expect(file.suggestedFilename()).toBe('Businesses, Mar 2 – 29, 2026 vs Feb 2 – Mar 1, 2026.csv');
   const lines = readFileSync(await file.path(), 'utf8')
@@ -220,7 +220,7 @@ test('the last billing month of every business is one file, with what was used, 
   await total('3 businesses');
   const saved = async () => {
     const downloading = page.waitForEvent('download');
-    await button('Download last billing month').click();
+    await button('CSV of last billing month').click();
     const file = await downloading;
     return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')];
   };
@@ -233,7 +233,7 @@ test('the last billing month of every business is one file, with what was used, 
   expect(name).toBe(`Billing months to ${rangeName({ from, to })}.csv`);
 
   await page.route('**/api/v1/usage?*', (route) => route.fulfill({ status: 503, json: { message: 'Busy' } }));
-  await button('Download last billing month').click();
+  await button('CSV of last billing month').click();
   await page.getByText(/^Nothing was saved\./).waitFor();
   await page.unroute('**/api/v1/usage?*');
   await search().fill('unused');

@@ -175,9 +175,20 @@ export function BusinessesView({ session, query, memory }: Props) {
         </Field>
       </div>
       {!isHidden && <Filters businesses={businesses} filter={filter} query={query} />}
-      <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
-        {!isHidden && businesses.length > 0 && totalWords(listing, matches)}
-      </p>
+      <div class="summary">
+        <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
+          {!isHidden && businesses.length > 0 && totalWords(listing, matches)}
+        </p>
+        {!isHidden && matches.length > 0 && (
+          <div>
+            <Button class="quiet" onClick={download}>
+              CSV by day
+            </Button>{' '}
+            <DownloadButton {...months} words="CSV of last billing month" />
+          </div>
+        )}
+      </div>
+      <DownloadNotice {...months} />
       {isHidden ? (
         failure === null && <Loading rows={LOADING_ROWS} />
       ) : businesses.length === 0 ? (
@@ -210,19 +221,10 @@ export function BusinessesView({ session, query, memory }: Props) {
         </p>
       )}
       {!isHidden && matches.length > 0 && (
-        <>
-          <p class="note">
-            Uses and growth cover the last {SHOWN_DAYS} full days, without today. Growth compares them with the same
-            weekdays {SHOWN_DAYS} days earlier, if the business had data by then. Days are in UTC.
-          </p>
-          <p class="downloads">
-            <Button class="quiet" onClick={download}>
-              Download CSV
-            </Button>
-            <DownloadButton {...months} words="Download last billing month" />
-          </p>
-          <DownloadNotice {...months} />
-        </>
+        <p class="note">
+          Uses and growth cover the last {SHOWN_DAYS} full days, without today. Growth compares them with the same
+          weekdays {SHOWN_DAYS} days earlier, if the business had data by then. Days are in UTC.
+        </p>
       )}
     </div>
   );
