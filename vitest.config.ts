@@ -35,8 +35,9 @@ const workerOptions = {
         enabled: true,
         include: [
           ...['drizzle-orm', 'drizzle-orm/d1', 'drizzle-orm/sqlite-core', 'zod/mini', 'zod-openapi', 'fast-check'],
-          ...['hono', 'hono/factory', 'hono/hono-base', 'hono/route', '@hono/zod-validator', 'tldts'],
-          '@cfworker/json-schema',
+          ...['hono', 'hono/factory', 'hono/hono-base', 'hono/route', 'hono/router/trie-router', 'hono/utils/accept'],
+          ...['hono/utils/url', '@hono/zod-validator', 'tldts', '@cfworker/json-schema', 'punycode/punycode.es6.js'],
+          ...['@noble/hashes/sha2.js', '@noble/hashes/utils.js'],
         ],
       },
     },

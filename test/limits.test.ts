@@ -136,13 +136,17 @@ test.each<[string, Limits & { overage?: number | null; page_overage?: number }, 
 ])('%s of an operator stops at %j, and only a list goes beyond', async (_, limits, body, counted) => {
   for (const as of [OPERATOR.full, OPERATOR.record]) {
     const business = await newLimitedBusiness(limits);
-    let id = 0;
-    const send = () => use(business, { as, body, headers: { 'Idempotency-Key': `order-${id++}` } });
-    const statuses = [];
-    for (let index = 0; index < 7; index++) statuses.push((await send()).status);
     const { quantity = 1, at = STAMP } = body as { quantity?: number; at?: string };
     const day = at.slice(0, 10);
-    expect(statuses).toEqual(Array.from({ length: 7 }, (_, index) => ((index + 1) * quantity <= counted ? 200 : 429)));
+    const send = async (id: number) =>
+      (await use(business, { as, body, headers: { 'Idempotency-Key': `order-${id}` } })).status;
+    const [statuses, permitted] = [[] as number[], counted / quantity];
+    for (let id = 0; id < permitted; id++) statuses.push(await send(id));
+    // At the same time, so that the refused uses are stored together.
+    const others = Array.from({ length: 7 - permitted }, (_, index) => send(permitted + index));
+    expect([...statuses, ...(await Promise.all(others))]).toEqual([
+      ...[...Array(permitted).fill(200), ...Array(7 - permitted).fill(429)],
+    ]);
     expect(await countsByDay(business)).toEqual(counted === 0 ? {} : { [day]: counted });
     const list = await use(business, { as, body: { uses: [{ id: 'listed', ...body, at }] } });
     expect(answerOf(list)).toEqual(granted({ recorded: 1, duplicates: 0 }));

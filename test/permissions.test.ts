@@ -429,8 +429,9 @@ const WIDEST: Caller[] = ['full', 'operator', 'recorder'];
 const NARROWER = (Object.keys(CREDENTIALS) as Caller[]).filter((caller) => !WIDEST.includes(caller));
 /** The callers whose credentials can be for one business. */
 const FOR_ONE: Caller[] = [...KEY_ROLES, 'session', 'read_session'];
-test.each(ROUTES)('$name reaches the businesses of its caller: an API key, and an operator key of each role', (route) =>
-  compareReaches(route, WIDEST, false),
+eachOf(test, ROUTES)(
+  '$name reaches the businesses of its caller: an API key, and an operator key of each role',
+  (route) => compareReaches(route, WIDEST, false),
 );
 eachOf(test, ROUTES)('$name reaches the businesses of its caller: any other credential', async (route) => {
   await compareReaches(route, NARROWER, false);

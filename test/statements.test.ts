@@ -630,8 +630,17 @@ async function faultsOf(
   return [...faults.values()];
 }
 
+const shapeOf = (call: Partial<Call>) => splitCall({ ...baseCall, ...call }).shape;
+/** The first refused call of each shape. Calls of one shape run the same SQL. */
+const ONE_OF_EACH_SHAPE = [...Map.groupBy(REFUSED, ([, call]) => shapeOf(call)).values()].map(
+  ([first]) => first as Asked,
+);
 test('a refused call shows nothing beyond its verdict, writes nothing and reads few rows', async () => {
-  expect(await faultsOf(REFUSED, { hasWritten: false })).toEqual([]);
+  expect(await faultsOf(ONE_OF_EACH_SHAPE, { hasWritten: false })).toEqual([]);
+});
+test('so does a call that is refused for any other reason', { tags: 'slow' }, async () => {
+  const others = REFUSED.filter((one) => !ONE_OF_EACH_SHAPE.includes(one));
+  expect(await faultsOf(others, { hasWritten: false })).toEqual([]);
 });
 test('a refused call does nothing after a statement that wrote a row, either', async () => {
   expect(await faultsOf(REFUSED, { hasWritten: true })).toEqual([]);

@@ -413,17 +413,23 @@ export const TABLES = `select name from sqlite_master
   where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
     and name not in ('seen_origins', 'limit_refusals', 'work')`;
 /**
- * For each table, selects the text of a statement that joins the table's rows into a few strings of up to 2 MB. In D1, this is much faster
- * than returning the rows individually.
+ * Selects the texts of statements that join each table's rows into a few strings of up to 2 MB, for five tables at a time: D1 allows no more
+ * in a `union all`. In D1, this is much faster than returning the rows individually, and than a statement for each table.
  */
 const DUMPS = `
-  select 'select group_concat(row, char(10)) as rows from (
-      select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
-      from (select ' || group_concat('quote("' || columns.name || '")', '||'',''||') || ' as row from "' || tables.name || '")
-    ) group by part' as dump
-  from (${TABLES}) as tables, pragma_table_info(tables.name) as columns
-  where columns.name not in ('last_used_on', 'last_used_from', 'claimed_at')
-  group by tables.name`;
+  select group_concat(dump, ' union all ') as dump
+  from (
+    select row_number() over () as place, 'select * from (
+        select ''' || tables.name || ''' as name, group_concat(row, char(10)) as rows from (
+          select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
+          from (select ' || group_concat('quote("' || columns.name || '")', '||'',''||') || ' as row from "' || tables.name || '")
+        ) group by part
+      )' as dump
+    from (${TABLES}) as tables, pragma_table_info(tables.name) as columns
+    where columns.name not in ('last_used_on', 'last_used_from', 'claimed_at')
+    group by tables.name
+  )
+  group by place / 5`;
 let statements: Promise<string[]> | undefined;
 
 /**
@@ -436,8 +442,8 @@ export async function dumpAll(): Promise<string> {
     .then(({ results }) => results.map(({ dump }) => dump));
   const dumps = await statements;
   const texts = homes.map(async ({ d1 }) => {
-    const tables = await d1.batch<{ rows: string }>(dumps.map((dump) => d1.prepare(dump)));
-    return tables.map(({ results }) => results.map(({ rows }) => rows).join('\n'));
+    const parts = await d1.batch<{ name: string; rows: string }>(dumps.map((dump) => d1.prepare(dump)));
+    return parts.flatMap(({ results }) => results.map(({ name, rows }) => `${name}: ${rows}`));
   });
   return (await Promise.all(texts)).flat().join('\n\n');
 }

@@ -7,7 +7,7 @@ import { $call, type CallShape, candidate } from './call.ts';
 import { hasOtherLimits, type Limit, limitOn } from './plan.ts';
 import { apiKeys, billingColumns, businesses, codes, formerTokens, sites, sources } from './schema.ts';
 import { spentBy } from './spent.ts';
-import { builder, NULL } from './text.ts';
+import { builder, generatedPart, NULL } from './text.ts';
 
 /** Matches a business by its current token, or by a former token that has not expired. */
 const isToken = or(
@@ -194,7 +194,9 @@ export function permissionFor(shape: CallShape) {
         .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
   // At most one row matches. Without `limit`, SQLite would evaluate the rule again for each joined row.
-  return lookups[shape.caller]().limit(1).as('permission');
+  const query = lookups[shape.caller]().limit(1);
+  const part = generatedPart(query.getSQL());
+  return Object.assign(query, { getSQL: () => part }).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;

@@ -27,10 +27,21 @@ export type Text = { sql: string; names: string[] };
  */
 export function textOf(query: BuiltQuery): Text {
   const names = new Set<string>();
-  const escapeParam = (_: number, param?: unknown) => `?${[...names.add(nameOf(param))].indexOf(nameOf(param)) + 1}`;
+  const text = generate(query.getSQL(), (name) => `?${[...names.add(name)].indexOf(name) + 1}`);
+  return { sql: text, names: [...names] };
+}
+
+/** Generates the SQL of a part that many queries contain, so that each of them only copies it. */
+export function generatedPart(query: SQL): SQL {
+  // The names are the parts with an odd index. No SQL contains NUL.
+  const parts = generate(query, (name) => `\0${name}\0`).split('\0');
+  return sql.join(parts.map((part, index) => (index % 2 === 0 ? sql.raw(part) : sql.placeholder(part))));
+}
+
+function generate(query: SQL, write: (name: string) => string): string {
+  const escapeParam = (_: number, param?: unknown) => write(nameOf(param));
   const dialect = Object.assign(new SQLiteAsyncDialect(), { escapeParam });
-  const { sql } = dialect.sqlToQuery(query.getSQL().inlineParams());
-  return { sql, names: [...names] };
+  return dialect.sqlToQuery(query.inlineParams()).sql;
 }
 
 function nameOf(param: unknown): string {

@@ -177,20 +177,23 @@ describe.each(['en', ...Object.keys(TABLES)])('the chart in the language %s', (l
   test.each(RANGES)('draws labels for %s that neither overlap nor exceed the image', async (_, used) => {
     await loadWords(language, SERVICE);
     const words = wordsIn(language, none);
+    const faults: string[] = [];
     for (let width = 160; width <= 1920; width += 110) {
       const { names, counts, ...drawn } = draw(used, width, {}, words);
-      expect(names.length).toBeGreaterThan(0);
+      if (names.length === 0) faults.push(`nothing at ${width}`);
       for (const [index, { text, x, width: ink }] of names.entries()) {
         const next = names[index - 1]; // the last day is first in the list
-        expect(x + ink / 2, `${text} at ${width}`).toBeLessThanOrEqual(next ? next.x - next.width / 2 : width);
-        if (names.length > 1) expect(x - ink / 2, `${text} at ${width}`).toBeGreaterThanOrEqual(0);
+        const end = next ? next.x - next.width / 2 : width;
+        const isCut = names.length > 1 && x - ink / 2 < 0;
+        if (!(x + ink / 2 <= end) || isCut) faults.push(`${text} at ${width}`);
       }
       const left = Math.min(...middles(drawn));
       for (const [index, { text, x, y, width: ink }] of counts.entries()) {
-        expect([x - ink >= 0, x < left], `${text} at ${width}`).toEqual([true, true]);
-        if (index > 0) expect((counts[index - 1]?.y ?? 0) - y).toBeGreaterThanOrEqual(20);
+        const below = counts[index - 1]?.y ?? Number.POSITIVE_INFINITY;
+        if (!(x - ink >= 0 && x < left && below - y >= 20)) faults.push(`${text} at ${width}`);
       }
     }
+    expect(faults).toEqual([]);
   });
 });
 
