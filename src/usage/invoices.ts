@@ -3,7 +3,7 @@ import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call, type CallShape } from '../db/call.ts';
 import { type ContentOf, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { denial, isListed, ownerIs } from '../db/listed.ts';
-import { isPermitted, type Permission } from '../db/permission.ts';
+import type { Permission } from '../db/permission.ts';
 import { extraIn, limitOn } from '../db/plan.ts';
 import { billingChanges, businesses, dailyUsage } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
@@ -51,16 +51,16 @@ const holdsUntil = (
  * Selects the businesses of all owners with a month that ended on the day `ended`. The next month starts on the following day, which is
  * therefore the billing day. One index finds the businesses with that billing day, and another finds the changes to it.
  */
-function billedNextDay(permission: Permission, $: Ended): SQL {
+function billedNextDay($: Ended): SQL {
   const next = sql`date(${$.ended}, '+1 day')`;
   const nextDay = sql`cast(strftime('%d', ${next}) as integer)`;
   const byFirstDay = and(eq(businesses.billing_day, nextDay), gt(businesses.id, $.after));
   const { business_id, billing_day, starts_on, changes_on } = billingChanges;
   const byChange = and(eq(billing_day, nextDay), gt(business_id, $.after), lte(changes_on, next));
   return sql`select ${businesses.id} as id, null as denied from ${businesses}
-      where ${isPermitted(permission)} and ${byFirstDay} and ${holdsUntil(sql`${$.ended}`, businesses.id, sql`''`)}
+      where ${byFirstDay} and ${holdsUntil(sql`${$.ended}`, businesses.id, sql`''`)}
     union all select ${business_id}, null from ${billingChanges}
-      where ${isPermitted(permission)} and ${byChange} and ${holdsUntil(sql`${$.ended}`, business_id, sql`${starts_on}`)}
+      where ${byChange} and ${holdsUntil(sql`${$.ended}`, business_id, sql`${starts_on}`)}
     order by id limit ${$.limit}`;
 }
 /** Selects the businesses of one owner, even those whose months end later, of which none is shown. */
@@ -71,7 +71,7 @@ const ofOwner = (permission: Permission, $: Ended, shape: CallShape, owner: SQL 
 /** Reads months of at most `limit` of the key's businesses after the id `after`, or of all businesses if the caller is the operator. */
 export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $, shape) => {
   const owner = ownerIs(permission, shape);
-  const page = owner === undefined ? billedNextDay(permission, $) : ofOwner(permission, $, shape, owner);
+  const page = owner === undefined ? billedNextDay($) : ofOwner(permission, $, shape, owner);
   return monthsOf(permission, $, page);
 });
 /** Like `monthsEnded`, but of one user's businesses. */

@@ -2,7 +2,7 @@
 import { and, between, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
-import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
+import { type Permission, permittedId } from '../db/permission.ts';
 import { businesses, dailyUsage, limitRefusals, sources } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
@@ -73,7 +73,7 @@ function pageOfTotals(
   const page = builder
     .select({ id: businesses.id, user_id: businesses.user_id, name: businesses.name })
     .from(businesses)
-    .where(and(isPermitted(permission), ownerIs, gt(businesses.id, $.after)))
+    .where(and(ownerIs, gt(businesses.id, $.after)))
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
