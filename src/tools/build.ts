@@ -76,6 +76,16 @@ const noCookies: esbuild.Plugin = {
     onLoad({ filter: /hono.dist.utils.cookie\.js$/ }, () => ({ contents: "export const serialize = () => '';" })),
 };
 
+const JSX =
+  "/** @jsxRuntime classic @jsx element @jsxFrag All */ import { Fragment as All, h as element } from 'preact';";
+
+/** Compiles JSX to calls of Preact's `h`, which do not name the children. This makes the console's script a hundredth smaller. */
+const shortElements: esbuild.Plugin = {
+  name: 'short elements',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.tsx$/ }, ({ path }) => ({ loader: 'tsx', contents: JSX + readFileSync(path, 'utf8') })),
+};
+
 /** Bundles files of src/page. Throws if the oldest of their browsers lack something that the code uses. */
 async function bundle(
   names: string[],
@@ -88,10 +98,8 @@ async function bundle(
     bundle: true,
     minify: true,
     format: 'esm',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
     target: targetOf(browsers),
-    plugins: [minifiedStyle, noCookies],
+    plugins: [minifiedStyle, noCookies, shortElements],
     ...(aheadMs !== 0 && {
       inject: [join(PAGE, 'rehearsal.ts')],
       define: { 'Date.now': 'rehearsedNow', AHEAD_MS: `${aheadMs}` },
