@@ -8,8 +8,14 @@ import { type Period, periodsOf } from './periods.ts';
 
 const WEEK = 7;
 
+/** How many uses a month has at an instant, in milliseconds since 1970. */
+export type Point = [at: number, count: number];
+
 /** `at` is in milliseconds since 1970. `expected` is the forecast of the month's uses. */
 export type Pace = { is: 'reached' } | { is: 'reaching'; at: number } | { is: 'below'; expected: number };
+
+/** `course`: the expected uses now and at each coming midnight, until the month ends or reaches its limit. Empty if it has reached it. */
+export type Forecast = Pace & { course: Point[] };
 
 /** `ends` is in milliseconds since 1970. */
 export type Month = Pick<Period, 'limit' | 'used' | 'ends'>;
@@ -25,22 +31,25 @@ function lastDays(days: readonly Day[], today: string): readonly Day[] {
  * `days` are at least the last seven full days. Returns null if there is no full day since the first use, or if the month has ended since
  * its uses were read.
  */
-export function paceOf({ limit, used, ends }: Month, days: readonly Day[], now: number): Pace | null {
+export function paceOf({ limit, used, ends }: Month, days: readonly Day[], now: number): Forecast | null {
   const last = lastDays(days, dayOf(new Date(now)));
   if (now >= ends) return null;
-  if (used >= limit) return { is: 'reached' };
+  if (used >= limit) return { is: 'reached', course: [] };
   if (last.length === 0) return null;
   const mean = sum(last) / last.length;
   let expected = used;
+  const course: Point[] = [[now, used]];
   for (let at = now, ahead = 0; at < ends; ahead++) {
     const midnight = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
     const perDay = last.length < WEEK ? mean : (last[ahead % WEEK]?.count ?? 0);
     const reaches = at + ((limit - expected) / perDay) * DAY_MS; // infinite without uses
-    if (reaches <= midnight && reaches < ends) return { is: 'reaching', at: reaches };
+    if (reaches <= midnight && reaches < ends)
+      return { is: 'reaching', at: reaches, course: [...course, [reaches, limit]] };
     expected += (perDay * (midnight - at)) / DAY_MS;
     at = midnight;
+    course.push([at, expected]);
   }
-  return { is: 'below', expected };
+  return { is: 'below', expected, course };
 }
 
 /** The forecast of an active business with a monthly limit. Null for others. `days` as in `paceOf`. */
@@ -48,7 +57,7 @@ export function monthPace(
   { status, limits }: Pick<ListedBusiness, 'status' | 'limits'>,
   days: readonly Day[],
   now: number,
-): Pace | null {
+): Forecast | null {
   const month = status === 'active' && periodsOf(limits).find(({ is }) => is === 'month');
   return month ? paceOf(month, days, now) : null;
 }

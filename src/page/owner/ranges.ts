@@ -7,6 +7,7 @@
 //   growth       the comparison of the last 28 full days                             growthOf (list/growth.ts)
 //   limit        how close a business is to its limits, and who is refused           limitStatusOf (limit-status.ts)
 //   forecast     the billing month's uses at the pace of the last full days          paceOf (pace.ts)
+//   curve        the uses of the billing month up to each day, and the month before  linesOf (usage/month-curve.ts)
 //   refused      the uses that limits refused, by day                                figuresOf (usage/figures.ts)
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
 import { type Compare, comparedWith, type Day, fullDays, SHOWN_DAYS } from '../scale.ts';

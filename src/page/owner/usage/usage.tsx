@@ -14,9 +14,9 @@ import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { limitStatusOf } from '../limit-status.ts';
 import { daysOf, withCompared } from '../loaded-days.ts';
-import type { Pace } from '../pace.ts';
+import type { Forecast } from '../pace.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
-import { billingMonth } from '../periods.ts';
+import { billingMonth, periodsOf } from '../periods.ts';
 import { type Query, useQuery } from '../query.ts';
 import {
   CHOICES,
@@ -34,6 +34,7 @@ import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
+import { MonthCurve } from './month-curve.tsx';
 import { DrawingChoice, RangeChoice } from './range-choice.tsx';
 import { Refusals } from './refusals.tsx';
 import { Sources } from './sources.tsx';
@@ -53,7 +54,7 @@ type Props = Pick<TabProps, 'api' | 'readOnly' | 'query' | 'revision'> & {
   /** The uses of the days of the list, which end today. */
   recent: Query<Day[]>;
   drop: Drop | null;
-  pace: Pace | null;
+  pace: Forecast | null;
   isActive: boolean;
   /** As for `Limits`. */
   refusedByLimit: number;
@@ -67,6 +68,7 @@ export function Usage(props: Props) {
   const { query, revision, onRead } = props;
   const today = dayOf(new Date(now()));
   const billing = billingMonth(limits);
+  const month = periodsOf(limits).find(({ is }) => is === 'month');
   const shown = shownBy(query, today, billing);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
@@ -191,6 +193,9 @@ export function Usage(props: Props) {
           {comparison !== 'off' && earlier === null && full !== null && ` ${NOT_COMPARED}`}
           {earlier !== null && since !== null && compared === null && ` ${noDataWords(since)}`}
         </p>
+        {source === null && month && created_at !== null && (
+          <MonthCurve {...{ api, id, created_at, revision, pace, month }} recent={recent.data} />
+        )}
         {source === null && <Refusals api={api} id={id} range={range} today={today} revision={revision} />}
       </section>
       {full && (
