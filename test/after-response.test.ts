@@ -3,7 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
-import { markUsed } from '../src/db/last-use.ts';
+import { markFormerToken, markKey } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
 import { apiKeys, formerTokens, seenOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
@@ -145,17 +145,25 @@ test('the day on which a key was last used is written once a day, however many c
 
 test('the day on which a key or a former token was last used is written once by concurrent calls, and never moves to an earlier day', async () => {
   const business = await restricted();
-  const former = await addFormerToken(business);
+  const [former, pages] = [await addFormerToken(business), await addFormerToken(business)];
   const day = '2026-03-16';
-  for (const [used, table] of [
-    [(await keyOf(business))?.id ?? 0, apiKeys],
-    [former, formerTokens],
-  ] as const) {
+  const key = (await keyOf(business))?.id ?? 0;
+  for (const store of [
+    (d1: D1Database, on: string) => markKey(d1, key, on),
+    (d1: D1Database, on: string) => markFormerToken(d1, former, on, null),
+    (d1: D1Database, on: string) => markFormerToken(d1, pages, on, 'https://shop.example'),
+  ]) {
     const cost = noCost();
-    const mark = (on: string) => markUsed(metered(business.home.d1, cost), { used, day: on, origin: null });
+    const mark = (on: string) => store(metered(business.home.d1, cost), on);
     await Promise.all(Array.from({ length: 20 }, () => mark(day)));
     await mark('2026-03-15'); // a call made before midnight and written after midnight
     expect(cost.rows_written).toBe(1);
-    expect(await business.db.$count(table, eq(table.last_used_on, day))).toBe(1);
   }
+  const marked = { last_used_on: day };
+  expect(await keyOf(business)).toMatchObject(marked);
+  const stored = await business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
+  expect(stored).toMatchObject([
+    { ...marked, used_from: '{}' },
+    { ...marked, used_from: JSON.stringify({ 'https://shop.example': day }) },
+  ]);
 });

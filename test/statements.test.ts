@@ -481,7 +481,7 @@ const HAS_WRITTEN = '(select n from noise) > 0';
 
 const isWrite = (sql: string) => writtenBy(sql) !== null;
 const dependsOnPrevious = (sql: string) => sql.includes('changes()');
-const VERDICT = ['refusal', 'role', 'unmarked', 'key_user_id', 'time_left'];
+const VERDICT = ['refusal', 'role', 'unmarked', 'former_use', 'key_user_id', 'time_left'];
 /** The fields of a row beyond the verdict. All of them if the statement reads no verdict. */
 const beyondVerdict = (row: object) =>
   Object.entries(row).filter(([name]) => !('refusal' in row && VERDICT.includes(name)));

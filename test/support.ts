@@ -426,7 +426,7 @@ const DUMPS = `
         ) group by part
       )' as dump
     from (${TABLES}) as tables, pragma_table_info(tables.name) as columns
-    where columns.name not in ('last_used_on', 'last_used_from', 'claimed_at')
+    where columns.name not in ('last_used_on', 'used_from', 'claimed_at')
     group by tables.name
   )
   group by place / 5`;

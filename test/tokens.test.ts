@@ -7,7 +7,7 @@ import { addFormerToken, type Business, call, dumpAll, newBusiness } from './sup
 
 const formerTokens = async ({ id, key }: Business) =>
   (await call('GET', `/api/v1/business/${id}`, { as: key })).body.data.former_tokens;
-const UNUSED = { last_used_on: null, last_used_from: null };
+const UNUSED = { last_used_on: null, used_from: [] };
 const rotate = ({ id, key }: Business, body: unknown) =>
   call('POST', `/api/v1/business/${id}/token`, { as: key, body });
 
@@ -25,8 +25,9 @@ test.each([
   ]);
 });
 
-test('a former token shows the day and the page of its last permitted call, which is written once a day, and reads at most four rows more', async () => {
-  const business = await newBusiness({ sites: ['https://a.example'] });
+test('a former token shows the day and the pages of its permitted calls, which are written once a day for each page, and reads at most four rows more', async () => {
+  const B = 'https://b.example';
+  const business = await newBusiness({ sites: ['https://a.example', B] });
   const visit = async (day: string, origin = 'https://a.example') => {
     const at = new Date(`${day}T13:00:00Z`);
     const { cost, later } = await call('POST', business.usage, { as: business.token, origin, at });
@@ -39,31 +40,48 @@ test('a former token shows the day and the page of its last permitted call, whic
   await visit('2026-03-14', 'https://evil.example');
   expect(await formerTokens(business)).toMatchObject([UNUSED]);
   const marks: number[] = [];
-  for (const day of ['2026-03-15', '2026-03-15', '2026-03-16']) {
-    const cost = await visit(day);
+  for (const [day, origin] of [
+    ...[['2026-03-15'], ['2026-03-15'], ['2026-03-16'], ['2026-03-16', B], ['2026-03-16', B], ['2026-03-16']],
+  ] as [string, string?][]) {
+    const cost = await visit(day, origin);
     marks.push(cost.written);
     expect(cost.read).toBeLessThanOrEqual(read + 4);
   }
-  expect(marks).toEqual([1, 0, 1]);
+  expect(marks).toEqual([1, 0, 1, 1, 0, 0]);
   expect(await formerTokens(business)).toMatchObject([
-    { last_used_on: '2026-03-16', last_used_from: 'https://a.example' },
+    {
+      last_used_on: '2026-03-16',
+      used_from: [
+        { origin: 'https://a.example', last_used_on: '2026-03-16' },
+        { origin: B, last_used_on: '2026-03-16' },
+      ],
+    },
   ]);
 });
 
-test('a former token shows the origin of the first call of its last day, and none that cannot be registered', async () => {
+test('a former token shows its last ten pages, the latest first, and none that cannot be registered', async () => {
   const business = await newBusiness();
   await rotate(business, { keep_old: '7d' });
-  for (const [day, origins, from] of [
-    [15, ['https://a.example', 'https://b.example', undefined], 'https://a.example'],
-    [16, ['null', 'https://a.example'], null],
-    [17, [undefined, 'https://a.example'], null],
-    [18, ['https://b.example'], 'https://b.example'],
-  ] as const) {
-    const at = new Date(`2026-03-${day}T13:00:00Z`);
+  const shop = (number: number) => `https://s${number}.example`;
+  const visits = async (day: string, origins: (string | undefined)[]) => {
+    const at = new Date(`${day}T13:00:00Z`);
     for (const origin of origins) await call('GET', business.usage, { as: business.token, origin, at });
-    const last_used_on = `2026-03-${day}`;
-    expect(await formerTokens(business)).toMatchObject([{ last_used_on, last_used_from: from }]);
-  }
+    const [{ last_used_on, used_from }] = await formerTokens(business);
+    expect(last_used_on).toBe(day);
+    return used_from.map((page: Record<string, string>) => `${page.origin} ${page.last_used_on}`);
+  };
+  const page = (number: number, day: string) => `${shop(number)} ${day}`;
+  expect(await visits('2026-03-15', ['null', undefined])).toEqual([]);
+  expect(await visits('2026-03-16', [shop(1), shop(3)])).toEqual([page(1, '2026-03-16'), page(3, '2026-03-16')]);
+  expect(await visits('2026-03-17', [shop(2), shop(3)])).toEqual([
+    ...[page(2, '2026-03-17'), page(3, '2026-03-17'), page(1, '2026-03-16')],
+  ]);
+  const ten = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+  expect(await visits('2026-03-18', ten.map(shop))).toEqual(ten.map((number) => page(number, '2026-03-18')));
+  const before = await business.db.select().from(stored).where(eq(stored.business_id, business.id));
+  await visits('2026-03-18', [shop(20), shop(1)]); // no more are written on that day
+  expect(await business.db.select().from(stored).where(eq(stored.business_id, business.id))).toEqual(before);
+  expect((await visits('2026-03-19', [shop(1)]))[0]).toBe(page(1, '2026-03-19'));
 });
 
 test('one former token is stopped at once, and the others go on', async () => {

@@ -107,7 +107,7 @@ still works. A read-only key receives only the last four characters of the curre
         former_tokens: [
           {
             ...{ id: 1, last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' },
-            ...{ last_used_on: '2026-03-03', last_used_from: SHOP },
+            ...{ last_used_on: '2026-03-03', used_from: [{ origin: SHOP, last_used_on: '2026-03-03' }] },
           },
         ],
       },

@@ -106,3 +106,6 @@ export const digestOf = (kind: CallerKind, id: string): string => shortHashOf(`$
 export type Namespace = 'key' | 'token';
 /** Returns the namespace of a caller's use ids: `key` for servers, `token` for pages. */
 export const namespaceOf = (kind: CallerKind): Namespace => (kind === 'token' ? 'token' : 'key');
+
+/** The maximum number of pages that are stored of a former token's use. If there are more, they are those that used it last. */
+export const MAX_USED_FROM = 10;

@@ -1,21 +1,41 @@
-// Stores the day on which an API key or a former token was last used, and the page that used the token.
+// Stores the day on which an API key or a former token was last used, and the pages that used the token.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { MAX_USED_FROM } from '../core/credential.ts';
 import { apiKeys, formerTokens } from './schema.ts';
 
-/** A call of a key, by its id, or of a former token. `origin` is null unless it can be registered. */
-type Use = { used: number | string; day: string; origin: string | null };
+/** What is stored of a former token's use: the day of its last permitted call, and of those of its pages, by origin. */
+export type FormerUse = { last_used_on: string | null; used_from: Record<string, string> | null };
 
-/** Never moves the day back, because concurrent calls around midnight can store different days. */
-export async function markUsed(d1: D1Database, { used, day, origin }: Use): Promise<void> {
-  const db = drizzle(d1);
-  const isEarlier = (last_used_on: SQLiteColumn) => sql`coalesce(${last_used_on}, '') < ${day}`;
-  if (typeof used === 'number') {
-    const isUsed = and(eq(apiKeys.id, used), isEarlier(apiKeys.last_used_on));
-    await db.update(apiKeys).set({ last_used_on: day }).where(isUsed);
-  } else {
-    const isUsed = and(eq(formerTokens.token, used), isEarlier(formerTokens.last_used_on));
-    await db.update(formerTokens).set({ last_used_on: day, last_used_from: origin }).where(isUsed);
-  }
+/** Returns whether a call with a former token must be stored. `origin` is null unless it can be registered. */
+export function isNewUse({ last_used_on, used_from }: FormerUse, day: string, origin: string | null): boolean {
+  const pages = used_from ?? {};
+  const isFull = Object.values(pages).filter((known) => known === day).length >= MAX_USED_FROM;
+  return last_used_on !== day || (origin !== null && pages[origin] !== day && !isFull);
+}
+
+// Many calls can find the same use new, of which one writes. Around midnight, they can store different days, of which the later one stays.
+
+const isEarlier = (last_used_on: SQLiteColumn, day: string) => sql`coalesce(${last_used_on}, '') < ${day}`;
+
+export async function markKey(d1: D1Database, id: number, day: string): Promise<void> {
+  await drizzle(d1)
+    .update(apiKeys)
+    .set({ last_used_on: day })
+    .where(and(eq(apiKeys.id, id), isEarlier(apiKeys.last_used_on, day)));
+}
+
+export async function markFormerToken(d1: D1Database, token: string, day: string, origin: string | null) {
+  const { last_used_on, used_from } = formerTokens;
+  const pages = sql`(select json_group_object(origin, day) from (
+    select key as origin, max(value) as day from (
+      select key, value from json_each(coalesce(${used_from}, '{}')) union all select ${origin}, ${day} where ${origin} is not null
+    ) group by key order by day desc, key limit ${sql.raw(`${MAX_USED_FROM}`)}))`;
+  const isNewPage = sql`${origin} is not null
+    and not exists (select 1 from json_each(${used_from}) where key = ${origin} and value >= ${day})`;
+  await drizzle(d1)
+    .update(formerTokens)
+    .set({ last_used_on: sql`max(coalesce(${last_used_on}, ''), ${day})`, used_from: pages })
+    .where(and(eq(formerTokens.token, token), sql`(${isEarlier(last_used_on, day)} or ${isNewPage})`));
 }

@@ -4,6 +4,8 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/policy.ts';
 import type { Spent } from '../core/work.ts';
 import { $call, type CallShape, candidate } from './call.ts';
+import { asJson, type Json, jsonObject } from './json.ts';
+import type { FormerUse } from './last-use.ts';
 import { hasOtherLimits, type Limit, limitOn } from './plan.ts';
 import { apiKeys, billingColumns, businesses, codes, formerTokens, sites, sources } from './schema.ts';
 import { spentBy } from './spent.ts';
@@ -121,14 +123,13 @@ const invalidity: Record<CallShape['caller'], SQL> = {
   code: NULL,
 };
 
-/** What to mark as used today: the id of a key, or a former token. Null if it is marked. The current token needs no lookup. */
-const unmarked: Record<CallShape['caller'], SQL> = {
-  key: sql`case when ${apiKeys.last_used_on} is not ${$call.today} then ${apiKeys.id} end`,
-  token: sql`case when ${businesses.token} <> ${$call.lookup_value} then (select ${formerTokens.token} from ${formerTokens}
-    where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.last_used_on} is not ${$call.today}) end`,
-  operator: NULL,
-  code: NULL,
-};
+/** The id of a key that is not marked as used today. */
+const unmarkedKey = sql`case when ${apiKeys.last_used_on} is not ${$call.today} then ${apiKeys.id} end`;
+/** What is stored of a former token's use. The current token needs no lookup. */
+const formerUse = sql`case when ${businesses.token} <> ${$call.lookup_value} then (select ${jsonObject({
+  last_used_on: formerTokens.last_used_on,
+  used_from: asJson(formerTokens.used_from),
+})} from ${formerTokens} where ${eq(formerTokens.token, $call.lookup_value)}) end`;
 
 /**
  * Builds a call's permission as a subquery. It selects the `refusal`, which is null or OPEN if the call is permitted, and the columns of
@@ -158,7 +159,8 @@ export function permissionFor(shape: CallShape) {
       'role',
     ),
     is_session: ofKey<number>(isSession, 'is_session'),
-    unmarked: sql<number | string | null>`${unmarked[shape.caller]}`.as('unmarked'),
+    unmarked: ofKey<number>(unmarkedKey, 'unmarked'),
+    former_use: sql<Json<FormerUse> | null>`${shape.caller === 'token' ? formerUse : NULL}`.as('former_use'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
     // Today's limits. Not named like the columns: Drizzle writes an alias without its table, so a join with businesses would be ambiguous.
@@ -206,6 +208,7 @@ export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
   role: permission.role,
   unmarked: permission.unmarked,
+  former_use: permission.former_use,
   key_user_id: permission.key_user_id,
   /** The seconds until the deadline, by the database's clock. */
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
@@ -214,8 +217,10 @@ export type Verdict = {
   refusal: Refusal | Invalidity | Spent | typeof OPEN | null;
   /** The role of an API key, a session or an operator key. Null for any other caller. */
   role: Role | null;
-  /** The id of the key, or the former token, if this is its first call today. Otherwise null. */
-  unmarked: number | string | null;
+  /** The id of the key, if this is its first call today. */
+  unmarked: number | null;
+  /** What is stored of the use of a former token. Null for any other credential. */
+  former_use: Json<FormerUse> | null;
   /** The user of an API key or a session. Null for any other caller. */
   key_user_id: number | null;
   time_left: number;

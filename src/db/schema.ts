@@ -183,8 +183,8 @@ export const formerTokens = sqliteTable('former_tokens', {
   expires_at: text().notNull(),
   /** The day of its last permitted call since it was replaced. */
   last_used_on: text(),
-  /** The origin of that day's first such call, if it can be registered. */
-  last_used_from: text(),
+  /** The origins of such calls, if they can be registered, with the last day of each, as JSON. Null if the token was never used. */
+  used_from: text(),
 });
 
 export const seenOrigins = sqliteTable('seen_origins', {

@@ -7,7 +7,8 @@ import { dayOf } from '../core/time.ts';
 import { isSpent } from '../core/work.ts';
 import { type Ask, runBatch } from '../db/batch.ts';
 import type { Call } from '../db/call.ts';
-import { markUsed } from '../db/last-use.ts';
+import { parseJson } from '../db/json.ts';
+import { type FormerUse, isNewUse, markFormerToken, markKey } from '../db/last-use.ts';
 import { OPEN } from '../db/permission.ts';
 import { TimedOut, withTimeout } from '../db/timeout.ts';
 import type { Bindings, Guarded } from '../env.ts';
@@ -34,7 +35,7 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       throw batchError(cause, batchIsRepeatable);
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
-    const { refusal, unmarked, time_left, key_user_id } = row;
+    const { refusal, unmarked, former_use, time_left, key_user_id } = row;
     if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
     if (refusal !== null && refusal !== OPEN) {
       if (isSpent(refusal)) {
@@ -56,10 +57,8 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       throw batchError(late, batchIsRepeatable);
     }
     if (refusal === OPEN) rememberOrigin(c, d1, call, 1);
-    if (unmarked !== null) {
-      const origin = call.origin !== null && isRegistrable(call.origin) ? call.origin : null;
-      afterResponse(c, 'mark_used', () => markUsed(d1, { used: unmarked, day: dayOf(call.now), origin }));
-    }
+    if (unmarked !== null) afterResponse(c, 'mark_used', () => markKey(d1, unmarked, dayOf(call.now)));
+    if (former_use !== null) rememberUse(c, d1, call, parseJson(former_use));
     return { ...rows, row, bytes };
   };
 }
@@ -69,6 +68,14 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
   const d1 = binding === null ? undefined : bindings[binding];
   if (d1 === undefined) throw new Error(`${binding} is not bound`);
   return d1;
+}
+
+/** Stores the day and the page of a call with a former token, unless they are known. */
+function rememberUse(c: Context<Guarded>, d1: D1Database, { credential, origin, now }: Call, stored: FormerUse): void {
+  const page = origin !== null && isRegistrable(origin) ? origin : null;
+  if (!('lookupValue' in credential) || !isNewUse(stored, dayOf(now), page)) return;
+  const { lookupValue } = credential;
+  afterResponse(c, 'mark_used', () => markFormerToken(d1, lookupValue, dayOf(now), page));
 }
 
 /** Stores the call's origin for the owner if it can be registered and the rate limits allow the write. */

@@ -1,5 +1,6 @@
 // The schemas of a business in responses, and examples of it.
 import * as z from 'zod/mini';
+import { MAX_USED_FROM } from '../core/credential.ts';
 import { MAX_COUNT, MAX_THRESHOLDS, REFUSES } from '../core/limits.ts';
 import { times } from '../description/examples.ts';
 import { count, day, flag, id, list, object, percent, text, time } from '../description/schemas.ts';
@@ -91,10 +92,12 @@ const formerToken = object('FormerToken', 'A token that was replaced and still w
   last_four: text('Its last four characters.'),
   expires_at: time('it stops working'),
   last_used_on: z.nullable(day('Day of its last permitted call since it was replaced, UTC.')),
-  last_used_from: z.nullable(
-    text(
-      'Origin of the first such call on that day. Null if no page sent it, or one whose origin cannot be registered.',
-    ),
+  used_from: list(
+    `The last ${MAX_USED_FROM} pages that used it since, the latest first. Without those whose origin cannot be registered.`,
+    z.object({
+      origin: text('The origin of the page.'),
+      last_used_on: day('Day of its last permitted call with this token, UTC.'),
+    }),
   ),
 });
 

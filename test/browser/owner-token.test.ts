@@ -82,7 +82,7 @@ describe('replacing the token', () => {
     await eventually(working).toEqual(listed('Not used since it was replaced\\. Once all .* it is safe to stop\\.'));
     expect(await statusWith(business, business.token)).toBe(200);
     await button('Refresh').click();
-    await eventually(working).toEqual(listed('Used today\\.'));
+    await eventually(working).toEqual(listed('Last used today\\.'));
     await expectAccessible(page);
     await goTo(page, 'changes');
     await page.locator('.entry', { hasText: 'Token replaced' }).waitFor();
@@ -183,7 +183,9 @@ describe('old tokens', () => {
     expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(200);
     page = await openTab(world, business, 'token');
     const first = page.locator('.endings li').first();
-    await eventually(() => first.innerText()).toMatch(/Used today, first from https:\/\/old\.example\. Stop …\w{4}…$/);
+    await eventually(() => first.innerText()).toMatch(
+      /Last used today\. Pages: https:\/\/old\.example \(today\)\. Stop …\w{4}…$/,
+    );
     await button(`Stop ${tail(business.token)}…`).click();
     await dialog()
       .getByText(`From the next request, pages and servers that still use ${tail(business.token)} are refused.`)

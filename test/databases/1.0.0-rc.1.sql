@@ -159,7 +159,7 @@ CREATE TABLE former_tokens (
   business_id    INTEGER NOT NULL REFERENCES businesses (id),
   expires_at     TEXT    NOT NULL,
   last_used_on   TEXT    CHECK (last_used_on LIKE '____-__-__'), -- the day of the last permitted call since it was replaced
-  last_used_from TEXT    CHECK (last_used_from LIKE '%://_%') -- the origin of that day's first such call. NULL: none that can be registered
+  used_from      TEXT    CHECK (json_type(used_from) = 'object') -- the origins of such calls, each with its last day. NULL: never used
 ) STRICT;
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
 CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);

@@ -7,9 +7,9 @@ const token = (
   last_four: string,
   ms = 3_600_000,
   last_used_on: string | null = null,
-  last_used_from: string | null = null,
+  used_from: { origin: string; last_used_on: string }[] = [],
 ) => ({
-  ...{ id: 1, last_used_from },
+  ...{ id: 1, used_from },
   last_four,
   expires_at: new Date(NOW + ms).toISOString(),
   last_used_on,
@@ -20,12 +20,17 @@ test('an old token is valid until just before its expiry', () => {
   expect(validAt(NOW, former)).toEqual([token('aaaa', 1)]);
 });
 
+const SHOP = { origin: 'https://shop.example', last_used_on: '2026-11-22' };
 test.each([
-  [null, null, 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.'],
-  ['2026-11-22', null, 'Used today.'],
-  ['2026-11-22', 'https://shop.example', 'Used today, first from https://shop.example.'],
-  ['2026-11-21', 'https://shop.example', 'Last used on Nov 21, 2026, first from https://shop.example.'],
-])('an old token that was last used on %s, from %s, says so', (day, from, words) => {
+  [null, [], 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.'],
+  ['2026-11-22', [], 'Last used today.'],
+  [
+    '2026-11-22',
+    [SHOP, { origin: 'https://b.example', last_used_on: '2026-11-20' }],
+    'Last used today. Pages: https://shop.example (today), https://b.example (on Nov 20, 2026).',
+  ],
+  ['2026-11-21', [], 'Last used on Nov 21, 2026.'],
+])('an old token that was last used on %s, from %j, says so', (day, from, words) => {
   expect(lastUseWords(token('aaaa', 1, day, from), NOW)).toBe(words);
 });
 

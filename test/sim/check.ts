@@ -193,9 +193,8 @@ const TABLES: Record<string, Table> = {
   former_tokens: {
     sql: 'select * from former_tokens',
     key: ['id'],
-    // The origin is adopted.
     rows: ({ former }, database) =>
-      former.filter(isIn(database)).map(({ origins: [last_used_from], ...row }) => ({ ...row, last_used_from })),
+      former.filter(isIn(database)).map(({ used_from, ...row }) => ({ ...row, used_from: storedPages(used_from) })),
     hasExpired: (_, { expires_at }, now) => `${expires_at}` <= stamp(now),
     forget(state, row) {
       state.former = state.former.filter(({ id }) => id !== row.id);
@@ -443,7 +442,6 @@ function compareTable(
     if (isSettled && hasExpired(state, row, now)) return `${name} ${id} has expired, but is still there`;
     actual.delete(id);
     const isRight = wasUnsure && adopt(state, name, row, stored);
-    if (name === 'former_tokens') adoptOrigin(state, row, stored);
     if (isRight || isSame(row, stored)) continue;
     const shown = Object.fromEntries(
       Object.entries(stored).map(([column, value]) => [
@@ -497,13 +495,16 @@ const isUnsure = ({ unsure }: State, table: string, row: Row): boolean =>
   (table === 'seen_origins' && unsure.refused.includes(row.business_id as number)) ||
   (table === 'limit_refusals' && unsure.limited.includes(row.business_id as number));
 
-/** Learns which of the day's calls with a former token stored its origin. Those at the same time can store it in any order. */
-function adoptOrigin({ former }: State, row: Row, { last_used_from: stored }: Row): void {
-  const { origins = [] } = former.find(({ id }) => id === row.id) ?? {};
-  if (!origins.some((origin) => origin === stored)) return;
-  origins.unshift(stored as string | null);
-  row.last_used_from = stored;
-}
+/** The pages of a former token, the latest first, as many as are stored. */
+const storedPages = (pages: Record<string, string> | null): string | null =>
+  pages &&
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(pages)
+        .toSorted(([a, on], [b, other]) => other.localeCompare(on) || (a < b ? -1 : 1))
+        .slice(0, 10),
+    ),
+  );
 
 /** Learns what was stored after a response, if it can be right. */
 function adopt(state: State, table: string, row: Row, stored: Row): boolean {
@@ -517,10 +518,11 @@ function adopt(state: State, table: string, row: Row, stored: Row): boolean {
   if (table === 'former_tokens') {
     const former = state.former.find(({ token }) => token === row.token);
     if (former === undefined || `${stored.last_used_on ?? ''}` > `${former.last_used_on}`) return false;
-    // Nobody knows any more which call stored the origin of an earlier day.
-    if (former.last_used_on !== stored.last_used_on) former.origins = [stored.last_used_from as string | null];
-    former.last_used_on = stored.last_used_on as string | null;
-    row.last_used_on = former.last_used_on;
+    const known = former.used_from ?? {};
+    const pages: Record<string, string> | null = JSON.parse(`${stored.used_from}`);
+    if (!Object.entries(pages ?? {}).every(([origin, day]) => day <= `${known[origin]}`)) return false;
+    Object.assign(former, { last_used_on: stored.last_used_on, used_from: pages });
+    Object.assign(row, { last_used_on: stored.last_used_on, used_from: stored.used_from });
     return false; // its other columns must be equal
   }
   if (table === 'limit_refusals') {

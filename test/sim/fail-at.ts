@@ -157,7 +157,7 @@ const rowsOf = (world: World, masked: string[] = []): string[] =>
 
 /** What the databases store, without times, secrets, what is stored after a response, and the price of calls, which repetitions have, too. */
 const dump = (world: World): string =>
-  rowsOf(world, ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'last_used_from', 'claimed_at'])
+  rowsOf(world, ['token', 'hash', 'decision', 'last_four', 'last_used_on', 'used_from', 'claimed_at'])
     .filter((row) => !/^\d+ work /.test(row))
     .map((row) => row.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').replace(/…\w{4}/g, '…'))
     .sort()

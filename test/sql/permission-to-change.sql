@@ -24,6 +24,7 @@ select
   api_keys.role as role,
   (api_keys.ends_at is not null) as is_session,
   case when api_keys.last_used_on is not :today then api_keys.id end as unmarked,
+  null as former_use,
   api_keys.session_of as key_session_of,
   api_keys.actor_name as key_actor_name,
   case

@@ -27,15 +27,15 @@ select
   null as key_business_id,
   null as role,
   null as is_session,
+  null as unmarked,
   case
     when businesses.token <> :lookup_value then (
-      select former_tokens.token
+      select
+        json_object('last_used_on', former_tokens.last_used_on, 'used_from', json(former_tokens.used_from))
       from former_tokens
-      where
-        former_tokens.token = :lookup_value
-        and former_tokens.last_used_on is not :today
+      where former_tokens.token = :lookup_value
     )
-  end as unmarked,
+  end as former_use,
   null as key_session_of,
   null as key_actor_name,
   case

@@ -5,6 +5,7 @@ select
   refusal,
   role,
   unmarked,
+  former_use,
   key_user_id,
   :deadline - unixepoch('subsec') as time_left,
   case

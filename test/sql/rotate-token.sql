@@ -69,7 +69,7 @@ where
   );
 
 -- kept
-insert into former_tokens (id, token, business_id, expires_at, last_used_on, last_used_from)
+insert into former_tokens (id, token, business_id, expires_at, last_used_on, used_from)
 select
   null,
   businesses.token,

@@ -5,6 +5,7 @@ select
   refusal,
   role,
   unmarked,
+  former_use,
   key_user_id,
   :deadline - unixepoch('subsec') as time_left,
   case when ifnull(refusal, 'open') = 'open' then daily_limit_today end as daily_limit,

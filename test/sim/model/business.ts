@@ -108,7 +108,7 @@ const shownToken = ({ token, expires_at }: State['former'][number]) => ({ last_f
 const usedTokens = (state: State, business_id: number, now: number) =>
   // Marked after responses, so requests at the same time may not see each other's.
   workingTokens(state, business_id, now).map((former) => ({
-    ...{ id: former.id, ...shownToken(former), last_used_on: ANY, last_used_from: ANY },
+    ...{ id: former.id, ...shownToken(former), last_used_on: ANY, used_from: ANY },
   }));
 
 const details = (call: Call): Answer => {
@@ -243,7 +243,7 @@ function rotateToken(call: Call): Answer {
 function formerOf(call: Call, token: string, expires_at: string): State['former'][number] {
   const { id: business_id } = businessOf(call);
   const id = nextId(call.state, databaseOf(business_id), 'former_tokens');
-  return { id, token, business_id, expires_at, last_used_on: null, origins: [null] };
+  return { id, token, business_id, expires_at, last_used_on: null, used_from: null };
 }
 
 /** Stops one former token, or all of them. */

@@ -219,10 +219,9 @@ export class Model {
       }
       const former = state.former.find(({ token }) => ofToken !== null && reveal(state, token) === bearerIn(headers));
       if (former !== undefined) {
-        const isFirst = former.last_used_on !== dayOf(now);
-        const page = origin !== null && isRegistrable(origin) ? origin : null;
-        Object.assign(former, { last_used_on: dayOf(now), origins: isFirst ? [page] : [...former.origins, page] });
-        if (isFirst) after.former = former.token;
+        const page = origin !== null && isRegistrable(origin) ? { [origin]: dayOf(now) } : {};
+        after.former = former.token;
+        Object.assign(former, { last_used_on: dayOf(now), used_from: { ...former.used_from, ...page } });
       }
       // The call may have registered the first site itself. An origin that a site lets in is not listed.
       if (isOpen && origin !== null && isRegistrable(origin) && !isCovered(sitesOf(state, business.id), origin)) {

@@ -39,8 +39,8 @@ type Former = {
   business_id: number;
   expires_at: string;
   last_used_on: string | null;
-  /** The origins that can be registered, or null, of the calls on that day. The service stores that of the first. */
-  origins: (string | null)[];
+  /** The origins that can be registered, with the last day of each. Null if the token was never used. */
+  used_from: Record<string, string> | null;
 };
 /** An API key, or a session if `ends_at` is set. */
 export type Key = {

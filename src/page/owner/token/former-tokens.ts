@@ -11,13 +11,14 @@ export const validAt = (now: number, former: readonly FormerToken[]): FormerToke
   former.filter(({ expires_at }) => Date.parse(expires_at) > now);
 
 /** Says whether pages still use a token. `now` is in milliseconds since 1970. */
-export function lastUseWords({ last_used_on, last_used_from }: FormerToken, now: number): string {
+export function lastUseWords({ last_used_on, used_from }: FormerToken, now: number): string {
   if (last_used_on === null)
     return 'Not used since it was replaced. Once all your pages have the new tag, it is safe to stop.';
-  const from = last_used_from === null ? '' : `, first from ${last_used_from}`;
-  return last_used_on === dayOf(new Date(now))
-    ? `Used today${from}.`
-    : `Last used on ${dayWords(last_used_on)}${from}.`;
+  const today = dayOf(new Date(now));
+  const when = (day: string) => (day === today ? 'today' : `on ${dayWords(day)}`);
+  const pages = used_from.map(({ origin, last_used_on }) => `${origin} (${when(last_used_on)})`);
+  const from = pages.length === 0 ? '' : ` Pages: ${pages.join(', ')}.`;
+  return `Last used ${when(last_used_on)}.${from}`;
 }
 
 /** "…abcd, …efgh and …ijkl" */
