@@ -1,6 +1,8 @@
 // What invoices are made of: usage totals and the invoice run (docs/api.md, "Invoices"). The simulator (test/sim) checks what they contain,
 // and billing months.
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { businesses } from '../src/db/schema.ts';
 import {
   type Business,
   type CallOptions,
@@ -115,8 +117,10 @@ test('a key reads the ended months of the businesses that its origin may read, a
   ]);
   expect(await idsOf(`${asked}&after=${second.id}`, { as: key })).toEqual([[], null]);
   expect(await idsOf('ended=2026-02-23', { as: key })).toEqual([[later.id], null]);
-  const { key: narrow } = await newKey(first, { business_id: second.id });
-  expect(await idsOf(asked, { as: narrow })).toEqual([[second.id], null]);
+  for (const { id } of [first, second]) {
+    const { key: narrow } = await newKey(first, { business_id: id });
+    expect(await idsOf(asked, { as: narrow })).toEqual([[id], null]);
+  }
 
   const { body } = await read(`${asked}&after=${first.id}`, { as: key });
   const { name } = second;
@@ -138,6 +142,9 @@ test('a key reads the ended months of the businesses that its origin may read, a
     [403, 'token_not_allowed'],
     [422, 'invalid_input'],
   ]);
+  // An inactive business is billed, too.
+  await first.db.update(businesses).set({ status: 'suspended' }).where(eq(businesses.id, first.id));
+  expect(await idsOf(asked, { as: key })).toEqual([[first.id, second.id], null]);
 });
 
 test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {
