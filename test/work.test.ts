@@ -221,6 +221,7 @@ describe('a call spends', () => {
     ['a page of businesses without a limit', 'reading', 40, ({ key }: Business) => call('GET', '/api/v1/business', { as: key })],
     ['a page of one business', 'reading', 2, ({ key }: Business) => call('GET', '/api/v1/business?limit=1', { as: key })],
     ['a page of the months of 100 businesses', 'reading', 34, ({ key }: Business) => call('GET', '/api/v1/usage?ended=2026-02-28&limit=100', { as: key })],
+    ['a page of months without a limit', 'reading', 250, ({ key }: Business) => call('GET', '/api/v1/usage?ended=2026-02-28', { as: key })],
     ['a report of 801 days', 'reading', 41, reportOf('from=2024-01-05')],
     ['a report of 800 days', 'reading', 0, reportOf('from=2024-01-06')],
     ['a report of 92 days by source', 'reading', 92, reportOf('by=source&from=2025-12-14')],
