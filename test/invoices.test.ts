@@ -100,7 +100,10 @@ test('a key reads the ended months of the businesses that its origin may read, a
   const second = await ofLimit({ user_id, sites: ['https://shop.example'] });
   const later = await oldBusiness({ billing_day: 24 }, { user_id });
   await ofLimit(); // another owner's
-  await setCount(second.id, '2026-02-22', 7);
+  const created_at = '2026-02-23T00:00:00.000000Z'; // after the month
+  await oldBusiness({ billing_day: 23, created_at }, { user_id });
+  const counts = [['2026-01-22', 100], ['2026-01-23', 3], ['2026-02-22', 4], ['2026-02-23', 100]] as const; // biome-ignore format: one line
+  for (const [day, count] of counts) await setCount(second.id, day, count);
   const asked = 'ended=2026-02-22';
   const idsOf = async (query: string, options: CallOptions) => {
     const { status, body, cost } = await read(query, options);
