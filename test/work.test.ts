@@ -236,6 +236,12 @@ describe('a call spends', () => {
     expect([answer.status, ms]).toEqual([price === 0 && kind === 'recording' ? 422 : 200, price]);
   }); // biome-ignore format: one row per line
 
+  test('its price also for a report of a source that is unknown, because only the report tells', async () => {
+    const business = await newBusiness();
+    const { answer, ms } = await spentBy(business, 'reading', () => reportOf('source=unknown')(business));
+    expect([answer.status, ms]).toEqual([422, 4]);
+  });
+
   test('its price also for duplicates, for what a limit refuses, and for what would exceed the maximum count', async () => {
     const business = await newBusiness();
     const { db, id } = business;
