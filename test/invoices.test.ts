@@ -1,6 +1,8 @@
 // What invoices are made of: usage totals and the invoice run (docs/api.md, "Invoices"). The simulator (test/sim) checks what they contain,
 // and billing months.
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { businesses } from '../src/db/schema.ts';
 import {
   type Business,
   type CallOptions,
@@ -98,7 +100,10 @@ test('a key reads the ended months of the businesses that its origin may read, a
   const second = await ofLimit({ user_id, sites: ['https://shop.example'] });
   const later = await oldBusiness({ billing_day: 24 }, { user_id });
   await ofLimit(); // another owner's
-  await setCount(second.id, '2026-02-22', 7);
+  const created_at = '2026-02-23T00:00:00.000000Z'; // after the month
+  await oldBusiness({ billing_day: 23, created_at }, { user_id });
+  const counts = [['2026-01-22', 100], ['2026-01-23', 3], ['2026-02-22', 4], ['2026-02-23', 100]] as const; // biome-ignore format: one line
+  for (const [day, count] of counts) await setCount(second.id, day, count);
   const asked = 'ended=2026-02-22';
   const idsOf = async (query: string, options: CallOptions) => {
     const { status, body, cost } = await read(query, options);
@@ -115,8 +120,10 @@ test('a key reads the ended months of the businesses that its origin may read, a
   ]);
   expect(await idsOf(`${asked}&after=${second.id}`, { as: key })).toEqual([[], null]);
   expect(await idsOf('ended=2026-02-23', { as: key })).toEqual([[later.id], null]);
-  const { key: narrow } = await newKey(first, { business_id: second.id });
-  expect(await idsOf(asked, { as: narrow })).toEqual([[second.id], null]);
+  for (const { id } of [first, second]) {
+    const { key: narrow } = await newKey(first, { business_id: id });
+    expect(await idsOf(asked, { as: narrow })).toEqual([[id], null]);
+  }
 
   const { body } = await read(`${asked}&after=${first.id}`, { as: key });
   const { name } = second;
@@ -138,6 +145,9 @@ test('a key reads the ended months of the businesses that its origin may read, a
     [403, 'token_not_allowed'],
     [422, 'invalid_input'],
   ]);
+  // An inactive business is billed, too.
+  await first.db.update(businesses).set({ status: 'suspended' }).where(eq(businesses.id, first.id));
+  expect(await idsOf(asked, { as: key })).toEqual([[first.id, second.id], null]);
 });
 
 test('an invoice run reads only the businesses that it lists and those whose billing day changed later', async () => {

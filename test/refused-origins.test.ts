@@ -210,3 +210,14 @@ test('while no site is registered, an origin that is let in costs the call no ro
   const server = (await call('GET', business.usage, { as: business.key })).cost;
   expect((await visit(business, SHOP, { as: business.key })).cost).toMatchObject({ ...server, ms: expect.anything() });
 });
+
+test('a list of businesses contains those that the key’s origin may read', async () => {
+  const open = await newBusiness();
+  const { id, user_id } = await newBusiness({ user_id: open.user_id, sites: [SHOP] });
+  const listed = async (origin?: string) => {
+    const { body } = await call('GET', '/api/v1/business', { as: open.key, ...(origin && { origin }) });
+    return body.data.businesses.map((business: { id: number; user_id: number }) => [business.id, business.user_id]);
+  };
+  const both = [[open.id, user_id], [id, user_id]]; // biome-ignore format: one line
+  expect([await listed(), await listed(SHOP), await listed(EVIL)]).toEqual([both, both, [[open.id, user_id]]]);
+});

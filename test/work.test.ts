@@ -221,6 +221,7 @@ describe('a call spends', () => {
     ['a page of businesses without a limit', 'reading', 40, ({ key }: Business) => call('GET', '/api/v1/business', { as: key })],
     ['a page of one business', 'reading', 2, ({ key }: Business) => call('GET', '/api/v1/business?limit=1', { as: key })],
     ['a page of the months of 100 businesses', 'reading', 34, ({ key }: Business) => call('GET', '/api/v1/usage?ended=2026-02-28&limit=100', { as: key })],
+    ['a page of months without a limit', 'reading', 250, ({ key }: Business) => call('GET', '/api/v1/usage?ended=2026-02-28', { as: key })],
     ['a report of 801 days', 'reading', 41, reportOf('from=2024-01-05')],
     ['a report of 800 days', 'reading', 0, reportOf('from=2024-01-06')],
     ['a report of 92 days by source', 'reading', 92, reportOf('by=source&from=2025-12-14')],
@@ -234,6 +235,12 @@ describe('a call spends', () => {
     const { answer, ms } = await spentBy(business, kind, () => run(business));
     expect([answer.status, ms]).toEqual([price === 0 && kind === 'recording' ? 422 : 200, price]);
   }); // biome-ignore format: one row per line
+
+  test('its price also for a report of a source that is unknown, because only the report tells', async () => {
+    const business = await newBusiness();
+    const { answer, ms } = await spentBy(business, 'reading', () => reportOf('source=unknown')(business));
+    expect([answer.status, ms]).toEqual([422, 4]);
+  });
 
   test('its price also for duplicates, for what a limit refuses, and for what would exceed the maximum count', async () => {
     const business = await newBusiness();

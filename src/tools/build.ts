@@ -76,8 +76,9 @@ const noCookies: esbuild.Plugin = {
     onLoad({ filter: /hono.dist.utils.cookie\.js$/ }, () => ({ contents: "export const serialize = () => '';" })),
 };
 
+/** The page's code must not use these names: where a variable has one of them, elements would be made by calling that variable. */
 const JSX =
-  "/** @jsxRuntime classic @jsx element @jsxFrag All */ import { Fragment as All, h as element } from 'preact';";
+  "/** @jsxRuntime classic @jsx jsxElement @jsxFrag JsxFragment */ import { Fragment as JsxFragment, h as jsxElement } from 'preact';";
 
 /** Compiles JSX to calls of Preact's `h`, which do not name the children. This makes the console's script a hundredth smaller. */
 const shortElements: esbuild.Plugin = {

@@ -387,6 +387,8 @@ describe('a long list of businesses', () => {
     });
     await total('50 businesses so far');
     expect(await names()).toHaveLength(50);
+    const files = page.getByRole('button', { name: /^CSV / });
+    expect(await files.count(), 'a file would be incomplete').toBe(0);
     await search().fill('store 50');
     await total('1 of 50 businesses so far');
     await search().press('Enter');
@@ -398,6 +400,7 @@ describe('a long list of businesses', () => {
     await button('Continue').click();
     await total(/^120 businesses · 203,280 uses in 28 full days/);
     expect(served.requested).toEqual([0, 50, 50, 100]);
+    expect(await files.count()).toBe(2);
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });
 

@@ -127,6 +127,6 @@ test('nothing is drawn if days of the month have not been read', () => {
 });
 
 test('a month that has ended since it was read is drawn to its end', () => {
-  const { pointsOf } = drawn({ today: '2026-12-01' });
-  expect(pointsOf('used')).toEqual([...daily(0, 30, 100), [30, 3050]]);
+  const { pointsOf } = drawn({ today: '2026-12-03' });
+  expect(pointsOf('used')).toEqual([...daily(0, 30, 100), [30, 3250]]);
 });

@@ -179,7 +179,8 @@ export function BusinessesView({ session, query, memory }: Props) {
         <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
           {!isHidden && businesses.length > 0 && totalWords(listing, matches)}
         </p>
-        {!isHidden && matches.length > 0 && (
+        {/* A file of the businesses that have been read so far would look complete. */}
+        {!isHidden && readAt !== null && matches.length > 0 && (
           <div>
             <Button class="quiet" onClick={download}>
               CSV by day

@@ -3,17 +3,16 @@ import type { ListedBusiness } from '../../../business/description.ts';
 import { type Cell, csvOf } from '../../../core/csv.ts';
 import { addDays, type Range } from '../../../core/time.ts';
 import type { EndedMonths } from '../../../usage/description.ts';
-import type { Api } from '../api.ts';
+import { type Api, Failure } from '../api.ts';
 
 const COLUMNS = ['business_id', 'business', 'from', 'to', 'uses', 'monthly_limit', 'extra', 'overage', 'final'];
 
-/** Returns the days on which the last months of these businesses ended, each once, in order. */
-const endsOf = (businesses: readonly ListedBusiness[]): string[] =>
-  [...new Set(businesses.map(({ limits }) => addDays(limits.month_starts.slice(0, 'YYYY-MM-DD'.length), -1)))].sort();
+/** Returns the day on which a business's last month ended. */
+const endOf = ({ limits }: ListedBusiness): string => addDays(limits.month_starts.slice(0, 'YYYY-MM-DD'.length), -1);
 
 /** Returns the first and last day on which a last month of these businesses ended. There must be a business. */
 export function lastEnds(businesses: readonly ListedBusiness[]): Range {
-  const ends = endsOf(businesses);
+  const ends = businesses.map(endOf).sort();
   return { from: ends[0] ?? '', to: ends.at(-1) ?? '' };
 }
 
@@ -24,15 +23,37 @@ function rowOf({ business_id, name, starts_on, ends_on, ...month }: EndedMonths[
   return [business_id, name, starts_on, ends_on, count, monthly_limit, extra, overage, final ? 'yes' : 'no'];
 }
 
+/** Longer waits, and more of them, are left to the owner. */
+const [MAX_WAIT_SECONDS, MAX_WAITS] = [5, 60];
+
+/** Waits while the owner's allowance is used up, because the months of thousands of businesses are more than it permits at once. */
+async function patiently<T>(read: () => Promise<T>): Promise<T> {
+  for (let waits = 0; ; waits++)
+    try {
+      return await read();
+    } catch (error) {
+      const seconds = (error instanceof Failure && error.status === 429 && error.seconds) || Number.POSITIVE_INFINITY;
+      if (seconds > MAX_WAIT_SECONDS || waits === MAX_WAITS) throw error;
+      await new Promise((done) => setTimeout(done, seconds * 1000));
+    }
+}
+
 /** Reads the last months of these businesses. Those that were created since have none. */
-export async function monthsCsv({ months }: Api, businesses: readonly ListedBusiness[]): Promise<string> {
-  const wanted = new Set(businesses.map(({ id }) => id));
+export async function monthsCsv(
+  { months }: Pick<Api, 'months'>,
+  businesses: readonly ListedBusiness[],
+): Promise<string> {
   const rows: EndedMonths['usage'] = [];
-  for (const ended of endsOf(businesses))
-    for (let after: number | null = 0; after !== null; ) {
-      const page: EndedMonths = await months(ended, after);
-      rows.push(...page.usage.filter(({ business_id }) => wanted.has(business_id)));
+  for (const [ended, own] of Map.groupBy(businesses, endOf)) {
+    // Also contains only those whose last month it is: an earlier one of another business can have ended on the same day.
+    const ids = new Set(own.map(({ id }) => id));
+    const last = Math.max(...ids);
+    for (let after: number | null = Math.min(...ids) - 1; after !== null && after < last; ) {
+      const from: number = after;
+      const page: EndedMonths = await patiently(() => months(ended, from));
+      rows.push(...page.usage.filter(({ business_id }) => ids.has(business_id)));
       after = page.next;
     }
+  }
   return csvOf([COLUMNS, ...rows.sort((a, b) => a.business_id - b.business_id).map(rowOf)]);
 }
