@@ -22,17 +22,22 @@ export const PAGE_OF_BUSINESSES = {
   class: 'reading',
   price: ({ limit = `${DEFAULT_PER_PAGE}` }: { limit?: string }) => 2 * Number(limit),
 } satisfies Work;
+/** The price of up to 1,000 months or uses. */
+const priceOfMany = (count: number) => Math.ceil(10 + 0.24 * count);
 export const PAGE_OF_MONTHS = {
   class: 'reading',
-  price: ({ limit = `${MAX_TOTALS_PER_PAGE}` }: { limit?: string }) => Math.ceil(10 + 0.24 * Number(limit)),
+  price: ({ limit = `${MAX_TOTALS_PER_PAGE}` }: { limit?: string }) => priceOfMany(Number(limit)),
 } satisfies Work;
 type Days = { from?: string | undefined; to?: string | undefined };
 const daysOf = (days: Days, now: Date): number => daysIn(rangeOf(days, dayOf(now)));
-/** A year beside the year before it is the longest comparison. What is shorter takes as little as a use, which spends nothing, either. */
-const FREE_DAYS = 800;
+/** That of 800 days, so that a year can be compared with the year before. What is shorter takes as little as a use, which spends nothing. */
+const FREE_PRICE = 40;
 export const LONG_REPORT = {
   class: 'reading',
-  price: (days: Days, now: Date) => (daysOf(days, now) > FREE_DAYS ? Math.ceil(0.05 * daysOf(days, now)) : 0),
+  price: (days: Days, now: Date) => {
+    const price = Math.ceil(0.05 * daysOf(days, now));
+    return price > FREE_PRICE ? price : 0;
+  },
 } satisfies Work;
 /** Each day can name many sources (core/sources.ts). */
 export const REPORT_OF_SOURCES = {
@@ -42,7 +47,7 @@ export const REPORT_OF_SOURCES = {
 } satisfies Work;
 export const LIST_OF_USES = {
   class: 'recording',
-  price: ({ uses }: { uses: unknown[] }) => Math.ceil(10 + 0.24 * uses.length),
+  price: ({ uses }: { uses: unknown[] }) => priceOfMany(uses.length),
 } satisfies Work;
 export const ADDITION_OF_SITES = {
   class: 'changing',

@@ -10,8 +10,8 @@ export type FormerUse = { last_used_on: string | null; used_from: Record<string,
 
 /** Returns whether a call with a former token must be stored. `origin` is null unless it can be registered. */
 export function isNewUse({ last_used_on, used_from }: FormerUse, day: string, origin: string | null): boolean {
-  const pages = used_from ?? {};
-  const isFull = Object.values(pages).filter((known) => known === day).length >= MAX_USED_FROM;
+  const pages = used_from ?? {}; // the latest first
+  const isFull = Object.values(pages)[MAX_USED_FROM - 1] === day;
   return last_used_on !== day || (origin !== null && pages[origin] !== day && !isFull);
 }
 
@@ -32,10 +32,8 @@ export async function markFormerToken(d1: D1Database, token: string, day: string
     select key as origin, max(value) as day from (
       select key, value from json_each(coalesce(${used_from}, '{}')) union all select ${origin}, ${day} where ${origin} is not null
     ) group by key order by day desc, key limit ${sql.raw(`${MAX_USED_FROM}`)}))`;
-  const isNewPage = sql`${origin} is not null
-    and not exists (select 1 from json_each(${used_from}) where key = ${origin} and value >= ${day})`;
   await drizzle(d1)
     .update(formerTokens)
     .set({ last_used_on: sql`max(coalesce(${last_used_on}, ''), ${day})`, used_from: pages })
-    .where(and(eq(formerTokens.token, token), sql`(${isEarlier(last_used_on, day)} or ${isNewPage})`));
+    .where(and(eq(formerTokens.token, token), sql`(${isEarlier(last_used_on, day)} or ${pages} is not ${used_from})`));
 }

@@ -141,7 +141,8 @@ async function isTaken(): Promise<boolean> {
 function migrate(binding: string): void {
   const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
   const { status, stdout, stderr, error } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
-  if (status !== 0) end(`${error?.message ?? stdout + stderr}\nThe migrations of ${binding} were not applied.`, 1);
+  if (status !== 0)
+    end(`${error ? `${error.message}\n` : stdout + stderr}The migrations of ${binding} were not applied.`, 1);
 }
 
 /**

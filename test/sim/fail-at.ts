@@ -45,8 +45,8 @@ const AGAIN: Record<string, number> = {
 const operationOf = (route: AnyRoute): Operation => ({
   name: route.name,
   method: route.method,
-  path: ['erase a user', 'delete a business', 'look up a use'].includes(route.name)
-    ? route.path({ id: BUSINESS })
+  path: /\?|^\/api\/v1\/user\/\d+$/.test(route.path({ id: BUSINESS }))
+    ? route.path({ id: BUSINESS }) // with a query, or of the user to erase, who is another
     : route.pattern.replace(/:(\w+)/g, (_, name) => PLACES[name] ?? ''),
   caller: may('full', route.operation) ? 'key' : may('operator', route.operation) ? 'operator' : 'session',
   never: !isRepeatable(route.operation, route.headers !== undefined),
