@@ -310,8 +310,11 @@ describe('the search', () => {
 
   test('is focused by “/” in the list and in a business, but not in a field or with a modifier', async () => {
     await visitMany();
+    await page.getByRole('link', { name: 'Shop number 45', exact: true }).focus();
+    expect(await top()).toBeGreaterThan(0);
     await page.keyboard.press('/');
     await inSearch();
+    expect(await search().evaluate((field) => field.getBoundingClientRect().top)).toBeGreaterThan(0);
     await page.keyboard.press('/');
     expect(await search().inputValue()).toBe('/');
     await search().fill('shop-44');
