@@ -192,12 +192,12 @@ export const expectAccessible = (page: Page) => expectNoViolations(page, {});
 /** Checks only the color rules, for another theme of a page that `expectAccessible` has checked. */
 export const expectContrast = (page: Page) => expectNoViolations(page, { runOnly: COLOR_RULES });
 
-/** Returns what scrolls sideways or ends beyond its card, and the words and the token endings (“…abcd”) that a line's end splits. */
+/** Returns what scrolls sideways, other than the line of filters, or ends beyond its card, and the words and the token endings (“…abcd”) that a line's end splits. */
 const CROWDED = `(() => {
   const isShown = (element) => element.checkVisibility() && !element.closest('.sr-only, pre, svg') && getComputedStyle(element.closest('thead') ?? element).clipPath === 'none';
   const all = [...document.querySelectorAll('body *')].filter(isShown);
   const nameOf = (element) => element.outerHTML.slice(0, 80);
-  const scrolling = all.filter((element) => element.scrollWidth > element.clientWidth && /auto|scroll/.test(getComputedStyle(element).overflowX));
+  const scrolling = all.filter((element) => element.scrollWidth > element.clientWidth && /auto|scroll/.test(getComputedStyle(element).overflowX) && !element.matches('.filters'));
   const beyond = all.filter((element) => {
     const card = element.closest('.card, dialog')?.getBoundingClientRect();
     const { left, right } = element.getBoundingClientRect();

@@ -1,6 +1,6 @@
 // The list of businesses in the console: loading, sorting and searching it, and returning to it from a business.
 import { readFileSync } from 'node:fs';
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ListedBusiness } from '../../src/business/description.ts';
 import { addDays, dayOf, type Range } from '../../src/core/time.ts';
@@ -179,6 +179,38 @@ test('rows describe growth and uses in words, and can be sorted, filtered and do
   await eventually(names).toHaveLength(4);
 });
 
+test('on a phone, the filters are one line that scrolls sideways, in which the chosen and the focused one are in view', async () => {
+  await visitServed([
+    listed(1, { status: 'suspended' }),
+    listed(2, { refused_origins: 1 }),
+    listed(3, { limits: limitsWith({ monthly: 100, month: 90 }) }),
+    listed(4, { limits: limitsWith({ monthly: 100, month: 100 }) }),
+  ]);
+  const line = page.getByRole('navigation', { name: 'Filter' });
+  const links = await line.getByRole('link').all();
+  const isInView = async (link: Locator) => {
+    const [outer, inner] = [await line.boundingBox(), await link.boundingBox()];
+    return outer && inner && inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width;
+  };
+  for (const width of [320, 360, 400]) {
+    await page.setViewportSize({ width, height: 740 });
+    expect((await line.boundingBox())?.height).toBeLessThan(60);
+    await order().focus();
+    for (const [index, link] of [...links, ...links.toReversed()].entries()) {
+      await page.keyboard.press(index < links.length ? 'Tab' : 'Shift+Tab');
+      if (index === links.length) await page.keyboard.press('Tab'); // the last one again
+      expect(await isInView(link)).toBe(true);
+    }
+  }
+  await links.at(-1)?.click();
+  await total('1 of 4 businesses');
+  await page.reload();
+  await total('1 of 4 businesses');
+  const chosen = line.getByRole('link', { name: 'Not active 1' });
+  expect(await chosen.getAttribute('aria-current')).toBe('true');
+  expect(await isInView(chosen)).toBe(true);
+});
+
 test('the last billing month of every business is one file, with what was used, included and beyond', async () => {
   const user_id = 4711;
   const fields = {
@@ -278,8 +310,11 @@ describe('the search', () => {
 
   test('is focused by “/” in the list and in a business, but not in a field or with a modifier', async () => {
     await visitMany();
+    await page.getByRole('link', { name: 'Shop number 45', exact: true }).focus();
+    expect(await top()).toBeGreaterThan(0);
     await page.keyboard.press('/');
     await inSearch();
+    expect(await search().evaluate((field) => field.getBoundingClientRect().top)).toBeGreaterThan(0);
     await page.keyboard.press('/');
     expect(await search().inputValue()).toBe('/');
     await search().fill('shop-44');

@@ -115,6 +115,20 @@ test('the ten sources with the most uses are shown, then all, in a chosen order,
   await expectAccessible(page);
 });
 
+test('no changes and no earlier sources are shown if most uses of one period have no source', async () => {
+  const business = await world.spare(A);
+  await record(business, 10, 3, { origin: A });
+  await record(business, 20, 30, { origin: A });
+  const days = [31, 56].map((daysAgo) => ({ date: addDays(TODAY, -daysAgo), count: 50 }));
+  await world.operate('PUT', `business/${business.id}/history`, { days });
+  page = await world.enter(`#/${business.id}?compare=previous`);
+  await page.getByText(/Not compared with .*: most uses of one period have no source/).waitFor();
+  expect(await table()).toEqual([
+    ['Source', 'Uses', 'Share', 'Last use'],
+    [A, '10', '100%', last(3)],
+  ]);
+});
+
 test('which registered domains can go, and what a wildcard let in', async () => {
   page = await openTab(world, await fiveShops(), 'domains');
   const UNUSED = `Added on ${last(0)}, no use counted by name yet`;

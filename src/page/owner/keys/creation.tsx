@@ -73,7 +73,7 @@ export function Creation({ role, today, listing: { businesses, readAt }, create,
         </Field>
         <Field id="key-business" label="Business">
           <select id="key-business" value={business} onChange={({ currentTarget }) => setBusiness(currentTarget.value)}>
-            <option value="">All businesses, and those added later</option>
+            <option value="">All, and those added later</option>
             {businesses.toSorted(byName).map(({ id, name }) => (
               <option key={id} value={id}>
                 {name} (ID {id})

@@ -233,8 +233,12 @@ export function BusinessesView({ session, query, memory }: Props) {
 
 type FiltersProps = { businesses: readonly ListedBusiness[]; filter: Filter; query: URLSearchParams };
 
-/** Offers only filters that match something. */
+/** Offers only filters that match something. On a phone, they scroll sideways, but not under a pointer. */
 function Filters({ businesses, filter, query }: FiltersProps) {
+  const nav = useRef<HTMLElement>(null);
+  const reveal = (which: string) =>
+    nav.current?.querySelector(which)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  useLayoutEffect(() => reveal('[aria-current]'), [filter]);
   const offered = FILTERS.map((one) => ({
     one,
     count: businesses.filter((business) => matchesFilter(business, one)).length,
@@ -246,7 +250,7 @@ function Filters({ businesses, filter, query }: FiltersProps) {
     return next.size > 0 ? `${BUSINESSES}?${next}` : BUSINESSES;
   };
   return (
-    <nav class="rooms" aria-label="Filter">
+    <nav class="rooms filters" aria-label="Filter" ref={nav} onFocusIn={() => reveal(':focus-visible')}>
       {offered.map(({ one, count }) => (
         <a key={one} href={hrefOf(one)} aria-current={one === filter ? 'true' : undefined}>
           {FILTER_NAMES[one]} {number(count)}

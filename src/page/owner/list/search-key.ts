@@ -17,7 +17,10 @@ export function useSearchKey(memory: ListMemory | null): void {
       if (isField(event.target) || document.querySelector('dialog[open]') !== null) return;
       event.preventDefault();
       const field = document.getElementById(SEARCH_ID);
-      if (field instanceof HTMLInputElement) return field.select();
+      if (field instanceof HTMLInputElement) {
+        field.focus(); // selecting alone would not scroll to it
+        return field.select();
+      }
       memory.isSearching = true;
       location.hash = memory.href;
     };

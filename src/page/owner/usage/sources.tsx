@@ -54,10 +54,10 @@ export function Sources({ api, id, name, full, compared, isComparable, today, re
     return { uses, before };
   });
   const download = useDownload(fileName(`${name} by source`, covered, null), () => api.sourcesCsv(id, covered));
-  const rows = data && rowsOf(data.uses, data.before, sites ?? []);
   const isAlike = data?.before ? areAlike(data.uses, data.before) : true;
+  const rows = data && rowsOf(data.uses, isAlike ? data.before : null, sites ?? []);
   const isEmpty = rows?.every(({ source }) => source === null) === true;
-  const hasChanges = earlier !== null && isComparable && rows?.some(({ before }) => (before ?? 0) > 0) === true;
+  const hasChanges = isComparable && rows?.some(({ before }) => (before ?? 0) > 0) === true;
   const isUsedToday = rows?.some(({ today }) => today > 0) === true;
   const columns = COLUMN_NAMES.filter(
     (column) => (column !== 'Change' || hasChanges) && (column !== TODAY || isUsedToday),
@@ -109,7 +109,7 @@ export function Sources({ api, id, name, full, compared, isComparable, today, re
                 key: row.source ?? '',
                 isChosen: isChosen(row),
                 name: <Name row={row} isChosen={isChosen(row)} />,
-                cells: columns.map((column) => COLUMNS[column](row, isAlike)),
+                cells: columns.map((column) => COLUMNS[column](row)),
               }))}
           />
           {isLong && (
@@ -129,10 +129,10 @@ const TODAY = 'Today so far';
 const COLUMNS = {
   Uses: ({ count }) => number(count),
   Share: ({ count, share }) => (count === 0 ? '' : shareWords(share)),
-  Change: ({ count, before }, isAlike) => (before && isAlike ? changeWords(count, before) : NONE),
+  Change: ({ count, before }) => (before ? changeWords(count, before) : NONE),
   'Last use': ({ last_day }) => (last_day === null ? 'None' : dayWords(last_day)),
   [TODAY]: ({ today }) => (today === 0 ? '' : number(today)),
-} satisfies Record<string, (row: SourceRow, isAlike: boolean) => string>;
+} satisfies Record<string, (row: SourceRow) => string>;
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 function Name({ row: { source, count, today }, isChosen }: { row: SourceRow; isChosen: boolean }) {
