@@ -200,3 +200,8 @@ test.each([
   expect(await view().getAttribute('aria-current')).toBe('page');
   await expectAccessible(page);
 });
+
+test('in a session that an API key started, the view names the service operator, as the sign-in page does', async () => {
+  page = await world.enter('#/keys', world.keys.owner);
+  await page.getByText('To give someone access, ask the service operator.').waitFor();
+});

@@ -4,6 +4,7 @@ import type { Key } from '../../../keys/description.ts';
 import { isReturnUrl } from '../../../sessions/rules.ts';
 import { dayWords } from '../formats.ts';
 import { OWN_KINDS } from '../roles.ts';
+import type { StoredSession } from '../storage.ts';
 import { whoWords } from '../who.ts';
 
 export const isWorking = ({ revoked_at, expires_on }: Key, today: string): boolean =>
@@ -33,8 +34,9 @@ export function abilityWords({ role, expires_on }: Key, business: string | null)
   return `${ability(where)} It works until the end of ${dayWords(expires_on ?? '')} (UTC).`;
 }
 
-/** Used in a session that cannot manage keys. */
-export const askWords = (returnUrl: string | null): string =>
-  returnUrl !== null && isReturnUrl(returnUrl)
-    ? `To give someone access, ask ${new URL(returnUrl).host}.`
-    : 'To give someone access, ask the person who gave you access to this console.';
+/** Says who manages keys, in a session that cannot: the product whose link opened the console, or who gave the key. */
+export function askWords({ returnUrl, tail }: Pick<StoredSession, 'returnUrl' | 'tail'>): string {
+  const product = returnUrl !== null && isReturnUrl(returnUrl) && new URL(returnUrl).host;
+  const giver = tail === null ? 'the person who gave you access to this console' : 'the service operator';
+  return `To give someone access, ask ${product || giver}.`;
+}

@@ -25,13 +25,13 @@ const TITLE = 'Access';
 type Props = { session: Session; memory: Memory };
 
 export function KeysView(props: Props) {
-  const { canCreateKeys, returnUrl } = props.session.stored;
-  if (canCreateKeys) return <Keys {...props} />;
+  const { stored } = props.session;
+  if (stored.canCreateKeys) return <Keys {...props} />;
   return (
     <>
       <Back href={props.memory.list.href} />
       <Title name={TITLE} />
-      <p class="card">{askWords(returnUrl)}</p>
+      <p class="card">{askWords(stored)}</p>
     </>
   );
 }
