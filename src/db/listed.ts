@@ -17,6 +17,6 @@ export function isListed({ key_business_id }: Permission, after: SQLWrapper, own
   return and(owner, between(businesses.id, start, end));
 }
 
-/** The reason why the caller's origin may not read a listed business. Null if it may. Null also hides what a list says of the business. */
+/** The reason why the caller's origin may not read a listed business, of which the list then says nothing. Null if it may. */
 export const denial = ({ role, is_session, key_user_id, key_business_id }: Permission, shape: CallShape) =>
   sql<Refusal | null>`(${ruleFor(shape, { role, is_session, key_user_id, key_business_id, can_create_keys: NULL })})`;

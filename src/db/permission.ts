@@ -1,5 +1,5 @@
 // Determines in SQL whether a call is permitted: builds the permission on which every statement of the call depends.
-import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { allowsKeys, type Invalidity, type Refusal, type Role } from '../core/policy.ts';
 import type { Spent } from '../core/work.ts';
@@ -9,7 +9,7 @@ import type { FormerUse } from './last-use.ts';
 import { hasOtherLimits, type Limit, limitOn } from './plan.ts';
 import { apiKeys, billingColumns, businesses, codes, formerTokens, sites, sources } from './schema.ts';
 import { spentBy } from './spent.ts';
-import { builder, generatedPart, NULL } from './text.ts';
+import { NULL, subqueryOf } from './text.ts';
 
 /** Matches a business by its current token, or by a former token that has not expired. */
 const isToken = or(
@@ -138,70 +138,59 @@ const formerUse = sql`case when ${businesses.token} <> ${$call.lookup_value} the
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
-  // Without a business in the path, SQLite omits the join with `businesses` only if no expression uses it.
-  const ifNamed = <Data>(value: SQLWrapper) => sql<Data>`${shape.namesBusiness ? value : NULL}`;
-  const today = <Data>(limit: Limit) => ifNamed<Data | null>(limitOn<Data>(limit, businesses, $call.today));
+  const today = <Data>(limit: Limit) => limitOn<Data>(limit, businesses, $call.today);
   const spent = isKey && shape.work ? spentBy(apiKeys.user_id, isNotNull(apiKeys.business_id), shape.work) : NULL;
   const open = spent === NULL ? sql.raw(`'${OPEN}'`) : sql`coalesce(${spent}, '${sql.raw(OPEN)}')`;
   const otherwise = shape.origin === 'sent' && shape.namesBusiness ? open : spent;
-  const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
+  const ofKey = <Data>(column: SQLiteColumn | SQL) => sql<Data | null>`${isKey ? column : NULL}`;
   const fields = {
-    // Nested in a second sql`` on purpose. In a select from one table, Drizzle omits the table name of a column that is a whole field. A
-    // subquery would then resolve the bare name to its own column.
     refusal: sql<
       Refusal | Invalidity | Spent | typeof OPEN | null
-    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY, spent, otherwise)})`.as('refusal'),
-    key_id: ofKey<number>(apiKeys.id, 'key_id'),
-    key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
-    key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
-    key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
-    role: sql<Role | null>`${isKey ? apiKeys.role : shape.caller === 'operator' ? $call.operator_role : NULL}`.as(
-      'role',
-    ),
-    is_session: ofKey<number>(isSession, 'is_session'),
-    unmarked: ofKey<number>(unmarkedKey, 'unmarked'),
-    former_use: sql<Json<FormerUse> | null>`${shape.caller === 'token' ? formerUse : NULL}`.as('former_use'),
-    key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
-    key_actor_name: ofKey<string>(apiKeys.actor_name, 'key_actor_name'),
-    // Today's limits. Not named like the columns: Drizzle writes an alias without its table, so a join with businesses would be ambiguous.
-    daily_limit: today<number>('daily_limit').as('daily_limit_today'),
-    monthly_limit: today<number>('monthly_limit').as('monthly_limit_today'),
-    overage: today<number>('overage').as('overage_today'),
-    page_overage: today<number>('page_overage').as('page_overage_today'),
-    alert_at: today<string>('alert_at').as('alert_at_today'),
+    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY, spent, otherwise)})`,
+    key_id: ofKey<number>(apiKeys.id),
+    key_last_four: ofKey<string>(apiKeys.last_four),
+    key_user_id: ofKey<number>(apiKeys.user_id),
+    key_business_id: ofKey<number>(apiKeys.business_id),
+    role: sql<Role | null>`${isKey ? apiKeys.role : shape.caller === 'operator' ? $call.operator_role : NULL}`,
+    is_session: ofKey<number>(isSession),
+    unmarked: ofKey<number>(unmarkedKey),
+    former_use: sql<Json<FormerUse> | null>`${shape.caller === 'token' ? formerUse : NULL}`,
+    key_session_of: ofKey<number>(apiKeys.session_of),
+    key_actor_name: ofKey<string>(apiKeys.actor_name),
+    daily_limit: today<number>('daily_limit'),
+    monthly_limit: today<number>('monthly_limit'),
+    overage: today<number>('overage'),
+    page_overage: today<number>('page_overage'),
+    alert_at: today<string>('alert_at'),
     /** The maximum number of uses that this caller can record beyond a limit today. Null means unlimited. */
-    allowed_overage: sql<number | null>`${allowedOverage(shape, today)}`.as('allowed_overage'),
-    has_other_limits: ifNamed<number>(hasOtherLimits(businesses)).as('has_other_limits'),
-    extras_until: sql<string | null>`${businesses.extras_until}`.as('last_extra'),
-    ...billingColumns,
-    owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
-    source: sql<number | null>`${sourceOf(businesses.id, shape)}`.as('source'),
+    allowed_overage: sql<number | null>`${allowedOverage(shape, today)}`,
+    has_other_limits: hasOtherLimits(businesses),
+    extras_until: sql<string | null>`${businesses.extras_until}`,
+    billing_day: sql<number>`${billingColumns.billing_day}`,
+    has_billing_changes: sql<number>`${billingColumns.has_billing_changes}`,
+    owner_id: sql<number | null>`${businesses.user_id}`,
+    source: sql<number | null>`${sourceOf(businesses.id, shape)}`,
   };
   const isOwn = and(
     eq(businesses.id, $call.business_id),
     eq(businesses.user_id, apiKeys.user_id),
     or(isNull(apiKeys.business_id), eq(apiKeys.business_id, businesses.id)),
   );
+  const isNamed = eq(businesses.id, $call.business_id);
   const lookups = {
-    key: () =>
-      builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(eq(apiKeys.hash, $call.lookup_value)),
-    token: () => builder.select(fields).from(businesses).where(isToken),
-    operator: () =>
-      builder.select(fields).from(sql`(select 1)`).leftJoin(businesses, eq(businesses.id, $call.business_id)),
-    code: () =>
-      builder
-        .select(fields)
-        .from(codes)
-        .leftJoin(businesses, eq(businesses.id, $call.business_id))
-        .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
+    key: sql`${apiKeys} left join ${businesses} on ${isOwn} where ${eq(apiKeys.hash, $call.lookup_value)}`,
+    token: sql`${businesses} where ${isToken}`,
+    operator: sql`(select 1) left join ${businesses} on ${isNamed}`,
+    code: sql`${codes} left join ${businesses} on ${isNamed}
+      where ${eq(codes.hash, $call.lookup_value)} and ${codes.expires_at} > ${$call.now}`,
   };
   // At most one row matches. Without `limit`, SQLite would evaluate the rule again for each joined row.
-  const query = lookups[shape.caller]().limit(1);
-  const part = generatedPart(query.getSQL());
-  return Object.assign(query, { getSQL: () => part }).as('permission');
+  // A column of the same name would be ambiguous in a join with businesses, because Drizzle writes an alias without its table.
+  const aliasOf = (name: string) => (name in businesses ? `own_${name}` : name);
+  return subqueryOf('permission', fields, aliasOf, sql`from ${lookups[shape.caller]} limit 1`);
 }
 
-export type Permission = ReturnType<typeof permissionFor>;
+export type Permission = ReturnType<typeof permissionFor>['subquery'];
 
 /** The fields that the first statement of every batch reads for the guard and the responses. */
 export const verdictOf = (permission: Permission) => ({

@@ -40,12 +40,13 @@ type Definition = { names: readonly string[]; textFor: (shape: CallShape) => Tex
 /** All definitions, for the test that runs each of them with refused calls (test/statements.test.ts). */
 export const DEFINITIONS: Definition[] = [];
 
-const permissions = new Map<CallShape, Permission>();
+const permissions = new Map<CallShape, ReturnType<typeof permissionFor>>();
 /** Returns the permission of a shape. All statements share it, because building it takes as long as building most of them. */
 function permissionOf(shape: CallShape): Permission {
-  const permission = permissions.get(shape) ?? permissionFor(shape);
-  permissions.set(shape, permission);
-  return permission;
+  const { subquery, used } = permissions.get(shape) ?? permissionFor(shape);
+  permissions.set(shape, { subquery, used });
+  used.clear(); // the next statement reads its own fields
+  return subquery;
 }
 
 /**

@@ -27,21 +27,41 @@ export type Text = { sql: string; names: string[] };
  */
 export function textOf(query: BuiltQuery): Text {
   const names = new Set<string>();
-  const text = generate(query.getSQL(), (name) => `?${[...names.add(name)].indexOf(name) + 1}`);
-  return { sql: text, names: [...names] };
-}
-
-/** Generates the SQL of a part that many queries contain, so that each of them only copies it. */
-export function generatedPart(query: SQL): SQL {
-  // The names are the parts with an odd index. No SQL contains NUL.
-  const parts = generate(query, (name) => `\0${name}\0`).split('\0');
-  return sql.join(parts.map((part, index) => (index % 2 === 0 ? sql.raw(part) : sql.placeholder(part))));
-}
-
-function generate(query: SQL, write: (name: string) => string): string {
-  const escapeParam = (_: number, param?: unknown) => write(nameOf(param));
+  const escapeParam = (_: number, param?: unknown) => `?${[...names.add(nameOf(param))].indexOf(nameOf(param)) + 1}`;
   const dialect = Object.assign(new SQLiteAsyncDialect(), { escapeParam });
-  return dialect.sqlToQuery(query.inlineParams()).sql;
+  const { sql } = dialect.sqlToQuery(query.getSQL().inlineParams());
+  return { sql, names: [...names] };
+}
+
+/**
+ * Returns a typed subquery, and the names of the fields that a statement has read from it, which alone its SQL selects: D1 parses the SQL of
+ * each call, which takes longer than running it.
+ */
+export function subqueryOf<Fields extends Record<string, SQL>>(
+  alias: string,
+  fields: Fields,
+  aliasOf: (name: string) => string,
+  from: SQL,
+) {
+  const used = new Set<string>();
+  const aliased = Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, field.as(aliasOf(name))]),
+  ) as { [Name in keyof Fields]: SQL.Aliased<Fields[Name] extends SQL<infer T> ? T : never> };
+  // Read when the statement's SQL is generated, after the fields.
+  const text = Object.defineProperty(sql``, 'queryChunks', {
+    get: () => {
+      const selected = [...used].map((name) => sql`${fields[name]} as ${sql.identifier(aliasOf(name))}`);
+      return [sql`select ${sql.join(selected, sql`, `)} ${from}`];
+    },
+  });
+  const subquery = Object.assign(builder.select(aliased).from(from), { getSQL: () => text }).as(alias);
+  const tracked = new Proxy(subquery, {
+    get(target, name) {
+      if (Object.hasOwn(fields, name)) used.add(name as string);
+      return Reflect.get(target, name);
+    },
+  });
+  return { subquery: tracked, used };
 }
 
 function nameOf(param: unknown): string {

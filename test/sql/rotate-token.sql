@@ -1,4 +1,4 @@
--- From a server, with an API key. D1 receives a number for each :name, and the subquery in permission-to-change.sql for permission.
+-- From a server, with an API key. D1 receives a number for each :name, and a subquery for permission.
 
 -- decided
 update businesses
@@ -61,7 +61,27 @@ select
   case when key_actor_name is not null then key_user_id end
 from
   businesses
-  cross join permission
+  cross join (
+    select
+      api_keys.id as key_id,
+      api_keys.last_four as key_last_four,
+      (api_keys.ends_at is not null) as is_session,
+      api_keys.session_of as key_session_of,
+      api_keys.actor_name as key_actor_name,
+      api_keys.user_id as key_user_id
+    from
+      api_keys
+      left join businesses on (
+        businesses.id = :business_id
+        and businesses.user_id = api_keys.user_id
+        and (
+          api_keys.business_id is null
+          or api_keys.business_id = businesses.id
+        )
+      )
+    where api_keys.hash = :lookup_value
+    limit 1
+  ) permission
 where
   (
     businesses.id = :business_id
@@ -128,3 +148,33 @@ where
       limit 5
     )
   );
+
+-- permission: a statement selects only the columns that it reads
+select
+  coalesce(
+    case
+      when api_keys.ends_at <= :now then 'ended_session'
+      when api_keys.revoked_at is not null then 'revoked_key'
+      when api_keys.expires_on < :today then 'expired_key'
+    end,
+    case
+      when businesses.id is not :business_id then 'unknown_business'
+      when (
+        true
+        and api_keys.role <> 'full'
+      ) then api_keys.role || '_only_key'
+      else null
+    end
+  ) as refusal
+from
+  api_keys
+  left join businesses on (
+    businesses.id = :business_id
+    and businesses.user_id = api_keys.user_id
+    and (
+      api_keys.business_id is null
+      or api_keys.business_id = businesses.id
+    )
+  )
+where api_keys.hash = :lookup_value
+limit 1;

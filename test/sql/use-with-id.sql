@@ -1,4 +1,4 @@
--- From a page, with a token. D1 receives a number for each :name, and the subquery in permission-to-record.sql for permission.
+-- From a page, with a token. D1 receives a number for each :name, and a subquery for permission.
 
 -- read
 select
@@ -8,13 +8,13 @@ select
   former_use,
   key_user_id,
   :deadline - unixepoch('subsec') as time_left,
-  case when ifnull(refusal, 'open') = 'open' then daily_limit_today end as daily_limit,
-  case when ifnull(refusal, 'open') = 'open' then monthly_limit_today end as monthly_limit,
+  case when ifnull(refusal, 'open') = 'open' then own_daily_limit end as daily_limit,
+  case when ifnull(refusal, 'open') = 'open' then own_monthly_limit end as monthly_limit,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when last_extra >= coalesce(
+      when own_extras_until >= coalesce(
         case
-          when permission.has_billing_changes then (
+          when own_has_billing_changes then (
             select
               case
                 when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -37,12 +37,7 @@ select
             limit 1
           )
         end,
-        date(
-          :today,
-          (1 - permission.billing_day) || ' days',
-          'start of month',
-          (permission.billing_day - 1) || ' days'
-        )
+        date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
       ) then coalesce(
         (
           select extras.uses
@@ -52,7 +47,7 @@ select
               extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
               and extras.starts_on = coalesce(
                 case
-                  when permission.has_billing_changes then (
+                  when own_has_billing_changes then (
                     select
                       case
                         when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -75,12 +70,7 @@ select
                     limit 1
                   )
                 end,
-                date(
-                  :today,
-                  (1 - permission.billing_day) || ' days',
-                  'start of month',
-                  (permission.billing_day - 1) || ' days'
-                )
+                date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
               )
             )
         ),
@@ -92,7 +82,7 @@ select
   case when ifnull(refusal, 'open') = 'open' then allowed_overage end as overage,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when daily_limit_today is not null then coalesce(
+      when own_daily_limit is not null then coalesce(
         (
           select daily_usage.count
           from daily_usage
@@ -110,7 +100,7 @@ select
   end as today,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when monthly_limit_today is not null then (
+      when own_monthly_limit is not null then (
         select coalesce(sum(daily_usage.count), 0)
         from daily_usage
         where
@@ -118,7 +108,7 @@ select
             daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
             and daily_usage.day between coalesce(
               case
-                when permission.has_billing_changes then (
+                when own_has_billing_changes then (
                   select
                     case
                       when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -141,15 +131,10 @@ select
                   limit 1
                 )
               end,
-              date(
-                :today,
-                (1 - permission.billing_day) || ' days',
-                'start of month',
-                (permission.billing_day - 1) || ' days'
-              )
+              date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
             ) and coalesce(
               case
-                when permission.has_billing_changes then (
+                when own_has_billing_changes then (
                   select
                     max(
                       date(billing_changes.changes_on, '-1 day'),
@@ -175,10 +160,10 @@ select
               end,
               date(
                 :today,
-                (1 - permission.billing_day) || ' days',
+                (1 - own_billing_day) || ' days',
                 'start of month',
                 '+1 month',
-                (permission.billing_day - 2) || ' days'
+                (own_billing_day - 2) || ' days'
               )
             )
           )
@@ -188,7 +173,7 @@ select
   case
     when ifnull(refusal, 'open') = 'open' then coalesce(
       case
-        when permission.has_billing_changes then (
+        when own_has_billing_changes then (
           select
             case
               when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -211,18 +196,13 @@ select
           limit 1
         )
       end,
-      date(
-        :today,
-        (1 - permission.billing_day) || ' days',
-        'start of month',
-        (permission.billing_day - 1) || ' days'
-      )
+      date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
     )
   end as month_starts_on,
   case
     when ifnull(refusal, 'open') = 'open' then coalesce(
       case
-        when permission.has_billing_changes then (
+        when own_has_billing_changes then (
           select
             max(
               date(billing_changes.changes_on, '-1 day'),
@@ -248,10 +228,10 @@ select
       end,
       date(
         :today,
-        (1 - permission.billing_day) || ' days',
+        (1 - own_billing_day) || ' days',
         'start of month',
         '+1 month',
-        (permission.billing_day - 2) || ' days'
+        (own_billing_day - 2) || ' days'
       )
     )
   end as month_ends_on,
@@ -304,7 +284,7 @@ where
   and not (
     coalesce(
       case
-        when daily_limit_today is not null then coalesce(
+        when own_daily_limit is not null then coalesce(
           (
             select daily_usage.count
             from daily_usage
@@ -318,12 +298,12 @@ where
           ),
           0
         )
-      end + :quantity > daily_limit_today + allowed_overage,
+      end + :quantity > own_daily_limit + allowed_overage,
       0
     )
     or coalesce(
       case
-        when monthly_limit_today is not null then (
+        when own_monthly_limit is not null then (
           select coalesce(sum(daily_usage.count), 0)
           from daily_usage
           where
@@ -333,7 +313,7 @@ where
               end
               and daily_usage.day between coalesce(
                 case
-                  when permission.has_billing_changes then (
+                  when own_has_billing_changes then (
                     select
                       case
                         when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -356,15 +336,10 @@ where
                     limit 1
                   )
                 end,
-                date(
-                  :today,
-                  (1 - permission.billing_day) || ' days',
-                  'start of month',
-                  (permission.billing_day - 1) || ' days'
-                )
+                date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
               ) and coalesce(
                 case
-                  when permission.has_billing_changes then (
+                  when own_has_billing_changes then (
                     select
                       max(
                         date(billing_changes.changes_on, '-1 day'),
@@ -390,18 +365,18 @@ where
                 end,
                 date(
                   :today,
-                  (1 - permission.billing_day) || ' days',
+                  (1 - own_billing_day) || ' days',
                   'start of month',
                   '+1 month',
-                  (permission.billing_day - 2) || ' days'
+                  (own_billing_day - 2) || ' days'
                 )
               )
             )
         )
-      end + :quantity > monthly_limit_today + case
-        when last_extra >= coalesce(
+      end + :quantity > own_monthly_limit + case
+        when own_extras_until >= coalesce(
           case
-            when permission.has_billing_changes then (
+            when own_has_billing_changes then (
               select
                 case
                   when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -424,12 +399,7 @@ where
               limit 1
             )
           end,
-          date(
-            :today,
-            (1 - permission.billing_day) || ' days',
-            'start of month',
-            (permission.billing_day - 1) || ' days'
-          )
+          date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
         ) then coalesce(
           (
             select extras.uses
@@ -439,7 +409,7 @@ where
                 extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
                 and extras.starts_on = coalesce(
                   case
-                    when permission.has_billing_changes then (
+                    when own_has_billing_changes then (
                       select
                         case
                           when :today < billing_changes.changes_on then billing_changes.starts_on
@@ -462,12 +432,7 @@ where
                       limit 1
                     )
                   end,
-                  date(
-                    :today,
-                    (1 - permission.billing_day) || ' days',
-                    'start of month',
-                    (permission.billing_day - 1) || ' days'
-                  )
+                  date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
                 )
               )
           ),
@@ -524,7 +489,72 @@ from
     select 1
     where changes() > 0
   )
-  cross join permission
+  cross join (
+    select
+      coalesce(
+        null,
+        (
+          select sources.number
+          from
+            sites
+            cross join sources
+          where
+            (
+              sites.business_id = businesses.id
+              and sites.site = :site_0
+              and sources.business_id = businesses.id
+              and sources.name = :site_0
+            )
+        ),
+        (
+          select sources.number
+          from
+            sites
+            cross join sources
+          where
+            (
+              sites.business_id = businesses.id
+              and sites.site = :site_1
+              and sources.business_id = businesses.id
+              and sources.name = :site_1
+            )
+        ),
+        null
+      ) as source,
+      coalesce(
+        case when businesses.status <> 'active' then 'token_of_inactive_business' end,
+        case
+          when businesses.id is not :business_id then 'unknown_business'
+          when businesses.status <> 'active' then 'inactive_business'
+          when exists (
+            select 1
+            from sites
+            where
+              sites.business_id = businesses.id
+              and sites.site in (:site_0, :site_1)
+          ) then null
+          when exists (
+            select 1
+            from sites
+            where sites.business_id = businesses.id
+          ) then 'origin_not_authorized'
+          else 'open'
+        end
+      ) as refusal
+    from businesses
+    where
+      (
+        businesses.token = :lookup_value
+        or businesses.id = (
+          select former_tokens.business_id
+          from former_tokens
+          where
+            former_tokens.token = :lookup_value
+            and former_tokens.expires_at > :now
+        )
+      )
+    limit 1
+  ) permission
 where ifnull(refusal, 'open') = 'open';
 
 -- reached
@@ -768,3 +798,141 @@ where
       and alerts."limit" >= reached."limit"
       and alerts.threshold >= reached.threshold
   );
+
+-- permission: a statement selects only the columns that it reads
+select
+  coalesce(
+    case when businesses.status <> 'active' then 'token_of_inactive_business' end,
+    case
+      when businesses.id is not :business_id then 'unknown_business'
+      when businesses.status <> 'active' then 'inactive_business'
+      when exists (
+        select 1
+        from sites
+        where
+          sites.business_id = businesses.id
+          and sites.site in (:site_0, :site_1)
+      ) then null
+      when exists (
+        select 1
+        from sites
+        where sites.business_id = businesses.id
+      ) then 'origin_not_authorized'
+      else 'open'
+    end
+  ) as refusal,
+  coalesce(
+    null,
+    (
+      select sources.number
+      from
+        sites
+        cross join sources
+      where
+        (
+          sites.business_id = businesses.id
+          and sites.site = :site_0
+          and sources.business_id = businesses.id
+          and sources.name = :site_0
+        )
+    ),
+    (
+      select sources.number
+      from
+        sites
+        cross join sources
+      where
+        (
+          sites.business_id = businesses.id
+          and sites.site = :site_1
+          and sources.business_id = businesses.id
+          and sources.name = :site_1
+        )
+    ),
+    null
+  ) as source,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.daily_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_daily_limit
+    else businesses.daily_limit
+  end as own_daily_limit,
+  case
+    when :today < businesses.limits_since then (
+      select former_limits.monthly_limit
+      from former_limits
+      where
+        (
+          former_limits.business_id = businesses.id
+          and former_limits.ends_on >= :today
+        )
+      order by former_limits.ends_on asc
+      limit 1
+    )
+    when :today >= businesses.next_from then businesses.next_monthly_limit
+    else businesses.monthly_limit
+  end as own_monthly_limit,
+  businesses.billing_day as own_billing_day,
+  businesses.has_billing_changes as own_has_billing_changes,
+  case
+    when case
+      when :today < businesses.limits_since then (
+        select former_limits.page_overage
+        from former_limits
+        where
+          (
+            former_limits.business_id = businesses.id
+            and former_limits.ends_on >= :today
+          )
+        order by former_limits.ends_on asc
+        limit 1
+      )
+      when :today >= businesses.next_from then businesses.next_page_overage
+      else businesses.page_overage
+    end
+    and exists (
+      select 1
+      from sites
+      where
+        sites.business_id = businesses.id
+        and sites.is_reachable = 1
+    ) then case
+      when :today < businesses.limits_since then (
+        select former_limits.overage
+        from former_limits
+        where
+          (
+            former_limits.business_id = businesses.id
+            and former_limits.ends_on >= :today
+          )
+        order by former_limits.ends_on asc
+        limit 1
+      )
+      when :today >= businesses.next_from then businesses.next_overage
+      else businesses.overage
+    end
+    else 0
+  end as allowed_overage,
+  businesses.extras_until as own_extras_until
+from businesses
+where
+  (
+    businesses.token = :lookup_value
+    or businesses.id = (
+      select former_tokens.business_id
+      from former_tokens
+      where
+        former_tokens.token = :lookup_value
+        and former_tokens.expires_at > :now
+    )
+  )
+limit 1;
