@@ -34,8 +34,8 @@ export function textOf(query: BuiltQuery): Text {
 }
 
 /**
- * Returns a typed subquery, and the names of the fields that a statement has read from it, which alone its SQL selects: D1 parses the SQL of
- * each call, which takes longer than running it.
+ * Returns a typed subquery, and the names of the fields that a statement has read from it. Its SQL selects only these, because parsing a
+ * statement takes longer than running it.
  */
 export function subqueryOf<Fields extends Record<string, SQL>>(
   alias: string,
