@@ -28,7 +28,7 @@ export const PAGE_OF_MONTHS = {
   class: 'reading',
   price: ({ limit = `${MAX_TOTALS_PER_PAGE}` }: { limit?: string }) => priceOfMany(Number(limit)),
 } satisfies Work;
-type Days = { from?: string | undefined; to?: string | undefined };
+type Days = Parameters<typeof rangeOf>[0];
 const daysOf = (days: Days, now: Date): number => daysIn(rangeOf(days, dayOf(now)));
 /** That of 800 days, so that a year can be compared with the year before. What is shorter takes as little as a use, which spends nothing. */
 const FREE_PRICE = 40;

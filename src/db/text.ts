@@ -50,7 +50,8 @@ export function subqueryOf<Fields extends Record<string, SQL>>(
   // Read when the statement's SQL is generated, after the fields.
   const text = Object.defineProperty(sql``, 'queryChunks', {
     get: () => {
-      const selected = [...used].map((name) => sql`${fields[name]} as ${sql.identifier(aliasOf(name))}`);
+      const names = Object.keys(fields).filter((name) => used.has(name));
+      const selected = names.map((name) => sql`${fields[name]} as ${sql.identifier(aliasOf(name))}`);
       return [sql`select ${sql.join(selected, sql`, `)} ${from}`];
     },
   });

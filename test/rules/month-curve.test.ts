@@ -118,7 +118,7 @@ test.each<[string, Given]>([
   expect(drawn(given).lines).toEqual(['limit', 'used', 'expected']);
 });
 
-test('imported days count as data, also if they are older than the business', () => {
+test('imported days count as data, even if they are older than the business', () => {
   expect(drawn({ created_at: '2026-11-03T08:00:00.000000Z' }).lines).toContain('earlier');
 });
 

@@ -256,10 +256,10 @@ from
     select
       api_keys.id as key_id,
       api_keys.last_four as key_last_four,
+      api_keys.user_id as key_user_id,
       (api_keys.ends_at is not null) as is_session,
       api_keys.session_of as key_session_of,
-      api_keys.actor_name as key_actor_name,
-      api_keys.user_id as key_user_id
+      api_keys.actor_name as key_actor_name
     from
       api_keys
       left join businesses on (
@@ -536,10 +536,10 @@ select
       else null
     end
   ) as refusal,
+  api_keys.user_id as key_user_id,
   api_keys.role as role,
   case when api_keys.last_used_on is not :today then api_keys.id end as unmarked,
-  null as former_use,
-  api_keys.user_id as key_user_id
+  null as former_use
 from
   api_keys
   left join businesses on (

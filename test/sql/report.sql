@@ -43,6 +43,7 @@ select
       else 'open'
     end
   ) as refusal,
+  null as key_user_id,
   null as role,
   null as unmarked,
   case
@@ -52,8 +53,7 @@ select
       from former_tokens
       where former_tokens.token = :lookup_value
     )
-  end as former_use,
-  null as key_user_id
+  end as former_use
 from businesses
 where
   (

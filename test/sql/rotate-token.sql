@@ -65,10 +65,10 @@ from
     select
       api_keys.id as key_id,
       api_keys.last_four as key_last_four,
+      api_keys.user_id as key_user_id,
       (api_keys.ends_at is not null) as is_session,
       api_keys.session_of as key_session_of,
-      api_keys.actor_name as key_actor_name,
-      api_keys.user_id as key_user_id
+      api_keys.actor_name as key_actor_name
     from
       api_keys
       left join businesses on (

@@ -489,72 +489,7 @@ from
     select 1
     where changes() > 0
   )
-  cross join (
-    select
-      coalesce(
-        null,
-        (
-          select sources.number
-          from
-            sites
-            cross join sources
-          where
-            (
-              sites.business_id = businesses.id
-              and sites.site = :site_0
-              and sources.business_id = businesses.id
-              and sources.name = :site_0
-            )
-        ),
-        (
-          select sources.number
-          from
-            sites
-            cross join sources
-          where
-            (
-              sites.business_id = businesses.id
-              and sites.site = :site_1
-              and sources.business_id = businesses.id
-              and sources.name = :site_1
-            )
-        ),
-        null
-      ) as source,
-      coalesce(
-        case when businesses.status <> 'active' then 'token_of_inactive_business' end,
-        case
-          when businesses.id is not :business_id then 'unknown_business'
-          when businesses.status <> 'active' then 'inactive_business'
-          when exists (
-            select 1
-            from sites
-            where
-              sites.business_id = businesses.id
-              and sites.site in (:site_0, :site_1)
-          ) then null
-          when exists (
-            select 1
-            from sites
-            where sites.business_id = businesses.id
-          ) then 'origin_not_authorized'
-          else 'open'
-        end
-      ) as refusal
-    from businesses
-    where
-      (
-        businesses.token = :lookup_value
-        or businesses.id = (
-          select former_tokens.business_id
-          from former_tokens
-          where
-            former_tokens.token = :lookup_value
-            and former_tokens.expires_at > :now
-        )
-      )
-    limit 1
-  ) permission
+  cross join permission
 where ifnull(refusal, 'open') = 'open';
 
 -- reached
@@ -821,36 +756,6 @@ select
       else 'open'
     end
   ) as refusal,
-  coalesce(
-    null,
-    (
-      select sources.number
-      from
-        sites
-        cross join sources
-      where
-        (
-          sites.business_id = businesses.id
-          and sites.site = :site_0
-          and sources.business_id = businesses.id
-          and sources.name = :site_0
-        )
-    ),
-    (
-      select sources.number
-      from
-        sites
-        cross join sources
-      where
-        (
-          sites.business_id = businesses.id
-          and sites.site = :site_1
-          and sources.business_id = businesses.id
-          and sources.name = :site_1
-        )
-    ),
-    null
-  ) as source,
   case
     when :today < businesses.limits_since then (
       select former_limits.daily_limit
@@ -881,8 +786,6 @@ select
     when :today >= businesses.next_from then businesses.next_monthly_limit
     else businesses.monthly_limit
   end as own_monthly_limit,
-  businesses.billing_day as own_billing_day,
-  businesses.has_billing_changes as own_has_billing_changes,
   case
     when case
       when :today < businesses.limits_since then (
@@ -922,7 +825,39 @@ select
     end
     else 0
   end as allowed_overage,
-  businesses.extras_until as own_extras_until
+  businesses.extras_until as own_extras_until,
+  businesses.billing_day as own_billing_day,
+  businesses.has_billing_changes as own_has_billing_changes,
+  coalesce(
+    null,
+    (
+      select sources.number
+      from
+        sites
+        cross join sources
+      where
+        (
+          sites.business_id = businesses.id
+          and sites.site = :site_0
+          and sources.business_id = businesses.id
+          and sources.name = :site_0
+        )
+    ),
+    (
+      select sources.number
+      from
+        sites
+        cross join sources
+      where
+        (
+          sites.business_id = businesses.id
+          and sites.site = :site_1
+          and sources.business_id = businesses.id
+          and sources.name = :site_1
+        )
+    ),
+    null
+  ) as source
 from businesses
 where
   (

@@ -22,10 +22,10 @@ export const saveRows = (rows: Cell[][], name: string): void => save(csvOf(rows)
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Downloads a report. */
-export function useDownload(name: string, read: () => Promise<string>): Download {
+/** Downloads a report. The name of its file is needed only then. */
+export function useDownload(nameOf: () => string, read: () => Promise<string>): Download {
   const { busy, failure, run } = useMutation();
-  const start = () => void run('Downloading…', async () => save(await read(), name));
+  const start = () => void run('Downloading…', async () => save(await read(), nameOf()));
   return { busy, failure, start };
 }
 

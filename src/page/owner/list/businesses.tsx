@@ -121,8 +121,10 @@ export function BusinessesView({ session, query, memory }: Props) {
     const columns = ['business_id', 'business', ...(tables[0]?.[0] ?? [])];
     if (now) saveRows([columns, ...rows], fileName('Businesses', now, before));
   }
-  const ends = matches.length > 0 ? rangeName(lastEnds(matches)) : '';
-  const months = useDownload(`Billing months to ${ends}`, () => monthsCsv(session.api, matches));
+  const months = useDownload(
+    () => `Billing months to ${rangeName(lastEnds(matches))}`,
+    () => monthsCsv(session.api, matches),
+  );
   function clear(): void {
     setQuery({ q: null, show: null }, 'replace');
     search.current?.focus();

@@ -10,7 +10,7 @@ const COLUMNS = ['business_id', 'business', 'from', 'to', 'uses', 'monthly_limit
 /** Returns the day on which a business's last month ended. */
 const endOf = ({ limits }: ListedBusiness): string => addDays(limits.month_starts.slice(0, 'YYYY-MM-DD'.length), -1);
 
-/** Returns the first and last day on which a last month of these businesses ended. There must be a business. */
+/** Returns the first and the last day on which the last months of these businesses ended. There must be a business. */
 export function lastEnds(businesses: readonly ListedBusiness[]): Range {
   const ends = businesses.map(endOf).sort();
   return { from: ends[0] ?? '', to: ends.at(-1) ?? '' };
@@ -45,7 +45,7 @@ export async function monthsCsv(
 ): Promise<string> {
   const rows: EndedMonths['usage'] = [];
   for (const [ended, own] of Map.groupBy(businesses, endOf)) {
-    // Also contains only those whose last month it is: an earlier one of another business can have ended on the same day.
+    // An earlier month of another business can have ended on the same day.
     const ids = new Set(own.map(({ id }) => id));
     const last = Math.max(...ids);
     for (let after: number | null = Math.min(...ids) - 1; after !== null && after < last; ) {

@@ -10,7 +10,7 @@ import { recordedFrom, withData } from '../ranges.ts';
 /** A line of the drawing, and its words in the legend. */
 export type Line = [is: 'limit' | 'used' | 'expected' | 'earlier', points: Point[], words: string];
 
-/** The month before, by the calendar. The service does not tell when it began, which differs if the billing day has changed since. */
+/** The month before, by the calendar. The service does not say when it began, which differs after a change of the billing day. */
 export const monthBefore = ({ from }: Range): Range => ({ from: addMonths(from, -1), to: addDays(from, -1) });
 
 /**

@@ -53,7 +53,10 @@ export function Sources({ api, id, name, full, compared, isComparable, today, re
     ]);
     return { uses, before };
   });
-  const download = useDownload(fileName(`${name} by source`, covered, null), () => api.sourcesCsv(id, covered));
+  const download = useDownload(
+    () => fileName(`${name} by source`, covered, null),
+    () => api.sourcesCsv(id, covered),
+  );
   const isAlike = data?.before ? areAlike(data.uses, data.before) : true;
   const rows = data && rowsOf(data.uses, isAlike ? data.before : null, sites ?? []);
   const isEmpty = rows?.every(({ source }) => source === null) === true;
