@@ -47,7 +47,7 @@ function later(work: 'held' | 'failing') {
     const holding = {
       prepare: (sql: string) => ({
         bind: (...values: unknown[]) =>
-          bound(d1.prepare(sql).bind(...values), !/permission|^insert into "alerts"/.test(sql)),
+          bound(d1.prepare(sql).bind(...values), !/permission|^insert into alerts/.test(sql)),
       }),
       async batch(statements: D1PreparedStatement[]) {
         if (!statements.every((statement) => isOwn.has(statement))) await wait();

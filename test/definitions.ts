@@ -11,4 +11,4 @@ export function placeOf({ place }: Definition): string {
 
 /** The table that a statement writes. Null if it only reads. */
 export const writtenBy = (sql: string): string | null =>
-  /^(?:insert into|update|delete from) "(\w+)"/.exec(sql)?.[1] ?? null;
+  /^(?:insert into|update|delete from) (\w+)/.exec(sql)?.[1] ?? null;

@@ -22,20 +22,27 @@ export const placeholders = <N extends string>(names: readonly N[]): Placeholder
 export type Text = { sql: string; names: string[] };
 
 /**
+ * Column names that SQLite would take for keywords. No other name is quoted, because the SQL is sent to D1 as JSON, in which each quote is
+ * escaped.
+ */
+const KEYWORDS = ['from', 'limit'];
+
+/**
  * Generates the SQL. Any value in the query that is not a placeholder becomes a constant. A value is bound once, even if the SQL contains it
  * several times, as most do.
  */
 export function textOf(query: BuiltQuery): Text {
   const names = new Set<string>();
   const escapeParam = (_: number, param?: unknown) => `?${[...names.add(nameOf(param))].indexOf(nameOf(param)) + 1}`;
-  const dialect = Object.assign(new SQLiteAsyncDialect(), { escapeParam });
+  const escapeName = (name: string) => (KEYWORDS.includes(name) ? `"${name}"` : name);
+  const dialect = Object.assign(new SQLiteAsyncDialect(), { escapeParam, escapeName });
   const { sql } = dialect.sqlToQuery(query.getSQL().inlineParams());
   return { sql, names: [...names] };
 }
 
 /**
- * Returns a typed subquery, and the names of the fields that a statement has read from it. Its SQL selects only these, because parsing a
- * statement takes longer than running it.
+ * Returns a typed subquery, and the names of the fields that a statement has read from it. Its SQL selects only these, because each call
+ * sends its SQL to D1: a kilobyte costs as much as a lookup, even though D1 parses the same text only once.
  */
 export function subqueryOf<Fields extends Record<string, SQL>>(
   alias: string,

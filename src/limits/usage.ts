@@ -13,22 +13,32 @@ import { billingDayOf, billingMonth } from './billing.ts';
  */
 export const boundedSumOfCounts = sql<number>`min(cast(total(${dailyUsage.count}) as integer), ${sql.raw(`${MAX_COUNT}`)})`;
 
-const billed = (permission: Permission) => {
+/**
+ * The permission, and the id in the path and the billing month that contains today, both null if the call is refused. A statement on limits
+ * selects `from` this. Because of its limit, SQLite computes the month once.
+ */
+export function withMonth(permission: Permission) {
   const { billing_day, has_billing_changes } = permission;
-  return { id: permittedId(permission), billing_day, has_billing_changes };
-};
+  const id = permittedId(permission);
+  const { starts_on, ends_on } = billingMonth({ id, billing_day, has_billing_changes }, $call.today);
+  return {
+    permission,
+    from: sql`(select *, ${id} as permitted_id, ${starts_on} as month_starts_on, ${ends_on} as month_ends_on from ${permission} limit 1)`,
+    id: sql`permitted_id`,
+    starts_on: sql<string>`month_starts_on`,
+    ends_on: sql<string>`month_ends_on`,
+  };
+}
+export type WithMonth = ReturnType<typeof withMonth>;
+
 /** What is added to the monthly limit in this billing month. */
-export const extraOf = (permission: Permission) =>
-  extraIn({ id: permittedId(permission), extras_until: permission.extras_until }, monthOf(permission).starts_on);
-/** The billing month that contains today. */
-export const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
+const extraOf = ({ permission: { extras_until }, id, starts_on }: WithMonth) =>
+  extraIn({ id, extras_until: sql`${extras_until}` }, starts_on);
 
 /** The numbers of uses today and in this billing month. If a period has no limit, its number is null and nothing is read. */
-function usesOfLimits(permission: Permission) {
-  const { daily_limit, monthly_limit } = permission;
-  const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
-  const { starts_on, ends_on } = monthOf(permission);
-  const ofMonth = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, starts_on, ends_on));
+function usesOfLimits({ permission: { daily_limit, monthly_limit }, id, starts_on, ends_on }: WithMonth) {
+  const ofToday = and(eq(dailyUsage.business_id, id), eq(dailyUsage.day, $call.today));
+  const ofMonth = and(eq(dailyUsage.business_id, id), between(dailyUsage.day, starts_on, ends_on));
   return {
     today: sql<number | null>`case when ${daily_limit} is not null
       then coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${ofToday}), 0) end`,
@@ -40,28 +50,26 @@ function usesOfLimits(permission: Permission) {
 /**
  * Tests whether a use of this quantity would exceed a limit. `refusalOfUse` in core/limits.ts determines which limit the response names.
  */
-export function isOverLimit(permission: Permission, quantity: SQLWrapper) {
-  const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit, allowed_overage } = permission;
+export function isOverLimit(current: WithMonth, quantity: SQLWrapper) {
+  const { today, month } = usesOfLimits(current);
+  const { daily_limit, monthly_limit, allowed_overage } = current.permission;
   return sql`coalesce(${today} + ${quantity} > ${daily_limit} + ${allowed_overage}, 0)
-    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${extraOf(permission)} + ${allowed_overage}, 0)`;
+    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${extraOf(current)} + ${allowed_overage}, 0)`;
 }
 
 /** The fields of a LimitUsage (core/limits.ts). */
-export function limitUsageOf(permission: Permission) {
-  const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit, allowed_overage } = permission;
-  const { starts_on, ends_on } = monthOf(permission);
+export function limitUsageOf(current: WithMonth) {
+  const { daily_limit, monthly_limit, allowed_overage } = current.permission;
   return {
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
-    extra: extraOf(permission),
+    extra: extraOf(current),
     overage: sql<number | null>`${allowed_overage}`,
-    today,
-    month,
-    month_starts_on: starts_on,
-    month_ends_on: ends_on,
+    ...usesOfLimits(current),
+    month_starts_on: current.starts_on,
+    month_ends_on: current.ends_on,
   };
 }
 
-export const billingOf = (permission: Permission) => billingDayOf(billed(permission));
+export const billingOf = ({ permission: { billing_day, has_billing_changes }, id }: WithMonth) =>
+  billingDayOf({ id, billing_day, has_billing_changes });

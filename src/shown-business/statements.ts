@@ -1,5 +1,5 @@
 // Statements that read a business for a response.
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { $call } from '../db/call.ts';
 import { type Json, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { type Permission, pageAllowance, permittedId } from '../db/permission.ts';
@@ -7,7 +7,7 @@ import type { Limit } from '../db/plan.ts';
 import { businessColumns, businesses, siteColumns, sites } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
 import { refusedByLimit } from '../limits/refusals.ts';
-import { billingOf, limitUsageOf, monthOf } from '../limits/usage.ts';
+import { billingOf, limitUsageOf, withMonth } from '../limits/usage.ts';
 import { formerTokensOf } from './former-tokens.ts';
 
 /** The fields of a business and its sites. They are in no particular order. */
@@ -16,9 +16,9 @@ export const businessAndSites = {
   sites: selectOne(jsonList(jsonObject(siteColumns)), sql`from ${sites} where ${sites.business_id} = ${businesses.id}`),
 };
 
-/** The permission, joined with the business if the call is permitted. */
-const withBusiness = (permission: Permission) =>
-  sql`${permission} left join ${businesses} on ${eq(businesses.id, permittedId(permission))}`;
+/** `from` the permission, joined with the business if the call is permitted. */
+const withBusiness = (permission: Permission, from: Permission | SQL = permission) =>
+  sql`${from} left join ${businesses} on ${eq(businesses.id, permittedId(permission))}`;
 
 /**
  * Reads the verdict and, if the call is permitted, the business and its sites. Runs before a change, because the change can alter what is
@@ -45,20 +45,18 @@ export const nextLimits = sql<Json<NextLimits> | null>`case when ${businesses.ne
 )} end`;
 
 /** Like `businessWithSites`, but also reads the limits, the billing day and the former tokens that still work. */
-export const businessInFull = statement([], (permission) =>
-  withVerdict(
-    permission,
-    {
-      ...businessAndSites,
-      ...limitUsageOf(permission),
-      page_overage: sql<number | null>`${permission.page_overage}`,
-      page_allowance: pageAllowance((limit) => permission[limit]),
-      next_limits: nextLimits,
-      refused_by_limit: refusedByLimit(permittedId(permission), monthOf(permission).starts_on),
-      alert_at: sql<string | null>`${permission.alert_at}`,
-      ...billingOf(permission),
-      former_tokens: formerTokensOf(businesses.id),
-    },
-    withBusiness(permission),
-  ),
-)({});
+export const businessInFull = statement([], (permission) => {
+  const current = withMonth(permission);
+  const fields = {
+    ...businessAndSites,
+    ...limitUsageOf(current),
+    page_overage: sql<number | null>`${permission.page_overage}`,
+    page_allowance: pageAllowance((limit) => permission[limit]),
+    next_limits: nextLimits,
+    refused_by_limit: refusedByLimit(current.id, current.starts_on),
+    alert_at: sql<string | null>`${permission.alert_at}`,
+    ...billingOf(current),
+    former_tokens: formerTokensOf(businesses.id),
+  };
+  return withVerdict(permission, fields, withBusiness(permission, current.from));
+})({});

@@ -99,12 +99,12 @@ const storedCounts = sql`coalesce(${dailyUsage.sources}, '{}')`;
  * json_each. It begins with the number in quotes.
  */
 export const withOneSource = (() => {
+  const { sources } = dailyUsage;
   const path = sql`'$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)`;
-  const room = roomIn(storedCounts, sql`substr(excluded.sources, 3, 1) = '-'`);
-  return sql`case
-    when excluded.sources is null or (${dailyUsage.sources} ->> (${path}) is null and ${room} <= 0)
-      then ${dailyUsage.sources}
-    else json_set(${storedCounts}, ${path}, coalesce(${dailyUsage.sources} ->> (${path}), 0) + excluded.count) end`;
+  const room = roomIn(sources, sql`substr(excluded.sources, 3, 1) = '-'`);
+  return sql`case when ${sources} is null or excluded.sources is null then coalesce(${sources}, excluded.sources)
+    when ${sources} ->> (${path}) is null and ${room} <= 0 then ${sources}
+    else json_set(${sources}, ${path}, coalesce(${sources} ->> (${path}), 0) + excluded.count) end`;
 })();
 
 /**

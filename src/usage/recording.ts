@@ -14,7 +14,7 @@ import { followingStatement, previousStepWrote, statement, withVerdict } from '.
 import { builder, NULL, type Placeholders } from '../db/text.ts';
 import { takeIds } from '../db/work.ts';
 import { billingMonth } from '../limits/billing.ts';
-import { isOverLimit, limitUsageOf } from '../limits/usage.ts';
+import { isOverLimit, limitUsageOf, type WithMonth, withMonth } from '../limits/usage.ts';
 import {
   ifCounted,
   lastLabel,
@@ -56,7 +56,10 @@ const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (selec
 /** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
-export const readLimitUsage = statement([], (permission) => withVerdict(permission, limitUsageOf(permission)))({});
+export const readLimitUsage = statement([], (permission) => {
+  const current = withMonth(permission);
+  return withVerdict(permission, limitUsageOf(current), current.from);
+})({});
 
 /** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
 const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
@@ -70,31 +73,36 @@ const sourceOf = (ofCall: SQLWrapper, label: SQLWrapper) =>
   sql`iif(${label} is null, ${ofCall}, ${sourceNumberOf($call.business_id, label)})`;
 
 type OneUse = Placeholders<'quantity' | 'label' | 'today'>;
-/** Counts one use today. `condition` is another condition under which it counts. */
-const addOneUse = (permission: Permission, $: OneUse, condition?: SQL) => {
+/** Counts one use today, if the ledger lacks the digest. A use without an id has none. */
+const addOneUse = (permission: Permission, $: OneUse, digest?: Placeholder) => {
+  const current = withMonth(permission);
   const sources = sourceCounts(sourceOf(permission.source, sql`${$.label}`), sql`${$.quantity}`);
-  const row = { business_id: permittedId(permission), day: $.today, count: $.quantity, sources };
+  const row = { business_id: $call.business_id, day: $.today, count: $.quantity, sources };
   return addToCounts(
-    sql`select ${rowValues(dailyUsage, row)} from ${permission} where ${mayCount(permission, $, condition)}`,
+    sql`select ${rowValues(dailyUsage, row)} from ${current.from} where ${mayCount(current, $, digest)}`,
     withOneSource,
   );
 };
 /** Tests whether one use may count today. */
-const mayCount = (permission: Permission, $: Pick<OneUse, 'quantity'>, condition?: SQL) =>
-  sql`${and(isPermitted(permission), isBeforeDeadline, condition)} and not (${isOverLimit(permission, sql`${$.quantity}`)})`;
+const mayCount = (current: WithMonth, $: Pick<OneUse, 'quantity'>, digest?: Placeholder) =>
+  sql`${and(
+    isPermitted(current.permission),
+    isBeforeDeadline,
+    digest && isNewFor(current.id, sql`${digest}`),
+  )} and not (${isOverLimit(current, sql`${$.quantity}`)})`;
 
 const countToday = statement(['quantity', 'label'], (permission, $) => addOneUse(permission, $));
 /**
  * Numbers a label that the business has never used, if the use counts. A refused call reads at most whether the business has the label.
  */
 const nameLabel = statement(['quantity', 'label', 'digest'], (permission, $) => {
+  const current = withMonth(permission);
   const known = sourceNumberOf($call.business_id, sql`${$.label}`);
   const last = lastLabel($call.business_id);
-  const isCounted = mayCount(permission, $, isNew(permission, sql`${$.digest}`));
   const row = { business_id: $call.business_id, name: $.label, number: sql`${last} + 1` };
   return builder.insert(sources).select(
-    sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${permission}
-      where ${isCounted} and ${last} < ${MAX_LABELS}`,
+    sql`select ${rowValues(sources, row)} from (select 1 where ${known} is null) cross join ${current.from}
+      where ${mayCount(current, $, $.digest)} and ${last} < ${MAX_LABELS}`,
   );
 });
 
@@ -123,9 +131,7 @@ const ledgerRow = (
     source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
   });
 
-const countNewUse = statement(['digest', 'quantity', 'label'], (permission, $) =>
-  addOneUse(permission, $, isNew(permission, sql`${$.digest}`)),
-);
+const countNewUse = statement(['digest', 'quantity', 'label'], (permission, $) => addOneUse(permission, $, $.digest));
 /** Stores the id if the step directly before counted its use. If it did not, SQLite does not evaluate the permission again. */
 const rememberUse = statement(['digest', 'quantity', 'label'], (permission, $, shape) => {
   const use = {
@@ -154,16 +160,17 @@ export const countOnce = (use: Use & { digest: string }) => ({
  * if the use is new, and `count` if no use of the day is left.
  */
 export const readKnownUse = statement(['digest'], (permission, $) => {
-  const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
+  const current = withMonth(permission);
+  const known = and(eq(ledger.business_id, current.id), eq(ledger.digest, sql`unhex(${$.digest})`));
   const ofDay = and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, dayWithNumber(ledger.day)));
   return withVerdict(
     permission,
     {
-      ...limitUsageOf(permission),
+      ...limitUsageOf(current),
       date: sql<string | null>`${dayWithNumber(ledger.day)}`,
       count: sql<number | null>`${dailyUsage.count}`,
     },
-    sql`${permission} left join ${ledger} on ${known} left join ${dailyUsage} on ${ofDay}`,
+    sql`${current.from} left join ${ledger} on ${known} left join ${dailyUsage} on ${ofDay}`,
   );
 });
 

@@ -32,16 +32,16 @@ test.each([
   const [widest = ''] = permissions.toSorted((a, b) => b.length - a.length);
   const texts = [
     ...statements.map(({ step, sql }) => textOf(step, sql.replaceAll(PERMISSIONS, 'permission'))),
-    textOf('permission: a statement selects only the columns that it reads', widest.slice(1, -') "permission"'.length)),
+    textOf('permission: a statement selects only the columns that it reads', widest.slice(1, -') permission'.length)),
   ];
   const caller = form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key';
   const title = `-- From ${caller}. D1 receives a number for each :name, and a subquery for permission.\n`;
   await expect([title, ...texts].join('\n')).toMatchFileSnapshot(`../sql/${name}.sql`);
 }); // biome-ignore format: one row per line
 
-const PERMISSIONS = /\(select coalesce\(case\b(?:(?!select coalesce\(case\b).)*?limit 1\) "permission"/gs;
+const PERMISSIONS = /\(select coalesce\(case\b(?:(?!select coalesce\(case\b).)*?limit 1\) permission/gs;
 const textOf = (name: string, sql: string) =>
-  `-- ${name}\n${joined(`${format(sql.replaceAll(/"(?!limit")(\w+)"/g, '$1'), { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
+  `-- ${name}\n${joined(`${format(sql, { language: 'sqlite', expressionWidth: 100 })};\n`)}`;
 
 /** Patterns for blocks that consist of one line: in parentheses, between `case` and `end`, or after a keyword. */
 const BLOCKS = [

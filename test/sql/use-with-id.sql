@@ -12,7 +12,61 @@ select
   case when ifnull(refusal, 'open') = 'open' then own_monthly_limit end as monthly_limit,
   case
     when ifnull(refusal, 'open') = 'open' then case
-      when own_extras_until >= coalesce(
+      when own_extras_until >= month_starts_on then coalesce(
+        (
+          select extras.uses
+          from extras
+          where
+            (
+              extras.business_id = permitted_id
+              and extras.starts_on = month_starts_on
+            )
+        ),
+        0
+      )
+      else 0
+    end
+  end as extra,
+  case when ifnull(refusal, 'open') = 'open' then allowed_overage end as overage,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when own_daily_limit is not null then coalesce(
+        (
+          select daily_usage.count
+          from daily_usage
+          where
+            (
+              daily_usage.business_id = permitted_id
+              and daily_usage.day = :today
+            )
+        ),
+        0
+      )
+    end
+  end as today,
+  case
+    when ifnull(refusal, 'open') = 'open' then case
+      when own_monthly_limit is not null then (
+        select coalesce(sum(daily_usage.count), 0)
+        from daily_usage
+        where
+          (
+            daily_usage.business_id = permitted_id
+            and daily_usage.day between month_starts_on and month_ends_on
+          )
+      )
+    end
+  end as month,
+  case when ifnull(refusal, 'open') = 'open' then month_starts_on end as month_starts_on,
+  case when ifnull(refusal, 'open') = 'open' then month_ends_on end as month_ends_on,
+  case when ifnull(refusal, 'open') = 'open' then date(ledger.day * 86400, 'unixepoch') end as date,
+  case when ifnull(refusal, 'open') = 'open' then daily_usage.count end as count
+from
+  (
+    select
+      *,
+      case when ifnull(refusal, 'open') = 'open' then :business_id end as permitted_id,
+      coalesce(
         case
           when own_has_billing_changes then (
             select
@@ -38,209 +92,46 @@ select
           )
         end,
         date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-      ) then coalesce(
-        (
-          select extras.uses
-          from extras
-          where
-            (
-              extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-              and extras.starts_on = coalesce(
-                case
-                  when own_has_billing_changes then (
-                    select
-                      case
-                        when :today < billing_changes.changes_on then billing_changes.starts_on
-                        else date(
-                          :today,
-                          (1 - billing_changes.billing_day) || ' days',
-                          'start of month',
-                          (billing_changes.billing_day - 1) || ' days'
-                        )
-                      end
-                    from billing_changes
-                    where
-                      (
-                        billing_changes.business_id = case
-                          when ifnull(refusal, 'open') = 'open' then :business_id
-                        end
-                        and billing_changes.starts_on <= :today
-                      )
-                    order by billing_changes.starts_on desc
-                    limit 1
-                  )
-                end,
-                date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-              )
-            )
-        ),
-        0
-      )
-      else 0
-    end
-  end as extra,
-  case when ifnull(refusal, 'open') = 'open' then allowed_overage end as overage,
-  case
-    when ifnull(refusal, 'open') = 'open' then case
-      when own_daily_limit is not null then coalesce(
-        (
-          select daily_usage.count
-          from daily_usage
-          where
-            (
-              daily_usage.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and daily_usage.day = :today
-            )
-        ),
-        0
-      )
-    end
-  end as today,
-  case
-    when ifnull(refusal, 'open') = 'open' then case
-      when own_monthly_limit is not null then (
-        select coalesce(sum(daily_usage.count), 0)
-        from daily_usage
-        where
-          (
-            daily_usage.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-            and daily_usage.day between coalesce(
-              case
-                when own_has_billing_changes then (
-                  select
-                    case
-                      when :today < billing_changes.changes_on then billing_changes.starts_on
-                      else date(
-                        :today,
-                        (1 - billing_changes.billing_day) || ' days',
-                        'start of month',
-                        (billing_changes.billing_day - 1) || ' days'
-                      )
-                    end
-                  from billing_changes
-                  where
-                    (
-                      billing_changes.business_id = case
-                        when ifnull(refusal, 'open') = 'open' then :business_id
-                      end
-                      and billing_changes.starts_on <= :today
-                    )
-                  order by billing_changes.starts_on desc
-                  limit 1
+      ) as month_starts_on,
+      coalesce(
+        case
+          when own_has_billing_changes then (
+            select
+              max(
+                date(billing_changes.changes_on, '-1 day'),
+                date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  '+1 month',
+                  (billing_changes.billing_day - 2) || ' days'
                 )
-              end,
-              date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-            ) and coalesce(
-              case
-                when own_has_billing_changes then (
-                  select
-                    max(
-                      date(billing_changes.changes_on, '-1 day'),
-                      date(
-                        :today,
-                        (1 - billing_changes.billing_day) || ' days',
-                        'start of month',
-                        '+1 month',
-                        (billing_changes.billing_day - 2) || ' days'
-                      )
-                    )
-                  from billing_changes
-                  where
-                    (
-                      billing_changes.business_id = case
-                        when ifnull(refusal, 'open') = 'open' then :business_id
-                      end
-                      and billing_changes.starts_on <= :today
-                    )
-                  order by billing_changes.starts_on desc
-                  limit 1
-                )
-              end,
-              date(
-                :today,
-                (1 - own_billing_day) || ' days',
-                'start of month',
-                '+1 month',
-                (own_billing_day - 2) || ' days'
               )
-            )
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
           )
-      )
-    end
-  end as month,
-  case
-    when ifnull(refusal, 'open') = 'open' then coalesce(
-      case
-        when own_has_billing_changes then (
-          select
-            case
-              when :today < billing_changes.changes_on then billing_changes.starts_on
-              else date(
-                :today,
-                (1 - billing_changes.billing_day) || ' days',
-                'start of month',
-                (billing_changes.billing_day - 1) || ' days'
-              )
-            end
-          from billing_changes
-          where
-            (
-              billing_changes.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and billing_changes.starts_on <= :today
-            )
-          order by billing_changes.starts_on desc
-          limit 1
+        end,
+        date(
+          :today,
+          (1 - own_billing_day) || ' days',
+          'start of month',
+          '+1 month',
+          (own_billing_day - 2) || ' days'
         )
-      end,
-      date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-    )
-  end as month_starts_on,
-  case
-    when ifnull(refusal, 'open') = 'open' then coalesce(
-      case
-        when own_has_billing_changes then (
-          select
-            max(
-              date(billing_changes.changes_on, '-1 day'),
-              date(
-                :today,
-                (1 - billing_changes.billing_day) || ' days',
-                'start of month',
-                '+1 month',
-                (billing_changes.billing_day - 2) || ' days'
-              )
-            )
-          from billing_changes
-          where
-            (
-              billing_changes.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and billing_changes.starts_on <= :today
-            )
-          order by billing_changes.starts_on desc
-          limit 1
-        )
-      end,
-      date(
-        :today,
-        (1 - own_billing_day) || ' days',
-        'start of month',
-        '+1 month',
-        (own_billing_day - 2) || ' days'
-      )
-    )
-  end as month_ends_on,
-  case when ifnull(refusal, 'open') = 'open' then date(ledger.day * 86400, 'unixepoch') end as date,
-  case when ifnull(refusal, 'open') = 'open' then daily_usage.count end as count
-from
-  permission
+      ) as month_ends_on
+    from permission
+    limit 1
+  )
   left join ledger on (
-    ledger.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
+    ledger.business_id = permitted_id
     and ledger.digest = unhex (:digest)
   )
   left join daily_usage on (
@@ -252,7 +143,7 @@ where true;
 -- counted
 insert into daily_usage (business_id, day, count, sources)
 select
-  case when ifnull(refusal, 'open') = 'open' then :business_id end,
+  :business_id,
   :today,
   :quantity,
   '{"' || iif(
@@ -268,7 +159,75 @@ select
         )
     )
   ) || '":' || cast(:quantity as integer) || '}'
-from permission
+from
+  (
+    select
+      *,
+      case when ifnull(refusal, 'open') = 'open' then :business_id end as permitted_id,
+      coalesce(
+        case
+          when own_has_billing_changes then (
+            select
+              case
+                when :today < billing_changes.changes_on then billing_changes.starts_on
+                else date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  (billing_changes.billing_day - 1) || ' days'
+                )
+              end
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
+          )
+        end,
+        date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
+      ) as month_starts_on,
+      coalesce(
+        case
+          when own_has_billing_changes then (
+            select
+              max(
+                date(billing_changes.changes_on, '-1 day'),
+                date(
+                  :today,
+                  (1 - billing_changes.billing_day) || ' days',
+                  'start of month',
+                  '+1 month',
+                  (billing_changes.billing_day - 2) || ' days'
+                )
+              )
+            from billing_changes
+            where
+              (
+                billing_changes.business_id = case
+                  when ifnull(refusal, 'open') = 'open' then :business_id
+                end
+                and billing_changes.starts_on <= :today
+              )
+            order by billing_changes.starts_on desc
+            limit 1
+          )
+        end,
+        date(
+          :today,
+          (1 - own_billing_day) || ' days',
+          'start of month',
+          '+1 month',
+          (own_billing_day - 2) || ' days'
+        )
+      ) as month_ends_on
+    from permission
+    limit 1
+  )
 where
   (
     ifnull(refusal, 'open') = 'open'
@@ -277,7 +236,7 @@ where
       select 1
       from ledger
       where
-        ledger.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
+        ledger.business_id = permitted_id
         and ledger.digest = unhex (:digest)
     )
   )
@@ -290,9 +249,7 @@ where
             from daily_usage
             where
               (
-                daily_usage.business_id = case
-                  when ifnull(refusal, 'open') = 'open' then :business_id
-                end
+                daily_usage.business_id = permitted_id
                 and daily_usage.day = :today
               )
           ),
@@ -308,132 +265,19 @@ where
           from daily_usage
           where
             (
-              daily_usage.business_id = case
-                when ifnull(refusal, 'open') = 'open' then :business_id
-              end
-              and daily_usage.day between coalesce(
-                case
-                  when own_has_billing_changes then (
-                    select
-                      case
-                        when :today < billing_changes.changes_on then billing_changes.starts_on
-                        else date(
-                          :today,
-                          (1 - billing_changes.billing_day) || ' days',
-                          'start of month',
-                          (billing_changes.billing_day - 1) || ' days'
-                        )
-                      end
-                    from billing_changes
-                    where
-                      (
-                        billing_changes.business_id = case
-                          when ifnull(refusal, 'open') = 'open' then :business_id
-                        end
-                        and billing_changes.starts_on <= :today
-                      )
-                    order by billing_changes.starts_on desc
-                    limit 1
-                  )
-                end,
-                date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-              ) and coalesce(
-                case
-                  when own_has_billing_changes then (
-                    select
-                      max(
-                        date(billing_changes.changes_on, '-1 day'),
-                        date(
-                          :today,
-                          (1 - billing_changes.billing_day) || ' days',
-                          'start of month',
-                          '+1 month',
-                          (billing_changes.billing_day - 2) || ' days'
-                        )
-                      )
-                    from billing_changes
-                    where
-                      (
-                        billing_changes.business_id = case
-                          when ifnull(refusal, 'open') = 'open' then :business_id
-                        end
-                        and billing_changes.starts_on <= :today
-                      )
-                    order by billing_changes.starts_on desc
-                    limit 1
-                  )
-                end,
-                date(
-                  :today,
-                  (1 - own_billing_day) || ' days',
-                  'start of month',
-                  '+1 month',
-                  (own_billing_day - 2) || ' days'
-                )
-              )
+              daily_usage.business_id = permitted_id
+              and daily_usage.day between month_starts_on and month_ends_on
             )
         )
       end + :quantity > own_monthly_limit + case
-        when own_extras_until >= coalesce(
-          case
-            when own_has_billing_changes then (
-              select
-                case
-                  when :today < billing_changes.changes_on then billing_changes.starts_on
-                  else date(
-                    :today,
-                    (1 - billing_changes.billing_day) || ' days',
-                    'start of month',
-                    (billing_changes.billing_day - 1) || ' days'
-                  )
-                end
-              from billing_changes
-              where
-                (
-                  billing_changes.business_id = case
-                    when ifnull(refusal, 'open') = 'open' then :business_id
-                  end
-                  and billing_changes.starts_on <= :today
-                )
-              order by billing_changes.starts_on desc
-              limit 1
-            )
-          end,
-          date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-        ) then coalesce(
+        when own_extras_until >= month_starts_on then coalesce(
           (
             select extras.uses
             from extras
             where
               (
-                extras.business_id = case when ifnull(refusal, 'open') = 'open' then :business_id end
-                and extras.starts_on = coalesce(
-                  case
-                    when own_has_billing_changes then (
-                      select
-                        case
-                          when :today < billing_changes.changes_on then billing_changes.starts_on
-                          else date(
-                            :today,
-                            (1 - billing_changes.billing_day) || ' days',
-                            'start of month',
-                            (billing_changes.billing_day - 1) || ' days'
-                          )
-                        end
-                      from billing_changes
-                      where
-                        (
-                          billing_changes.business_id = case
-                            when ifnull(refusal, 'open') = 'open' then :business_id
-                          end
-                          and billing_changes.starts_on <= :today
-                        )
-                      order by billing_changes.starts_on desc
-                      limit 1
-                    )
-                  end,
-                  date(:today, (1 - own_billing_day) || ' days', 'start of month', (own_billing_day - 1) || ' days')
-                )
+                extras.business_id = permitted_id
+                and extras.starts_on = month_starts_on
               )
           ),
           0
@@ -450,23 +294,18 @@ set
     else daily_usage.count + excluded.count
   end,
   sources = case
-    when excluded.sources is null
-    or (
-      daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)) is null
-      and iif(
-        substr(excluded.sources, 3, 1) = '-',
-        40 - (
-          length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), '"-', ''))
-        ) / 2,
-        80 - (
-          length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), ':', '')) - (
-            length(coalesce(daily_usage.sources, '{}')) - length(replace(coalesce(daily_usage.sources, '{}'), '"-', ''))
-          ) / 2
-        )
-      ) <= 0
-    ) then daily_usage.sources
+    when daily_usage.sources is null
+    or excluded.sources is null then coalesce(daily_usage.sources, excluded.sources)
+    when daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)) is null
+    and iif(
+      substr(excluded.sources, 3, 1) = '-',
+      40 - (length(daily_usage.sources) - length(replace(daily_usage.sources, '"-', ''))) / 2,
+      80 - (
+        length(daily_usage.sources) - length(replace(daily_usage.sources, ':', '')) - (length(daily_usage.sources) - length(replace(daily_usage.sources, '"-', ''))) / 2
+      )
+    ) <= 0 then daily_usage.sources
     else json_set(
-      coalesce(daily_usage.sources, '{}'),
+      daily_usage.sources,
       '$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2),
       coalesce(daily_usage.sources ->> ('$.' || substr(excluded.sources, 2, instr(excluded.sources, ':') - 2)), 0) + excluded.count
     )
