@@ -8,7 +8,7 @@ import { jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
 import { extraIn, hasOtherLimits, judgedOn, type Limit, limitOn, planIn } from '../db/plan.ts';
-import { alerts, billingColumns, businesses, type Database, dailyUsage, planColumns } from '../db/schema.ts';
+import { alerts, businesses, type Database, dailyUsage } from '../db/schema.ts';
 import { operatorStatement, statement, withVerdict } from '../db/statement.ts';
 import { builder, type Placeholders } from '../db/text.ts';
 import { billingMonth, MAX_MONTH_DAYS } from '../limits/billing.ts';
@@ -36,42 +36,52 @@ export const alertsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KE
  */
 const highestReached = sql.raw(
   `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
-    .map((percent) => `when used * 100 >= "limit" * (${percent}) then ${percent}`)
+    .map((percent) => `when used * 100 >= maximum * (${percent}) then ${percent}`)
     .join(' ')} end`,
 );
 
+/** A subquery of days, and how to select their periods: several days have some in common, and `distinct` makes SQLite create a table. */
+type Days = { days: SQL; select: SQL };
+const oneDay = (day: SQLWrapper | Placeholder): Days => ({ days: sql`(select ${day} as day)`, select: sql`select` });
+export const ofToday = oneDay($call.today);
+/** Those days in a JSON list that the current billing months can contain. `day` is the day of an entry. */
+export const recentDays = (list: Placeholder, day: SQL): Days => ({
+  days: sql`(select ${day} as day from json_each(${list}) where ${day} > date(${$call.today}, ${sql.raw(`'-${MAX_MONTH_DAYS + 1} days'`)}))`,
+  select: sql`select distinct`,
+});
+
 /**
  * Selects at most `most` thresholds that the stored counts reach and that have no alert: for each limit of the businesses that match
- * `which`, in the periods that contain one of `days`, a subquery of days. Skips periods that ended before yesterday. A threshold has no
- * alert if neither it nor a higher one has one for the same period and at least this limit: what was announced for a higher limit is known.
+ * `which`, in the periods that contain one of `days`. Skips periods that ended before yesterday. A threshold has no alert if neither it nor a
+ * higher one has one for the same period and at least this limit: what was announced for a higher limit is known.
  */
-function missingAlerts(which: SQL, days: SQL, today: SQLWrapper | Placeholder, most: number) {
-  const { id, daily_limit, monthly_limit, extras_until } = businesses;
-  const columns = Object.values({ id, ...planColumns, ...billingColumns, extras_until });
-  const business = sql`select ${sql.join(columns, sql`, `)} from ${businesses}
+function missingAlerts(which: SQL, { select, days }: Days, today: SQLWrapper | Placeholder, most: number) {
+  const { daily_limit, monthly_limit, extras_until } = businesses;
+  const business = sql`select * from ${businesses}
     where ${which} and (${daily_limit} > 0 or ${monthly_limit} > 0 or ${extras_until} is not null or ${hasOtherLimits(businesses)})`;
   const month = billingMonth(
     { id: sql`business.id`, billing_day: sql`billing_day`, has_billing_changes: sql`has_billing_changes` },
     sql`day`,
   );
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
-  const spans = sql`select distinct business.*, period, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
+  // Because of `limit` and `where true`, SQLite computes each span only once.
+  const spans = sql`${select} business.*, period, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
       ${ofPeriod(sql`day`, month.ends_on)} as ends_on
-    from business cross join ${days} as days cross join (select 'day' as period union all select 'month')`;
-  const then = (limit: Limit) =>
-    limitOn(limit, planIn('spans'), judgedOn(sql`spans.starts_on`, sql`spans.ends_on`, today));
-  const extra = extraIn({ id: sql`spans.id`, extras_until: sql`spans.extras_until` }, sql`spans.starts_on`);
-  const periods = sql`select id, period, starts_on, ends_on, ${ofPeriod(then('daily_limit'), sql`${then('monthly_limit')} + ${extra}`)} as "limit",
+    from business cross join ${days} as days cross join (select 'day' as period union all select 'month') limit -1`;
+  const judged = sql`select *, ${judgedOn(sql`starts_on`, sql`ends_on`, today)} as judged_on from spans where true`;
+  const then = (limit: Limit) => limitOn(limit, planIn('judged'), sql`judged_on`);
+  const extra = extraIn({ id: sql`judged.id`, extras_until: sql`extras_until` }, sql`judged.starts_on`);
+  const periods = sql`select id, period, starts_on, ends_on, ${ofPeriod(then('daily_limit'), sql`${then('monthly_limit')} + ${extra}`)} as maximum,
       coalesce(${then('alert_at')}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)}) as alert_at
-    from spans`;
+    from judged`;
   // Because of its limit, SQLite computes each sum only once.
   const used = sql`select *, (select ${boundedSumOfCounts} from ${dailyUsage} where ${dailyUsage.business_id} = periods.id
       and ${dailyUsage.day} between starts_on and ends_on) as used
-    from periods where "limit" > 0 and ends_on >= date(${today}, '-1 day') limit ${sql.raw(`${most}`)}`;
+    from periods where maximum > 0 and ends_on >= date(${today}, '-1 day') limit ${sql.raw(`${most}`)}`;
   const isStored = sql`exists (select 1 from ${alerts} where ${alerts.business_id} = reached.id and ${alerts.period} = reached.period
-    and ${alerts.starts_on} = reached.starts_on and ${alerts.limit} >= reached."limit" and ${alerts.threshold} >= reached.threshold)`;
+    and ${alerts.starts_on} = reached.starts_on and ${alerts.limit} >= maximum and ${alerts.threshold} >= reached.threshold)`;
   return {
-    with: sql`with business as (${business}), spans as (${spans}), periods as (${periods}), used as (${used}),
+    with: sql`with business as (${business}), spans as (${spans}), judged as (${judged}), periods as (${periods}), used as (${used}),
       reached as (select *, ${highestReached} as threshold from used)`,
     from: sql`from reached where threshold is not null and not ${isStored}`,
   };
@@ -81,7 +91,7 @@ function missingAlerts(which: SQL, days: SQL, today: SQLWrapper | Placeholder, m
  * Stores an alert for each limit's highest threshold that the counts reach in the periods of `days`. Must be the last statement of every
  * batch that can raise a count, or change a limit or the thresholds. `business_id` must be null unless the batch did.
  */
-export function storeReached(business_id: SQL, days: SQL) {
+export function storeReached(business_id: SQL, days: Days) {
   const missing = missingAlerts(sql`${businesses.id} = ${business_id}`, days, $call.today, MAX_PERIODS);
   const row = rowOfAlert(sql`substr(${$call.call_id}, 1, 35) || (${indexOfPeriod($call.today)})`, $call.now);
   return builder.insert(alerts).select(sql`${missing.with} select ${row} ${missing.from}`);
@@ -93,7 +103,7 @@ const rowOfAlert = (id: SQL, now: Placeholder | SQL) =>
     period: sql`period`,
     starts_on: sql`starts_on`,
     ends_on: sql`ends_on`,
-    limit: sql`"limit"`,
+    limit: sql`maximum`,
     threshold: sql`threshold`,
     used: sql`used`,
     at: now,
@@ -107,18 +117,12 @@ const rowOfAlert = (id: SQL, now: Placeholder | SQL) =>
  */
 export function storeReachedByDue(db: Database, which: SQL, most: number, now: Date, uuid: string) {
   const today = sql`${dayOf(now)}`;
-  const missing = missingAlerts(which, sql`(select ${today} as day)`, today, 2 * most);
+  const missing = missingAlerts(which, oneDay(today), today, 2 * most);
   const id = sql`substr(${uuid}, 1, 24) || printf('%012x', 6 * id + ${indexOfPeriod(today)})`;
   return db
     .insert(alerts)
     .select(sql`${missing.with} select ${rowOfAlert(id, sql`${formatTimestamp(now)}`)} ${missing.from}`);
 }
-
-/** A subquery of today. */
-export const ofToday = sql`(select ${$call.today} as day)`;
-/** A subquery of those days in a JSON list that the current billing months can contain. `day` is the day of an entry. */
-export const recentDays = (list: Placeholder, day: SQL) =>
-  sql`(select ${day} as day from json_each(${list}) where ${day} > date(${$call.today}, ${sql.raw(`'-${MAX_MONTH_DAYS + 1} days'`)}))`;
 
 type Missing = { business_id: number; period: 'day' | 'month'; limit: number; threshold: number; used: number };
 /**
@@ -135,8 +139,10 @@ export async function missingAlertsOfSlice(db: Database, now: Date): Promise<Mis
   const day = sql`${dayOf(now)}`;
   // The run that folds due limits stores their alerts (business/due.ts).
   const isSettled = sql`(${businesses.next_from} is null or ${businesses.next_from} > ${day})`;
-  const missing = missingAlerts(sql`${id} in (${slice}) and ${isSettled}`, sql`(select ${day} as day)`, day, 2 * SLICE);
-  return db.all(sql`${missing.with} select id as business_id, period, "limit", threshold, used ${missing.from}`);
+  const missing = missingAlerts(sql`${id} in (${slice}) and ${isSettled}`, oneDay(day), day, 2 * SLICE);
+  return db.all(
+    sql`${missing.with} select id as business_id, period, maximum as "limit", threshold, used ${missing.from}`,
+  );
 }
 
 /** An alert is open until it is sent or given up. */
