@@ -118,12 +118,12 @@ export const withVerdict = <F extends Fields>(permission: Permission, fields: F,
 export const previousStepWrote = sql`changes() > 0`;
 
 /**
- * Defines a step that depends on `previousStepWrote`, and not on the permission. It must directly follow a step that inserts, updates or
- * deletes, because a `select` leaves `changes()` as an earlier batch set it.
+ * Defines a step that depends on `previousStepWrote`, and reads at most values of the permission. It must directly follow a step that inserts,
+ * updates or deletes, because a `select` leaves `changes()` as an earlier batch set it.
  */
 export const followingStatement = <const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
-  write: ($: Placeholders<N | CallValue>) => Q,
-) => statement(names, (_, $) => write($), 'previous step');
+  write: ($: Placeholders<N | CallValue>, permission: Permission, shape: CallShape) => Q,
+) => statement(names, (permission, $, shape) => write($, permission, shape), 'previous step');
 
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

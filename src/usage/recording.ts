@@ -130,20 +130,25 @@ const ledgerRow = (
     forget_on: sql`${numberOfDay(today)} + ${sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)] + 1}`)}`,
     source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
   });
+/** A row if the step directly before counted. The permission is joined only for the source. */
+const ifPreviousCounted = (permission: Permission, { caller }: CallShape) => {
+  const counted = sql`(select 1 where ${previousStepWrote})`;
+  return caller === 'token' ? counted : sql`${counted} cross join ${permission}`;
+};
 
 const countNewUse = statement(['digest', 'quantity', 'label'], (permission, $) => addOneUse(permission, $, $.digest));
-/** Stores the id if the step directly before counted its use. If it did not, SQLite does not evaluate the permission again. */
-const rememberUse = statement(['digest', 'quantity', 'label'], (permission, $, shape) => {
+/** Stores the id if the step directly before counted its use. */
+const rememberUse = followingStatement(['digest', 'quantity', 'label'], ($, permission, shape) => {
   const use = {
+    business_id: $.business_id,
     digest: $.digest,
     day: $.today,
     quantity: $.quantity,
-    source: ifCounted($call.business_id, sql`${$.today}`, sourceOf(permission.source, sql`${$.label}`)),
+    source: ifCounted($.business_id, sql`${$.today}`, sourceOf(permission.source, sql`${$.label}`)),
   };
-  return builder.insert(ledger).select(
-    sql`select ${ledgerRow({ business_id: permittedId(permission), ...use }, $.today, shape)}
-      from (select 1 where ${previousStepWrote}) cross join ${permission} where ${isPermitted(permission)}`,
-  );
+  return builder
+    .insert(ledger)
+    .select(sql`select ${ledgerRow(use, $.today, shape)} from ${ifPreviousCounted(permission, shape)}`);
 });
 /**
  * Counts a use today and stores its digest and the thresholds that it reaches, unless the ledger contains the digest or the use would
@@ -297,14 +302,13 @@ const countLabelled = statement(['uses', 'days'], (permission, $, shape) => {
 });
 
 /** Stores the ids of a list if the step directly before counted its uses. */
-const rememberUses = statement(['uses'], (permission, $, shape) => {
+const rememberUses = followingStatement(['uses'], ($, permission, shape) => {
   const source = ifCounted($.business_id, listedDay, sourceOf(permission.source, listedLabel));
-  const use = { digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
+  const use = { business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
   return builder
     .insert(ledger)
     .select(
-      sql`select ${ledgerRow({ business_id: $.business_id, ...use }, $.today, shape)}
-        from (select 1 where ${previousStepWrote}) cross join ${permission} cross join json_each(${$.uses}) where ${isPermitted(permission)}`,
+      sql`select ${ledgerRow(use, $.today, shape)} from ${ifPreviousCounted(permission, shape)} cross join json_each(${$.uses}) where true`,
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
     .returning({ day: ledger.day });

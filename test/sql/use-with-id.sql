@@ -317,7 +317,7 @@ returning
 -- remembered
 insert into ledger (business_id, digest, day, forget_on, quantity, source)
 select
-  case when ifnull(refusal, 'open') = 'open' then :business_id end,
+  :business_id,
   unhex (:digest),
   (strftime('%s', :today) / 86400),
   (strftime('%s', :today) / 86400) + 3,
@@ -327,9 +327,7 @@ from
   (
     select 1
     where changes() > 0
-  )
-  cross join permission
-where ifnull(refusal, 'open') = 'open';
+  );
 
 -- reached
 insert into
@@ -349,23 +347,7 @@ insert into
   )
 with
   business as (
-    select
-      businesses.id,
-      businesses.daily_limit,
-      businesses.monthly_limit,
-      businesses.overage,
-      businesses.page_overage,
-      businesses.alert_at,
-      businesses.limits_since,
-      businesses.next_from,
-      businesses.next_daily_limit,
-      businesses.next_monthly_limit,
-      businesses.next_overage,
-      businesses.next_page_overage,
-      businesses.next_alert_at,
-      businesses.billing_day,
-      businesses.has_billing_changes,
-      businesses.extras_until
+    select *
     from businesses
     where
       businesses.id = case when changes() > 0 then :business_id end
@@ -377,7 +359,7 @@ with
       )
   ),
   spans as (
-    select distinct
+    select
       business.*,
       period,
       case period
@@ -445,6 +427,14 @@ with
         union all
         select 'month'
       )
+    limit -1
+  ),
+  judged as (
+    select
+      *,
+      min(max(:today, starts_on), ends_on) as judged_on
+    from spans
+    where true
   ),
   periods as (
     select
@@ -454,69 +444,69 @@ with
       ends_on,
       case period
         when 'day' then case
-          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+          when judged_on < judged.limits_since then (
             select former_limits.daily_limit
             from former_limits
             where
               (
-                former_limits.business_id = spans.id
-                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+                former_limits.business_id = judged.id
+                and former_limits.ends_on >= judged_on
               )
             order by former_limits.ends_on asc
             limit 1
           )
-          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_daily_limit
-          else spans.daily_limit
+          when judged_on >= judged.next_from then judged.next_daily_limit
+          else judged.daily_limit
         end
         else case
-          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+          when judged_on < judged.limits_since then (
             select former_limits.monthly_limit
             from former_limits
             where
               (
-                former_limits.business_id = spans.id
-                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+                former_limits.business_id = judged.id
+                and former_limits.ends_on >= judged_on
               )
             order by former_limits.ends_on asc
             limit 1
           )
-          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_monthly_limit
-          else spans.monthly_limit
+          when judged_on >= judged.next_from then judged.next_monthly_limit
+          else judged.monthly_limit
         end + case
-          when spans.extras_until >= spans.starts_on then coalesce(
+          when extras_until >= judged.starts_on then coalesce(
             (
               select extras.uses
               from extras
               where
                 (
-                  extras.business_id = spans.id
-                  and extras.starts_on = spans.starts_on
+                  extras.business_id = judged.id
+                  and extras.starts_on = judged.starts_on
                 )
             ),
             0
           )
           else 0
         end
-      end as "limit",
+      end as maximum,
       coalesce(
         case
-          when min(max(:today, spans.starts_on), spans.ends_on) < spans.limits_since then (
+          when judged_on < judged.limits_since then (
             select former_limits.alert_at
             from former_limits
             where
               (
-                former_limits.business_id = spans.id
-                and former_limits.ends_on >= min(max(:today, spans.starts_on), spans.ends_on)
+                former_limits.business_id = judged.id
+                and former_limits.ends_on >= judged_on
               )
             order by former_limits.ends_on asc
             limit 1
           )
-          when min(max(:today, spans.starts_on), spans.ends_on) >= spans.next_from then spans.next_alert_at
-          else spans.alert_at
+          when judged_on >= judged.next_from then judged.next_alert_at
+          else judged.alert_at
         end,
         '[80,100]'
       ) as alert_at
-    from spans
+    from judged
   ),
   used as (
     select
@@ -530,7 +520,7 @@ with
       ) as used
     from periods
     where
-      "limit" > 0
+      maximum > 0
       and ends_on >= date(:today, '-1 day')
     limit 5
   ),
@@ -538,11 +528,11 @@ with
     select
       *,
       case
-        when used * 100 >= "limit" * (alert_at ->> 4) then alert_at ->> 4
-        when used * 100 >= "limit" * (alert_at ->> 3) then alert_at ->> 3
-        when used * 100 >= "limit" * (alert_at ->> 2) then alert_at ->> 2
-        when used * 100 >= "limit" * (alert_at ->> 1) then alert_at ->> 1
-        when used * 100 >= "limit" * (alert_at ->> 0) then alert_at ->> 0
+        when used * 100 >= maximum * (alert_at ->> 4) then alert_at ->> 4
+        when used * 100 >= maximum * (alert_at ->> 3) then alert_at ->> 3
+        when used * 100 >= maximum * (alert_at ->> 2) then alert_at ->> 2
+        when used * 100 >= maximum * (alert_at ->> 1) then alert_at ->> 1
+        when used * 100 >= maximum * (alert_at ->> 0) then alert_at ->> 0
       end as threshold
     from used
   )
@@ -552,7 +542,7 @@ select
   period,
   starts_on,
   ends_on,
-  "limit",
+  maximum,
   threshold,
   used,
   :now,
@@ -569,7 +559,7 @@ where
       alerts.business_id = reached.id
       and alerts.period = reached.period
       and alerts.starts_on = reached.starts_on
-      and alerts."limit" >= reached."limit"
+      and alerts."limit" >= maximum
       and alerts.threshold >= reached.threshold
   );
 
