@@ -52,10 +52,10 @@ export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) 
   const unstoredRefusals = new UnstoredRefusals();
   const routes = newRoutes()
     .use(logged(clock, log, databaseClock))
-    .use(async function remembering(c, next) {
+    .use((c, next) => {
       c.set('recentRefusals', recentRefusals);
       c.set('unstoredRefusals', unstoredRefusals);
-      await next();
+      return next();
     })
     .notFound(notFound)
     .onError(onError)
