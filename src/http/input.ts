@@ -8,7 +8,7 @@ import { isEmptyBody, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBo
 import type { Rule } from '../core/policy.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { ID_RULE, NO_BODY_RULE, NO_KEY_RULE, QUOTED_RULE, type Query, unknownRule } from '../input.ts';
+import { ID_RULE, NO_BODY_RULE, NO_KEY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../input.ts';
 import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
@@ -126,6 +126,7 @@ function withoutWrong(input: unknown, issues: readonly z.core.$ZodIssue[]): obje
 /** Checks the parameters, and sets `c.req.valid('query')` if they are valid. */
 export async function checkQuery(c: Context<Guarded>, query: Query, isOperator: boolean): Promise<Checked> {
   let inQuery = NOTHING;
+  if (query === NO_QUERY && !c.req.url.includes('?')) return inQuery; // as of most requests that record
   const parse: MiddlewareHandler = zValidator('query', query.schema, (result) => {
     const known = checked(result, result.data);
     const unknown = unknownParameters(c.req, query, isOperator);
