@@ -18,6 +18,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['input.ts', 'core/ zod'],
   ['operation.ts', '', 'core/ input.ts zod'],
   ['suffix-parents.ts', ''],
+  ['not-bundled.ts', ''],
   ['public-suffix.ts', 'core/ suffix-parents.ts tldts'],
   ['*/rules.ts alerts/webhook.ts', 'core/ public-suffix.ts', 'operation.ts'],
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
