@@ -113,19 +113,18 @@ export function remainingOf(usage: LimitUsage, today: string, quantity = 0, day 
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
+type UsedLimit = Period & { limit: number; used: number };
 /** Returns the limits that are set, monthly first, each with the uses in its period. */
-function limitsOf(usage: Omit<LimitUsage, 'overage'>, today: string) {
-  const { month_starts_on, month_ends_on } = usage;
-  const month = { period: 'month', starts_on: month_starts_on, ends_on: month_ends_on } as const;
-  const day = { period: 'day', starts_on: today, ends_on: today } as const;
-  return [
-    {
-      ...month,
-      limit: usage.monthly_limit === null ? null : usage.monthly_limit + usage.extra,
-      used: usage.month ?? 0,
-    },
-    { ...day, limit: usage.daily_limit, used: usage.today ?? 0 },
-  ].flatMap(({ limit, ...others }) => (limit === null ? [] : [{ ...others, limit }]));
+function limitsOf(usage: Omit<LimitUsage, 'overage'>, today: string): UsedLimit[] {
+  const { monthly_limit, extra, month, month_starts_on, month_ends_on, daily_limit, today: used } = usage;
+  const limits: UsedLimit[] = [];
+  if (monthly_limit !== null) {
+    const [starts_on, ends_on] = [month_starts_on, month_ends_on];
+    limits.push({ period: 'month', starts_on, ends_on, limit: monthly_limit + extra, used: month ?? 0 });
+  }
+  if (daily_limit !== null)
+    limits.push({ period: 'day', starts_on: today, ends_on: today, limit: daily_limit, used: used ?? 0 });
+  return limits;
 }
 
 /** The default alert thresholds, in percent of a limit, ascending. */

@@ -11,7 +11,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export type Range = { from: string; to: string };
 
 /** Formats an instant as ISO 8601 with six fractional digits. A Date supplies three of them. */
-export const formatTimestamp = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
+export const formatTimestamp = (instant: Date): string => `${instant.toISOString().slice(0, -1)}000Z`;
 
 /** Caches the latest day, because a call needs today's several times, and formatting a Date takes longer than all else that it does with it. */
 let known = { number: Number.NaN, day: '' };
