@@ -73,7 +73,7 @@ describe('a use takes one round trip', () => {
     });
   }
   // A use from a page also reads its site and the number of that.
-  const ROWS = [10, 8, 13, 11, 10];
+  const ROWS = [10, 8, 10, 10, 10];
   const WRITTEN = [1, 1, 2, 2, 0];
   /** Returns the expected costs if each use reads `rows` additional rows. A retry reads the limits only once. */
   const more = (rows: number, ofRetry: number) =>

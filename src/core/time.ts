@@ -13,13 +13,7 @@ export type Range = { from: string; to: string };
 /** Formats an instant as ISO 8601 with six fractional digits. A Date supplies three of them. */
 export const formatTimestamp = (instant: Date): string => `${instant.toISOString().slice(0, -1)}000Z`;
 
-/** Caches the latest day, because a call needs today's several times, and formatting a Date takes longer than all else that it does with it. */
-let known = { number: Number.NaN, day: '' };
-export function dayOf(instant: Date): string {
-  const number = Math.floor(instant.getTime() / DAY_MS);
-  if (number !== known.number) known = { number, day: instant.toISOString().slice(0, 10) };
-  return known.day;
-}
+export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /** Adds days to a day. Past 9999-12-31 or before 0000-01-01, the result is not a valid day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));

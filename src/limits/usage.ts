@@ -14,7 +14,7 @@ import { billingDayOf, billingMonth } from './billing.ts';
 export const boundedSumOfCounts = sql<number>`min(cast(total(${dailyUsage.count}) as integer), ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
- * The permission, and the id in the path and the billing month that contains today, both null if the call is refused. A statement on limits
+ * The permission, the id in the path, which is null if the call is refused, and the billing month that contains today. A statement on limits
  * selects `from` this. Because of its limit, SQLite computes the month once.
  */
 export function withMonth(permission: Permission) {
