@@ -21,7 +21,7 @@ const stored = ({ db, id }: Business) =>
 
 /**
  * Holds the writes that follow a response until `release` is called, or makes them fail. Any other statement contains the
- * permission, or is the last one of a use.
+ * permission, or depends on the step before it.
  */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
@@ -46,8 +46,7 @@ function later(work: 'held' | 'failing') {
     const originals = new Map<object, D1PreparedStatement>();
     const holding = {
       prepare: (sql: string) => ({
-        bind: (...values: unknown[]) =>
-          bound(d1.prepare(sql).bind(...values), !/permission|^insert into alerts/.test(sql)),
+        bind: (...values: unknown[]) => bound(d1.prepare(sql).bind(...values), !/permission|changes\(\)/.test(sql)),
       }),
       async batch(statements: D1PreparedStatement[]) {
         if (!statements.every((statement) => isOwn.has(statement))) await wait();

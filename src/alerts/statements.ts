@@ -64,11 +64,11 @@ function missingAlerts(which: SQL, { select, days }: Days, today: SQLWrapper | P
     sql`day`,
   );
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
-  // Because of `limit` and `where true`, SQLite computes each span only once.
+  // Because of `limit`, SQLite computes each span only once.
   const spans = sql`${select} business.*, period, ${ofPeriod(sql`day`, month.starts_on)} as starts_on,
       ${ofPeriod(sql`day`, month.ends_on)} as ends_on
     from business cross join ${days} as days cross join (select 'day' as period union all select 'month') limit -1`;
-  const judged = sql`select *, ${judgedOn(sql`starts_on`, sql`ends_on`, today)} as judged_on from spans where true`;
+  const judged = sql`select *, ${judgedOn(sql`starts_on`, sql`ends_on`, today)} as judged_on from spans`;
   const then = (limit: Limit) => limitOn(limit, planIn('judged'), sql`judged_on`);
   const extra = extraIn({ id: sql`judged.id`, extras_until: sql`extras_until` }, sql`judged.starts_on`);
   const periods = sql`select id, period, starts_on, ends_on, ${ofPeriod(then('daily_limit'), sql`${then('monthly_limit')} + ${extra}`)} as maximum,

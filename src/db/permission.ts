@@ -223,6 +223,6 @@ export const permittedId = (permission: Permission) =>
 export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
   sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
 
-/** Tests whether the call is permitted. Every statement that reads or writes for the caller depends on this. */
+/** Tests whether the call is permitted. Every statement that reads or writes for the caller depends on this, or on one before it that does. */
 export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) =>
   sql`ifnull(${refusal}, '${sql.raw(OPEN)}') = '${sql.raw(OPEN)}'`;

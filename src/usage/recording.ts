@@ -53,8 +53,6 @@ export const isBeyondCount = (error: unknown): boolean =>
 /** Tests whether the ledger lacks the id. */
 const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
-/** Like `isNewFor`, for the permitted business. Reads nothing if the call is refused. */
-const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
 export const readLimitUsage = statement([], (permission) => {
   const current = withMonth(permission);
@@ -140,11 +138,11 @@ const countNewUse = statement(['digest', 'quantity', 'label'], (permission, $) =
 /** Stores the id if the step directly before counted its use. */
 const rememberUse = followingStatement(['digest', 'quantity', 'label'], ($, permission, shape) => {
   const use = {
-    business_id: $.business_id,
+    business_id: $call.business_id,
     digest: $.digest,
     day: $.today,
     quantity: $.quantity,
-    source: ifCounted($.business_id, sql`${$.today}`, sourceOf(permission.source, sql`${$.label}`)),
+    source: ifCounted($call.business_id, sql`${$.today}`, sourceOf(permission.source, sql`${$.label}`)),
   };
   return builder
     .insert(ledger)
@@ -256,7 +254,7 @@ type List = Placeholders<'uses' | 'days'>;
  * call does not read the list.
  */
 const mayCountListed = (permission: Permission, $: List, shape: CallShape) =>
-  sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
+  sql`${isPermitted(permission)} and ${isBeforeDeadline} and ${isNewFor(permittedId(permission), listedDigest)}
     and not (${canRefuse(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses, shape)})) and not ${isTooHigh($)}`;
 
 /** Numbers a list's labels that the business has never used, if the list counts. */
@@ -303,8 +301,9 @@ const countLabelled = statement(['uses', 'days'], (permission, $, shape) => {
 
 /** Stores the ids of a list if the step directly before counted its uses. */
 const rememberUses = followingStatement(['uses'], ($, permission, shape) => {
-  const source = ifCounted($.business_id, listedDay, sourceOf(permission.source, listedLabel));
-  const use = { business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
+  const { business_id } = $call;
+  const source = ifCounted(business_id, listedDay, sourceOf(permission.source, listedLabel));
+  const use = { business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity, source };
   return builder
     .insert(ledger)
     .select(

@@ -434,7 +434,6 @@ with
       *,
       min(max(:today, starts_on), ends_on) as judged_on
     from spans
-    where true
   ),
   periods as (
     select
