@@ -22,8 +22,8 @@ export const placeholders = <N extends string>(names: readonly N[]): Placeholder
 export type Text = { sql: string; names: string[] };
 
 /**
- * Column names that SQLite would take for keywords. No other name is quoted, because the SQL is sent to D1 as JSON, in which each quote is
- * escaped.
+ * The names of columns and aliases that SQLite would take for keywords. No other name is quoted, because the SQL is sent to D1 as JSON, in
+ * which each quote is escaped. A missing one is a syntax error when the statement first runs (test/statements.test.ts).
  */
 const KEYWORDS = ['from', 'limit'];
 

@@ -126,7 +126,7 @@ function withoutWrong(input: unknown, issues: readonly z.core.$ZodIssue[]): obje
 /** Checks the parameters, and sets `c.req.valid('query')` if they are valid and the operation has any. */
 export async function checkQuery(c: Context<Guarded>, query: Query, isOperator: boolean): Promise<Checked> {
   let inQuery = NOTHING;
-  if (query === NO_QUERY && !c.req.url.includes('?')) return inQuery; // most requests that record
+  if (query === NO_QUERY && !c.req.url.includes('?')) return inQuery; // as for most uses
   const parse: MiddlewareHandler = zValidator('query', query.schema, (result) => {
     const known = checked(result, result.data);
     const unknown = unknownParameters(c.req, query, isOperator);

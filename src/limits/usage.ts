@@ -33,7 +33,7 @@ export type WithMonth = ReturnType<typeof withMonth>;
 
 /** What is added to the monthly limit in this billing month. */
 const extraOf = ({ permission: { extras_until }, id, starts_on }: WithMonth) =>
-  extraIn({ id, extras_until: sql`${extras_until}` }, starts_on);
+  extraIn({ id, extras_until }, starts_on);
 
 /** The numbers of uses today and in this billing month. If a period has no limit, its number is null and nothing is read. */
 function usesOfLimits({ permission: { daily_limit, monthly_limit }, id, starts_on, ends_on }: WithMonth) {
