@@ -11,12 +11,12 @@ const NAME = `(() => {
 export function keyboardOn(page: Page) {
   const counts = { presses: 0, requests: 0 };
   const pending = new Set<Request>();
-  let requestedAt = 0;
+  let quietSince = 0;
   page.on('request', (request) => {
     if (!request.url().includes('/api/')) return;
     counts.requests += 1;
     pending.add(request);
-    requestedAt = Date.now();
+    quietSince = Date.now();
   });
   page.on('requestfinished', (request) => pending.delete(request));
   page.on('requestfailed', (request) => pending.delete(request));
@@ -40,10 +40,11 @@ export function keyboardOn(page: Page) {
     }
     throw new Error(`${key} does not reach ${name}, only ${passed.join(' | ')}`);
   }
-  /** Waits until no request is pending and none has been sent for half a second. */
+  /** Waits until no request is pending and, for half a second from now on, none is sent: a page may send one a while after a key. */
   async function quiet(): Promise<void> {
+    quietSince = Date.now();
     do await page.waitForTimeout(50);
-    while (pending.size > 0 || Date.now() - requestedAt < 500);
+    while (pending.size > 0 || Date.now() - quietSince < 500);
   }
   /** Returns the counts since the last call, and resets them. */
   function counted() {

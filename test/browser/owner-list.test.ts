@@ -187,6 +187,7 @@ test('on a phone, the filters are one line that scrolls sideways, in which the c
     listed(4, { limits: limitsWith({ monthly: 100, month: 100 }) }),
   ]);
   const line = page.getByRole('navigation', { name: 'Filter' });
+  await total('4 businesses');
   const links = await line.getByRole('link').all();
   const isInView = async (link: Locator) => {
     const [outer, inner] = [await line.boundingBox(), await link.boundingBox()];
