@@ -2,7 +2,7 @@
 // twice, with the same id, because it is sent until the receiver's response shows that it was accepted.
 import { drizzle } from 'drizzle-orm/d1';
 import { type Binding, boundIn } from '../core/database.ts';
-import { FREE_DATABASES } from '../core/schedule.ts';
+import { subrequestsWith } from '../core/schedule.ts';
 import { DAY_MS, formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { Cost } from '../db/batch.ts';
 import { metered } from '../db/meter.ts';
@@ -35,9 +35,6 @@ const GIVE_UP_DAYS = 3;
  * timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
-/** On the free plan, the last of 50 stores the end of the run (schedule.ts). */
-const FREE_SUBREQUESTS = 49;
-const SUBREQUESTS_PER_DATABASE = 16;
 /** A round gives up old alerts, claims others, sends them and stores what became of them. */
 const SUBREQUESTS_PER_ROUND = 2 + ALERTS_PER_CLAIM + 1;
 
@@ -72,7 +69,7 @@ export async function runAlerts(
   // Each run starts one database later than the previous run, because a run may not reach every database.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const queue = [...bound.slice(first), ...bound.slice(0, first)];
-  let left = bound.length > FREE_DATABASES ? SUBREQUESTS_PER_DATABASE * bound.length : FREE_SUBREQUESTS - used;
+  let left = subrequestsWith(bound.length) - used;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     if (left < SUBREQUESTS_PER_ROUND || clock().getTime() + ROUND_MS > end) break;
     const { binding } = next;
