@@ -406,6 +406,9 @@ test('a use is looked up by its id, as it was sent by servers and by pages', asy
   await eventually(rows).toEqual([['API key', `${day(2)}, whose count was imported since`, '3', 'None', day(-40)]]);
   await look('never');
   await page.getByText('No use with this ID is remembered.').waitFor();
+  await world.call('POST', `usage/${business.id}`, { uses: [{ id: 'never' }] });
+  await field.press('Enter'); // asks again
+  await eventually(rows).toEqual([['API key', day(0), '1', 'None', day(-40)]]);
   await look('two words');
   await page.getByText('Id must be 1 to 255 printable ASCII characters without spaces').waitFor();
   await page.setViewportSize({ width: 360, height: 900 });

@@ -113,12 +113,11 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
           {known.main_domain} · ID {id}
         </p>
       )}
-      {known && known.status !== 'active' && (
-        <Notice kind="warning">
-          This business is {known.status}: its token is refused everywhere, and no uses are recorded. To make it active
-          again, contact the service operator.
-        </Notice>
-      )}
+      <Notice kind="warning">
+        {known &&
+          known.status !== 'active' &&
+          `This business is ${known.status}: its token is refused everywhere, and no uses are recorded. To make it active again, contact the service operator.`}
+      </Notice>
       <nav class="rooms" aria-label="Business views">
         {TABS.map((one) => (
           <a key={one} href={businessHref(id, one)} aria-current={one === tab ? 'page' : undefined}>

@@ -189,13 +189,11 @@ export function Console() {
         )}
       </header>
       <main>{content()}</main>
-      {session !== null && isNearExpiry && (
-        <div class="near-end">
-          <Notice kind="warning" action={{ label: 'Hide', press: () => setNearExpiry(false) }}>
-            {nearExpiryWords(session.stored)}
-          </Notice>
-        </div>
-      )}
+      <div class="near-end">
+        <Notice kind="warning" action={{ label: 'Hide', press: () => setNearExpiry(false) }}>
+          {session !== null && isNearExpiry && nearExpiryWords(session.stored)}
+        </Notice>
+      </div>
     </>
   );
 }

@@ -50,7 +50,7 @@ type NoticeProps = RenderableProps<{
 
 /**
  * Must always be rendered, even without a message, in which case it has no children. Screen readers announce changes only in existing live
- * regions.
+ * regions. Only a `problem` may be rendered with its message: alerts are announced when they are inserted, too.
  */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;

@@ -156,13 +156,16 @@ export function SiteForm({ sites, origins, changes }: Props) {
           </div>
         </>
       )}
-      {sites.length === 0 && (
-        <Notice id="site-warning" kind="warning">
-          <b>Before you add the first domain:</b> after that, the token works only on pages of registered sites. Servers
-          that use the token stop working immediately, because they send no origin. Give them an API key first.
-          {stopped !== '' && <b class="sentence"> {stopped}</b>}
-        </Notice>
-      )}
+      <Notice id="site-warning" kind="warning">
+        {sites.length === 0 && (
+          <>
+            <b>Before you add the first domain:</b> after that, the token works only on pages of registered sites.
+            Servers that use the token stop working immediately, because they send no origin. Give them an API key
+            first.
+            {stopped !== '' && <b class="sentence"> {stopped}</b>}
+          </>
+        )}
+      </Notice>
     </form>
   );
 }

@@ -18,8 +18,9 @@ export function UseLookup({ api, id, revision }: { api: Api; id: number; revisio
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const typed = new FormData(event.currentTarget as HTMLFormElement).get('use');
-    setAsked(`${typed}`.trim());
+    const typed = `${new FormData(event.currentTarget as HTMLFormElement).get('use')}`.trim();
+    if (typed === asked) reload();
+    else setAsked(typed);
   }
   const rows = data === null ? [] : rowsOf(data);
   return (
