@@ -45,7 +45,7 @@ type AllSchemas = All<SchemaOf<(typeof ROUTES)[ResourceName]>>;
 
 /**
  * Creates the service, which logs a line for each API request except preflights. `databaseClock` is the clock by which the
- * databases check deadlines. It differs from `clock` only in tests, which can set `clock` but not the clock of a database.
+ * databases check deadlines. It differs from `clock` in tests and rehearsals, which can set `clock` but not the clock of a database.
  */
 export function createApp(clock: Clock, log: Log, databaseClock: Clock = clock) {
   const recentRefusals = new RecentRefusals();

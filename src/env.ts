@@ -8,7 +8,7 @@ import type { Call } from './db/call.ts';
 import type { RecentRefusals } from './memory/recent-refusals.ts';
 import type { UnstoredRefusals } from './memory/unstored-refusals.ts';
 
-/** The rate limiters for requests (per client address and per credential) and for stored origins (per origin and per business). */
+/** The rate limiters for requests (per client address, per credential, and dear ones) and for stored origins (per origin and per business). */
 export type RateLimiter =
   | 'ADDRESS_LIMIT'
   | 'CREDENTIAL_LIMIT'

@@ -11,8 +11,8 @@ import { type AlertField, MESSAGE_TYPE } from './webhook.ts';
 export const ALERTS_PER_CLAIM = 6;
 /** The minutes from an attempt to the next one. The last number repeats. */
 const RETRY_MINUTES = [1, 2, 4, 8, 16, 32, 60];
-/** The maximum number of due alerts that a run examines to find those to give up. */
-const EXAMINED_PER_RUN = 1000;
+/** The maximum number of due alerts that a round examines to find those to give up. */
+const EXAMINED_PER_ROUND = 1000;
 
 /** An alert to send, with the body of its message. */
 export type Claimed = { id: string; at: string; body: string };
@@ -24,7 +24,7 @@ const isDue = (now: Date) => and(isNotNull(alerts.due_at), lte(alerts.due_at, fo
 /** Gives up the due alerts that were stored before `since`. Returns their ids. */
 export function giveUp(db: Database, now: Date, since: Date) {
   const { id, at, due_at } = alerts;
-  const due = db.select({ id, at }).from(alerts).where(isDue(now)).orderBy(due_at).limit(EXAMINED_PER_RUN).as('due');
+  const due = db.select({ id, at }).from(alerts).where(isDue(now)).orderBy(due_at).limit(EXAMINED_PER_ROUND).as('due');
   const old = db
     .select({ id: due.id })
     .from(due)

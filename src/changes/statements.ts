@@ -1,6 +1,7 @@
 // Reads the list of changes, newest first. db/change.ts writes it.
 import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
+import { KEY_ACTIONS } from '../core/change.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, PAGE_BYTES, selectOne } from '../db/json.ts';
 import { isPermitted, type Permission, permittedId } from '../db/permission.ts';
@@ -48,7 +49,7 @@ const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,
-) => sql`case when ${subject} = 'business' and ${action} in ('create_key', 'revoke_key')
+) => sql`case when ${subject} = 'business' and ${action} in (${sql.raw(`'${KEY_ACTIONS.join("', '")}'`)})
   then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)}))
   when ${text} ->> 'user_id' <> ${user_id} then null else ${text} end`;
 

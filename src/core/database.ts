@@ -25,7 +25,7 @@ export const numberOf = (binding: string): number | null => {
 /** D1 rejects writes to a database of 10 GB. A database over this size leaves time to stop what fills it. */
 export const LARGE_GB = 7;
 
-/** Ids of businesses, API keys and sites in database k start at k × IDS_PER_DATABASE + 1. */
+/** Ids of businesses, API keys, sites and former tokens in database k start at k × IDS_PER_DATABASE + 1. */
 export const IDS_PER_DATABASE = 1_000_000_000;
 
 /** Returns the number of the database whose range contains the id. Does not check that the database exists. */

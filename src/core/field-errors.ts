@@ -1,4 +1,4 @@
-// Errors for requests that conflict with stored data.
+// Errors that name a field of the request, and the error for a request that conflicts with stored data.
 
 /** Error messages by dotted field path. */
 export type FieldErrors = Record<string, string[]>;

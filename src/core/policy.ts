@@ -60,6 +60,8 @@ export type Rule = Callers & {
   retry: 'always' | 'with_key' | 'never';
   /** Completes the error for an Idempotency-Key, if another reason than `retry` rules it out. */
   rejectsKey?: string;
+  /** True if limits never refuse it to an operator key, because it reports what has already happened. */
+  passesLimits?: true;
   /** True if a call can take more than five milliseconds of the database. Such calls share one more rate limit. */
   isDear?: true;
   /**

@@ -26,12 +26,14 @@ const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
  * A canonical site, or a problem that completes a sentence starting with the field's name. `below` is the domain whose subdomains a
  * wildcard covers. The caller must reject the site if strangers can own such subdomains (public-suffix.ts).
  */
-export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
+export type ParsedSite =
+  | { site: string; below?: string; problem?: never }
+  | { site?: never; below?: never; problem: string };
 
-const wrong = (problem: string): Site => ({ problem });
+const wrong = (problem: string): ParsedSite => ({ problem });
 
 /** Canonicalizes a site: `https://EXAMPLE.com:443/shop` becomes `https://example.com`. */
-export function canonicalSite(text: string): Site {
+export function canonicalSite(text: string): ParsedSite {
   if (text.length > MAX_SITE_LENGTH) return wrong(`must have at most ${MAX_SITE_LENGTH} characters`);
   const written = trimSpaces(text);
   // The URL parser would silently drop tabs and newlines.
@@ -88,7 +90,7 @@ function canFit(authority: string): boolean {
   return total <= MAX_HOST_LENGTH && lengths.every((length) => length <= MAX_LABEL_LENGTH);
 }
 
-function literal(scheme: string, authority: string): Site {
+function literal(scheme: string, authority: string): ParsedSite {
   const url = URL.parse(`${scheme}://${authority}`);
   // Browsers reject labels that start with a mark. workerd's parser does not recognize all marks.
   if (url === null || /(?:^|\.)\p{M}/u.test(authority) || mixesDirections(authority)) return wrong(INVALID);
@@ -102,7 +104,7 @@ function literal(scheme: string, authority: string): Site {
   return isDnsName(hostname) ? { site: origin } : wrong(NO_HOST);
 }
 
-function wildcard(scheme: string, authority: string): Site {
+function wildcard(scheme: string, authority: string): ParsedSite {
   const anyPort = [...LOOPBACK_HOSTS, ANY_LOCALHOST].find((host) => authority.toLowerCase() === `${host}:*`);
   if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
   const rest = authority.slice('*.'.length);

@@ -24,7 +24,7 @@ const ownSites = sitesOf(businesses.id);
  * The number of the source of a call's uses that have no label: of the label of its key, or else of the site that lets its origin in, which
  * is the origin itself or else the narrowest wildcard.
  */
-function sourceOf(business_id: SQLWrapper, { caller, candidates }: CallShape): SQL {
+function sourceOfCall(business_id: SQLWrapper, { caller, candidates }: CallShape): SQL {
   const ofSites = Array.from({ length: candidates }, (_, index) => {
     const site = sql.placeholder(candidate(index));
     return sql`(select ${sources.number} from ${sites} cross join ${sources}
@@ -169,7 +169,7 @@ export function permissionFor(shape: CallShape) {
     billing_day: sql<number>`${billingColumns.billing_day}`,
     has_billing_changes: sql<number>`${billingColumns.has_billing_changes}`,
     owner_id: sql<number | null>`${businesses.user_id}`,
-    source: sql<number | null>`${sourceOf(businesses.id, shape)}`,
+    source: sql<number | null>`${sourceOfCall(businesses.id, shape)}`,
   };
   const isOwn = and(
     eq(businesses.id, $call.business_id),

@@ -114,12 +114,12 @@ export const withVerdict = <F extends Fields>(permission: Permission, fields: F,
     .from(from)
     .where(sql`true`);
 
-/** Tests whether the statement directly before this one in the batch wrote a row. */
+/** Tests whether the last write before this statement in the batch wrote a row. Reads between them leave `changes()` as it is. */
 export const previousStepWrote = sql`changes() > 0`;
 
 /**
- * Defines a step that depends on `previousStepWrote`, and reads at most values of the permission. It must directly follow a step that inserts,
- * updates or deletes, because a `select` leaves `changes()` as an earlier batch set it.
+ * Defines a step that depends on `previousStepWrote`, and reads at most values of the permission. A write must come before it that depends on
+ * the permission, too: without one, `changes()` is what an earlier batch set.
  */
 export const followingStatement = <const N extends string, Q extends BuiltQuery>(
   names: readonly N[],

@@ -65,17 +65,12 @@ export const takeIds = statement([], (permission) =>
 )({});
 
 /**
- * Adds the size of the change that was just recorded for the business, if `isDecided`. Counts it twice, because a change that undoes it is
+ * Adds the size of the change that was just recorded for the business, if it `isMade`. Counts it twice, because a change that undoes it is
  * never refused.
  */
-export function takeChange(permission: Permission, isDecided: SQL) {
+export function takeChange(permission: Permission, isMade: SQL) {
   const ofBusiness = sql`${changes.subject} = 'business' and ${changes.subject_id} = ${$call.business_id}`;
   const recorded = sql`(select octet_length(${changes.after}) from ${changes} where ${ofBusiness} order by ${changes.id} desc limit 1)`;
   const bytes = sql`2 * (${sql.raw(`${CHANGE_BYTES}`)} + ${recorded})`;
-  return take(
-    permission,
-    sql`${'changing' satisfies WorkClass}`,
-    { bytes },
-    sql`from ${permission} where ${isDecided}`,
-  );
+  return take(permission, sql`${'changing' satisfies WorkClass}`, { bytes }, sql`from ${permission} where ${isMade}`);
 }

@@ -98,13 +98,13 @@ const ownClaim = operatorStatement(CLAIM, (permission, $) =>
 );
 
 /** A database that takes longer to respond receives no new owners. */
-const PROBE_TIMEOUT_MS = 2000;
+const RESPONDING_MS = 2000;
 /**
  * Returns the numbers of the databases that respond. If none responds, returns all of them, so that the next batch fails with the cause.
  */
 async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
-    numbers.map((number) => withTimeout(askIn(number)(readVerdict), PROBE_TIMEOUT_MS).then(() => number)),
+    numbers.map((number) => withTimeout(askIn(number)(readVerdict), RESPONDING_MS).then(() => number)),
   );
   const up = probes.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   return up.length === 0 ? numbers : up;

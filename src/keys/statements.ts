@@ -262,7 +262,7 @@ const recordRevocation = userStatement(['key_id'], (permission, $) => {
     sql`from ${apiKeys} cross join ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isEnding(permission, $))}`,
   );
 });
-/** Depends on the step directly before it, so a key is revoked only if the revocation was recorded. */
+/** Depends on the write before it, so a key is revoked only if the revocation was recorded. */
 const revoke = userStatement(['key_id'], (permission, $) =>
   builder
     .update(apiKeys)
@@ -270,7 +270,7 @@ const revoke = userStatement(['key_id'], (permission, $) =>
     .where(and(isEnding(permission, $), previousStepWrote))
     .returning(keyColumns),
 );
-/** Depends on the step directly before it, and not on the permission, because a key can revoke itself. Without that step, it looks up null. */
+/** Depends on the write before it, and not on the permission, because a key can revoke itself. Without that write, it looks up null. */
 const endSessions = followingStatement(['key_id'], ($) => {
   const [key_id, user_id] = [$.key_id, $.user_id].map((id) => sql`case when ${previousStepWrote} then ${id} end`) as [
     SQL,
@@ -291,17 +291,19 @@ const keyWithId = userStatement(['key_id'], (permission, $) =>
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
 
+/** The steps of a revocation, in their order. */
+export const revocation = (values: { key_id: number | null }) => ({
+  recorded: recordRevocation(values),
+  applied: revoke(values),
+  ended: endSessions(values),
+});
+
 /**
  * Revokes a user's key and the keys that it created, unless they are already revoked, and ends the sessions that they started. Returns null
  * if the user has no such key.
  */
 export async function revokeKey(ask: Ask, key_id: number | null): Promise<Key | null> {
   const values = { key_id };
-  const { key, applied } = await ask(readVerdict, {
-    key: keyWithId(values),
-    recorded: recordRevocation(values),
-    applied: revoke(values),
-    ended: endSessions(values),
-  });
+  const { key, applied } = await ask(readVerdict, { key: keyWithId(values), ...revocation(values) });
   return applied.find(({ id }) => id === key_id) ?? key[0] ?? null;
 }

@@ -29,10 +29,9 @@ export const businessWithSites = statement([], (permission) =>
 )({});
 
 /** The pending limits and the day from which they hold, or null. */
-export type NextLimits = StoredLimits & { from: string };
-type StoredLimits = Pick<typeof businesses.$inferSelect, Exclude<Limit, 'page_overage'>> & {
-  page_overage: number | null;
-};
+export type NextLimits = { from: string } & Pick<typeof businesses.$inferSelect, Exclude<Limit, 'page_overage'>> & {
+    page_overage: number | null;
+  };
 export const nextLimits = sql<Json<NextLimits> | null>`case when ${businesses.next_from} > ${$call.today} then ${jsonObject(
   {
     from: businesses.next_from,

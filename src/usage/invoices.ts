@@ -1,6 +1,6 @@
 // Reads the billing months that ended on a given day, for the invoice run (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { $call, type CallShape } from '../db/call.ts';
+import type { CallShape } from '../db/call.ts';
 import { type ContentOf, jsonList, jsonObject, selectOne } from '../db/json.ts';
 import { denial, isListed, ownerIs } from '../db/listed.ts';
 import type { Permission } from '../db/permission.ts';
@@ -29,7 +29,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
     starts_on,
     ends_on: sql<string>`${ended}`,
     count: sql<number>`(select ${boundedSumOfCounts} from ${dailyUsage} where ${inMonth})`,
-    monthly_limit: limitOn('monthly_limit', businesses, sql`min(${ended}, ${$call.today})`),
+    monthly_limit: limitOn('monthly_limit', businesses, sql`${ended}`),
     extra: extraIn(businesses, starts_on),
   });
   const shown = sql<ContentOf<

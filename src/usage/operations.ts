@@ -170,6 +170,7 @@ export const operations = define({
       record_uses: {
         ...RECORD,
         does: 'record lists of uses',
+        passesLimits: true,
         retry: 'always',
         isDear: true,
         work: LIST_OF_USES,

@@ -186,15 +186,12 @@ const listedQuantity = sql.raw('value ->> 2');
 const listedIsDated = sql.raw('value ->> 3');
 const listedLabel = sql.raw('value ->> 4');
 
-/**
- * Tests whether a limit can refuse uses with ids. Limits never refuse an operator's list, which reports uses that have already happened.
- * They refuse an operator's single use, even one with a time, which is counted like a list of one.
- */
+/** Tests whether a limit can refuse uses with ids. Those of an operator's single use, even one with a time, it can. */
 const canRefuse = (
   { daily_limit, monthly_limit, allowed_overage, has_other_limits }: Permission,
   { caller, rule }: CallShape,
 ) =>
-  caller === 'operator' && rule.name === 'record_uses'
+  caller === 'operator' && rule.passesLimits
     ? sql`false`
     : sql`(${has_other_limits} or (${allowed_overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null))`;
 

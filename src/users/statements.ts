@@ -1,7 +1,7 @@
 // Erases a user who has no businesses. This covers all data that names the user, both in the user's database and in DB (docs/operating.md,
 // "Personal data"). Erases the home last, so a failed request can be retried.
 import { and, type Column, eq, inArray, isNull, not, type SQL, sql } from 'drizzle-orm';
-import type { Action } from '../core/change.ts';
+import { KEY_ACTIONS } from '../core/change.ts';
 import { Conflict } from '../core/field-errors.ts';
 import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from '../db/batch.ts';
@@ -83,14 +83,7 @@ const STEPS = {
     return builder
       .update(changes)
       .set({ before: sql`json_remove(${before}, '$.name')`, after: sql`json_remove(${after}, '$.name')` })
-      .where(
-        and(
-          eq(subject, 'business'),
-          inArray(subject_id, given),
-          inArray(action, ['create_key', 'revoke_key'] satisfies Action[]),
-          isNamed,
-        ),
-      );
+      .where(and(eq(subject, 'business'), inArray(subject_id, given), inArray(action, KEY_ACTIONS), isNamed));
   }),
   actor_names: step((erased) =>
     builder.update(changes).set({ actor_name: null, actor_user_id: null }).where(eq(changes.actor_user_id, erased)),
@@ -119,8 +112,9 @@ const disownTokens = operatorStatement(['user_id'], (permission, $) => {
 /**
  * Erases a user. If the user has no home, erases the user from all databases, because a restored database can still name the user. Throws a
  * Conflict, and retains at least the home, if the user has a business or a recent key, or if something may be about to be created for the
- * user. No transaction spans two databases, so every creation first stores the current time in the home, and its batch starts within 10
- * seconds. A home with a time in the last minute is not erased.
+ * user. No transaction spans two databases, so what creates a business or the operator's key for a user first stores the current time in the
+ * home, and its batch starts within 10 seconds. A home with a time in the last minute is not erased. What else is created needs, in the same
+ * transaction, a business or a working key: a console link, a key for one business and a key that an owner's key creates.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));

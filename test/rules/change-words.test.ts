@@ -1,7 +1,7 @@
 // How the console describes a change, for each action that the service records.
 import { expect, test } from 'vitest';
-import { ACTIONS as RECORDED } from '../../src/core/change.ts';
-import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
+import { ACTIONS } from '../../src/core/change.ts';
+import { ACTION_WORDS } from '../../src/page/owner/changes/actions.ts';
 import { describe } from '../../src/page/owner/changes/change-words.ts';
 import { dayHeading } from '../../src/page/owner/formats.ts';
 import { whoWords } from '../../src/page/owner/who.ts';
@@ -21,7 +21,7 @@ const written = (action: string, before: Values, after: Values) => {
 };
 
 test('the console describes every action that the service records, also in its filter', () => {
-  expect(Object.keys(ACTIONS)).toEqual([...RECORDED]);
+  expect(Object.keys(ACTION_WORDS)).toEqual([...ACTIONS]);
   expect(written('rotate_token', null, null)).toEqual({ title: 'Token replaced', lines: [] });
 });
 

@@ -2,14 +2,23 @@
 import { expect, test } from 'vitest';
 import type { CallShape } from '../../src/db/call.ts';
 import type { Steps } from '../../src/db/statement.ts';
+import { revocation } from '../../src/keys/statements.ts';
 import { countManyOnce, countOnce, countUse } from '../../src/usage/recording.ts';
 import { ruleNamed } from '../ask.ts';
 import { writtenBy } from '../definitions.ts';
 
-const rule = ruleNamed('record_uses');
-const SHAPES = (['token', 'key', 'operator'] as const).map(
-  (caller): CallShape => ({ caller, rule, namesBusiness: true, namesUser: false, origin: 'exempt', candidates: 0 }),
-);
+const shapesOf = (name: string, namesUser: boolean) =>
+  (['token', 'key', 'operator'] as const).map(
+    (caller): CallShape => ({
+      caller,
+      rule: ruleNamed(name),
+      namesBusiness: !namesUser,
+      namesUser,
+      origin: 'exempt',
+      candidates: 0,
+    }),
+  );
+const SHAPES = shapesOf('record_uses', false);
 const digest = '00'.repeat(16);
 const listed = { digest, day: '2026-03-15', isDated: false };
 
@@ -34,6 +43,10 @@ test.each<[string, Steps]>([
   ['a list with labels that takes ids', countManyOnce([{ ...listed, quantity: 1, label: 'app' }], true)],
 ])('%s: what follows a step follows a write that the permission guards', (_, steps) => {
   for (const shape of SHAPES) expect(unguarded(steps, shape)).toEqual([]);
+});
+
+test('a revocation: what follows a step follows a write that the permission guards', () => {
+  for (const shape of shapesOf('revoke_key', true)) expect(unguarded(revocation({ key_id: 1 }), shape)).toEqual([]);
 });
 
 test('a step that follows nothing, or a write without the permission, is found', () => {

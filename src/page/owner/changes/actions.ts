@@ -1,7 +1,7 @@
 import type { Action } from '../../../core/change.ts';
 
 /** What each action is called, in the list and in the filter. */
-export const ACTIONS: Record<Action, string> = {
+export const ACTION_WORDS: Record<Action, string> = {
   add_sites: 'Domains added',
   remove_sites: 'Domains removed',
   rotate_token: 'Token replaced',

@@ -3,14 +3,14 @@ import type { Change } from '../../../changes/description.ts';
 import type { Action } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
 import type { ChangeFilter, FilterField } from '../change-filter.ts';
-import { ACTIONS } from './actions.ts';
+import { ACTION_WORDS } from './actions.ts';
 
 /** Parses the query in the URL's hash. Ignores actions and days that do not exist. */
 export function filterOf(query: URLSearchParams): ChangeFilter {
   const textOf = (name: FilterField) => (query.get(name) ?? '').trim();
   const [action, search, from, to] = [textOf('action'), textOf('search'), textOf('from'), textOf('to')];
   return {
-    ...(Object.hasOwn(ACTIONS, action) && { action: action as Action }),
+    ...(Object.hasOwn(ACTION_WORDS, action) && { action: action as Action }),
     ...(search !== '' && { search }),
     ...(isDay(from) && { from }),
     ...(isDay(to) && { to }),

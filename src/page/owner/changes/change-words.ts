@@ -4,7 +4,7 @@ import type { Action } from '../../../core/change.ts';
 import { MAX_NAMED_IDS } from '../../../usage/rules.ts';
 import { dayWords, instantWords, number, sentenceCase, tailOf } from '../formats.ts';
 import { wordsOf } from '../roles.ts';
-import { ACTIONS } from './actions.ts';
+import { ACTION_WORDS } from './actions.ts';
 
 /** Labels for fields whose names are not suitable labels. */
 const FIELDS: Record<string, string> = {
@@ -82,5 +82,5 @@ export function describe({ action, before, after }: Pick<Change, 'action' | 'bef
     before: side(before, field),
     after: side(after, field),
   }));
-  return { title: ACTIONS[action as Action], lines };
+  return { title: ACTION_WORDS[action as Action], lines };
 }

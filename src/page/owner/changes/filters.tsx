@@ -7,7 +7,7 @@ import { type ChangeFilter, FILTER_FIELDS, type FilterField } from '../change-fi
 import { useDebounce } from '../debounce.ts';
 import { Button, Field, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { ACTIONS } from './actions.ts';
+import { ACTION_WORDS } from './actions.ts';
 
 type Props = {
   filter: ChangeFilter;
@@ -59,7 +59,7 @@ export function Filters({ filter, isReversed, isFiltered, clear }: Props) {
       <Field id="changes-action" label="Type">
         <select id="changes-action" name="action" onChange={() => apply('push')}>
           <option value="">All changes</option>
-          {Object.entries(ACTIONS).map(([action, title]) => (
+          {Object.entries(ACTION_WORDS).map(([action, title]) => (
             <option key={action} value={action}>
               {title}
             </option>
