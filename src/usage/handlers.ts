@@ -20,6 +20,7 @@ import { inputError, limitReached } from '../http/errors.ts';
 import { idOf, requiredIdOf } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { serve } from '../serve.ts';
+import { isBeyondCount } from './counting.ts';
 import type {
   ImportedHistory,
   LoweredUses,
@@ -30,18 +31,10 @@ import type {
   UsageReport,
 } from './description.ts';
 import { importHistory } from './history.ts';
+import { countManyOnce, type IdentifiedUse } from './lists.ts';
 import { type LoweredUse, lowerUses } from './lowering.ts';
 import { type loweringBody, operations, SOURCE_RULE, type usesBody } from './operations.ts';
-import {
-  countManyOnce,
-  countOnce,
-  countUse,
-  type IdentifiedUse,
-  isBeyondCount,
-  readKnownUse,
-  readLimitUsage,
-  type Use,
-} from './recording.ts';
+import { countOnce, countUse, readKnownUse, readLimitUsage, type Use } from './recording.ts';
 import { rememberedUse } from './remembered.ts';
 import { refusalsInRange, usageBySource, usageInRange, usageOfSource } from './reports.ts';
 import { dayOfUse, historyErrors, totalsBySource, usesByDay } from './rules.ts';

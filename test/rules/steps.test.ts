@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { CallShape } from '../../src/db/call.ts';
 import type { Steps } from '../../src/db/statement.ts';
 import { revocation } from '../../src/keys/statements.ts';
-import { countManyOnce, countOnce, countUse } from '../../src/usage/recording.ts';
+import { countManyOnce } from '../../src/usage/lists.ts';
+import { countOnce, countUse } from '../../src/usage/recording.ts';
 import { ruleNamed } from '../ask.ts';
 import { writtenBy } from '../definitions.ts';
 
