@@ -228,7 +228,7 @@ describe('a call spends', () => {
     ['a report of 1,830 days of one source', 'reading', 238, reportOf('source=https://a.example&from=2021-03-12')],
     ['a list of two uses', 'recording', 11, (one: Business) => COSTLY.recording(one)],
     ['a list of 1,000 uses', 'recording', 250, (one: Business) => COSTLY.recording(one, { body: { uses: uses(MAX_USES_PER_CALL) } })],
-    ['an addition of a site', 'changing', 11, (one: Business) => COSTLY.changing(one)],
+    ['an addition of a site', 'changing', 250, (one: Business) => COSTLY.changing(one)],
     ['a list that is invalid', 'recording', 0, (one: Business) => COSTLY.recording(one, { body: { uses: [{}] } })],
   ] as const)('its price: %s', async (_, kind, price, run) => {
     const business = await newBusiness({ sites: ['https://a.example'] });

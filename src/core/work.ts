@@ -49,10 +49,8 @@ export const LIST_OF_USES = {
   class: 'recording',
   price: ({ uses }: { uses: unknown[] }) => priceOfMany(uses.length),
 } satisfies Work;
-export const ADDITION_OF_SITES = {
-  class: 'changing',
-  price: ({ sites }: { sites: unknown[] }) => 10 + sites.length,
-} satisfies Work;
+/** Of a business that has named as many sites as it can, even one more reads the sources of all days (sources/sources.ts). */
+export const ADDITION_OF_SITES = { class: 'changing', price: () => 250 } satisfies Work;
 
 /** The maximum number of businesses on a page of totals or ended months. */
 export const MAX_TOTALS_PER_PAGE = 1000;

@@ -20,7 +20,15 @@ import { volumes } from './volumes.ts';
 const OPERATOR = `bua_op_${'0'.repeat(43)}`;
 const OPERATOR_KEY_1 = `full:${createHash('sha256').update(OPERATOR).digest('hex')}`;
 
-type Priced = { name: string; key: string; method: string; path: string; body?: () => unknown; price?: number };
+type Priced = {
+  name: string;
+  key: string;
+  method: string;
+  path: string;
+  body?: () => unknown;
+  price?: number;
+  status?: number;
+};
 const usage = `/api/v1/business/usage/${LISTS}`;
 const access = `/api/v1/business/${FIRST[DAYS]}/access`;
 
@@ -72,8 +80,16 @@ const additionOf = (count: number): Priced => ({
   method: 'POST',
   path: access,
   body: () => sites(count),
-  price: ADDITION_OF_SITES.price({ sites: Array(count) }),
+  price: ADDITION_OF_SITES.price(),
 });
+/** All of its sites have counted, in 1,830 days. */
+const additionToMany: Priced = {
+  ...additionOf(1),
+  name: 'adding a site beyond 1,000',
+  key: keyOf(LARGE, 0),
+  path: `/api/v1/business/${FIRST[LARGE]}/access`,
+  status: 422,
+};
 
 const PRICED: Priced[] = [
   ...[1, 100, 1000].map(listOf),
@@ -92,6 +108,7 @@ const PRICED: Priced[] = [
     REPORT_OF_SOURCES.price({ by: 'source', ...ofDays }, NOW),
   ),
   ...[1, 100].map(additionOf),
+  additionToMany,
 ];
 /** Each differs from the one before by the allowance alone, or nearly so. */
 const COMPARED: Priced[] = [
@@ -139,7 +156,7 @@ export async function prices(code: string, progress: (text: string) => void): Pr
     for (let round = 0; round <= ROUNDS; round++)
       for (const [index, call] of calls.entries()) {
         if (status === 200) await db.prepare('delete from work').run();
-        const one = await take(call, status);
+        const one = await take(call, call.status ?? status);
         if (round > 0) took[index]?.push(one);
         if (call.path === access)
           await fetch(url + access, { method: 'DELETE', headers: { Authorization: `Bearer ${call.key}` } });

@@ -14,7 +14,7 @@ const TOO_MANY_BYTES = 'The changes of this user can store 4 MB a day. Wait unti
 export function spendingOf(call: Call, method: string): Spending | null {
   const { operation, key, query, json } = call;
   if (key === null) return null;
-  const sent = (json ?? {}) as { uses?: unknown[]; sites?: unknown[] };
+  const sent = (json ?? {}) as { uses?: unknown[] };
   if (operation === 'read_changes') return { kind: 'reading', price: 250 };
   if (operation === 'list_businesses') {
     return { kind: 'reading', price: 2 * Number(query.get('limit') ?? 20) };
@@ -28,8 +28,7 @@ export function spendingOf(call: Call, method: string): Spending | null {
     return each === 0.05 && days <= 800 ? null : { kind: 'reading', price: Math.ceil(each * days) };
   }
   if (operation === 'record_uses') return { kind: 'recording', price: Math.ceil(10 + 0.24 * (sent.uses?.length ?? 0)) };
-  if (operation === 'change_access' && method === 'POST')
-    return { kind: 'changing', price: 10 + (sent.sites?.length ?? 0) };
+  if (operation === 'change_access' && method === 'POST') return { kind: 'changing', price: 250 };
   return null;
 }
 
