@@ -210,10 +210,18 @@ test('a list of days yields its first day, last day and total', () => {
 });
 
 const DAY = { date: '2026-03-01', count: 1 };
-test.each([[[]], ['many'], [{}], [[{ ...DAY, date: '2026-13-45' }]], [[{ date: '2026-03-01' }]], [[DAY, null]]])(
-  'data that is not a list of days is rejected: %j',
-  (used) => {
-    const message = 'data: used and before must be lists of { date, count }';
-    expect(() => report.periodOf(used)).toThrow(expect.objectContaining({ status: 0, message, reason: 'attributes' }));
-  },
-);
+test.each([
+  [[]],
+  ['many'],
+  [{}],
+  [[{ ...DAY, date: '2026-13-45' }]],
+  [[{ date: '2026-03-01' }]],
+  [[DAY, null]],
+  [[{ ...DAY, count: '12' }]],
+  [[{ ...DAY, count: -1 }]],
+  [[{ ...DAY, count: Number.POSITIVE_INFINITY }]],
+  [[{ ...DAY, date: '2026-03-01T00:00:00Z' }]],
+])('data that is not a list of days is rejected: %j', (used) => {
+  const message = 'data: used and before must be lists of { date, count }';
+  expect(() => report.periodOf(used)).toThrow(expect.objectContaining({ status: 0, message, reason: 'attributes' }));
+});
