@@ -440,6 +440,28 @@ describe('a long list of businesses', () => {
     expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });
 
+  test('is read to its end although the allowance permits only a page a second', async () => {
+    let isLeft = true;
+    const served = await visitServed(120, async (route, json) => {
+      isLeft = !isLeft;
+      if (!isLeft) return respond(route, json);
+      const headers = { 'Retry-After': '1', 'Error-Code': 'rate_limited' };
+      return route.fulfill({ status: 429, headers, json: { message: 'Too Many Attempts' } });
+    });
+    for (const [read, words] of [
+      [50, '50 businesses so far'],
+      [100, '100 businesses so far'],
+      [120, /^120 businesses ·/],
+    ] as const) {
+      await total(words);
+      if (read < 120) {
+        await eventually(() => served.requested.filter((after) => after === read).length).toBe(1);
+        await page.clock.runFor(1000);
+      }
+    }
+    expect(served.requested).toEqual([0, 50, 50, 100, 100]);
+  });
+
   test('shows 100 rows at first, and “Show more” focuses the first new row', async () => {
     await visitServed(120);
     await total('120 businesses');

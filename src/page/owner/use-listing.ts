@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Api, Failure } from './api.ts';
 import { now } from './clock.ts';
 import { type Listing, restart, withPage } from './listing.ts';
+import { patiently } from './patience.ts';
 import { failureOf, useLatest } from './query.ts';
 import type { ListMemory } from './session.ts';
 
@@ -24,7 +25,8 @@ export function useListing(api: Api, memory: ListMemory, revision: number | null
     setState((last) => ({ ...last, listing: start, busy: start.after !== null }));
     try {
       for (let listing = start; listing.after !== null; ) {
-        const page = await api.businesses(listing.after);
+        const { after } = listing;
+        const page = await patiently(() => api.businesses(after));
         if (!isLatest()) return;
         listing = withPage(listing, page, now());
         memory.listing = listing;

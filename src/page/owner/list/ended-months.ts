@@ -3,7 +3,8 @@ import type { ListedBusiness } from '../../../business/description.ts';
 import { type Cell, csvOf } from '../../../core/csv.ts';
 import { addDays, type Range } from '../../../core/time.ts';
 import type { EndedMonths } from '../../../usage/description.ts';
-import { type Api, Failure } from '../api.ts';
+import type { Api } from '../api.ts';
+import { patiently } from '../patience.ts';
 
 const COLUMNS = ['business_id', 'business', 'from', 'to', 'uses', 'monthly_limit', 'extra', 'overage', 'final'];
 
@@ -21,21 +22,6 @@ function rowOf({ business_id, name, starts_on, ends_on, ...month }: EndedMonths[
   const { count, monthly_limit, extra, final } = month;
   const overage = monthly_limit === null ? null : Math.max(0, count - monthly_limit - extra);
   return [business_id, name, starts_on, ends_on, count, monthly_limit, extra, overage, final ? 'yes' : 'no'];
-}
-
-/** Longer waits, and more of them, are left to the owner. */
-const [MAX_WAIT_SECONDS, MAX_WAITS] = [5, 60];
-
-/** Waits while the owner's allowance is used up, because the months of thousands of businesses are more than it permits at once. */
-async function patiently<T>(read: () => Promise<T>): Promise<T> {
-  for (let waits = 0; ; waits++)
-    try {
-      return await read();
-    } catch (error) {
-      const seconds = (error instanceof Failure && error.status === 429 && error.seconds) || Number.POSITIVE_INFINITY;
-      if (seconds > MAX_WAIT_SECONDS || waits === MAX_WAITS) throw error;
-      await new Promise((done) => setTimeout(done, seconds * 1000));
-    }
 }
 
 /** Reads the last months of these businesses. Those that were created since have none. */
