@@ -43,7 +43,6 @@ export const operations = define({
   addAccess: {
     ...CHANGE,
     route: 'POST /business/:business_id/access',
-    isDear: true,
     work: ADDITION_OF_SITES,
     body: sitesBody,
     check: sitesErrors,
