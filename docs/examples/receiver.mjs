@@ -25,13 +25,14 @@ function keep(id, text) {
   renameSync(join(FOLDER, name), join(NEW, name));
 }
 
-/** Processes the stored messages. A failed message stays stored and is retried. */
+async function finish(name) {
+  const { type, data } = JSON.parse(readFileSync(join(NEW, name), 'utf8'));
+  if (type === 'limit.reached') await act(data);
+  renameSync(join(NEW, name), join(DONE, name));
+}
+/** Processes the stored messages. A failed message stays stored and is retried, and does not stop the others. */
 async function work() {
-  for (const name of readdirSync(NEW)) {
-    const { type, data } = JSON.parse(readFileSync(join(NEW, name), 'utf8'));
-    if (type === 'limit.reached') await act(data);
-    renameSync(join(NEW, name), join(DONE, name));
-  }
+  for (const name of readdirSync(NEW)) await finish(name).catch(console.error);
 }
 let working = Promise.resolve();
 const workOn = () => {

@@ -27,8 +27,7 @@ const errorOf = (code, message) => Object.assign(new Error(message), { code });
 
 async function send(business, body, { once, seconds }) {
   const headers = { Authorization: `Bearer ${RECORD_KEY}`, ...(once && { 'Idempotency-Key': once }) };
-  const signal = AbortSignal.timeout(seconds * 1000);
-  const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
+  const init = { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(seconds * 1000) };
   const response = await fetch(`${API}/business/usage/${business}`, init).catch(() => null);
   const answer = await response?.json().catch(() => null);
   if (response?.ok && answer) return;
@@ -52,17 +51,15 @@ async function record(business) {
     if (insert.run(use).changes === 0) throw errorOf('outbox_full', 'Try again in a few minutes');
   }
 }
-/** Sends the waiting uses as one list per business. A list that fails waits, and does not stop the others. */
-async function sendOutbox() {
-  for (const { business_id } of db.prepare('select distinct business_id from outbox').all()) {
-    const uses = db.prepare('select id, at from outbox where business_id = ?').all(business_id);
-    const remove = db.prepare('delete from outbox where business_id = ? and id = ?');
-    await send(business_id, { uses }, { seconds: 11 })
-      .then(() => uses.forEach(({ id }) => void remove.run(business_id, id)))
-      .catch((error) => console.error(`business ${business_id}: ${uses.length} uses wait`, error));
-  }
+/** Sends waiting uses as one list. What the service refuses as a whole is sent again, use by use. What fails waits. */
+async function sendWaiting(business, uses) {
+  const remove = ({ id }) => void db.prepare('delete from outbox where business_id = ? and id = ?').run(business, id);
+  const failure = await send(business, { uses }, { seconds: 11 }).catch((error) => error);
+  if (failure === undefined) uses.forEach(remove);
+  else if (uses.length > 1 && ['invalid_input', 'limit_reached'].includes(failure.code))
+    for (const use of uses) await sendWaiting(business, [use]);
+  else console.error(`business ${business}: ${uses.length} uses wait`, failure);
 }
-
 async function respond(request) {
   const business = businessOf(request);
   if (!Number.isSafeInteger(business) || business < 1) return [401, { message: 'Sign in first' }];
@@ -77,4 +74,6 @@ createServer(async (request, response) => {
   });
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }).listen(Number(PORT));
-for (; ; await wait(60_000)) await sendOutbox();
+for (; ; await wait(60_000))
+  for (const { business_id } of db.prepare('select distinct business_id from outbox').all())
+    await sendWaiting(business_id, db.prepare('select id, at from outbox where business_id = ?').all(business_id));

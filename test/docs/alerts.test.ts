@@ -150,8 +150,10 @@ test('the receiver in docs/alerts.md processes each alert once and rejects forge
   // After a crash, stored messages are processed at the next start.
   await stopAgain('SIGKILL');
   mkdirSync(join(folder, 'alerts/new'), { recursive: true });
+  writeFileSync(join(folder, 'alerts/new/msg_broken.json'), MESSAGE.slice(1)); // stays, and stops no other
   writeFileSync(join(folder, 'alerts/new/msg_kept.json'), MESSAGE);
   await startReceiver();
-  await vi.waitUntil(() => filesIn('new').length === 0, { timeout: 30_000 });
+  await vi.waitUntil(() => filesIn('new').length === 1, { timeout: 30_000 });
+  expect(filesIn('new')).toEqual(['msg_broken.json']);
   expect(printed).toBe(`${line(first)}user 7, business 2: 800 of 1000 uses of the month (80 %)\n`);
 });

@@ -85,8 +85,8 @@ async function start(program: 'sign-up' | 'recording', variables = {}) {
   }
   return { post, stop: async () => child.kill() && (await ended) };
 }
-function sql(text: string) {
-  const database = new DatabaseSync(join(folder, 'product.db'), { readOnly: true });
+function sql(text: string, readOnly = true) {
+  const database = new DatabaseSync(join(folder, 'product.db'), { readOnly });
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the columns that it expects
   const rows = database.prepare(text).all() as any[];
   database.close();
@@ -188,6 +188,16 @@ test('through an outage, each use counts once, and no work is done at a limit or
   }
   expect(log).toContain(`business ${gone}: 1 uses wait`);
   expect([await used(acme), await used(bolt), await used(limited), await used(fresh)]).toEqual([6, 100, 2, 3]);
+
+  // A use that is never accepted does not stop the others.
+  const kept = [`'now', '${new Date().toISOString()}'`, `'old', '2020-01-01T00:00:00Z'`].map(
+    (use) => `(${acme}, ${use})`,
+  );
+  sql(`insert into outbox values ${kept}`, false);
+  program = await start('recording');
+  await vi.waitFor(() => expect(waiting()).toEqual({ [acme]: 1, [gone]: 1 }), 20_000);
+  await program.stop();
+  expect(await used(acme)).toBe(7);
 
   // An API key, unlike an operator key, records nothing for a suspended business.
   const { api_key } = await call('POST', '/user/20/keys', { role: 'record', business_id: acme });
