@@ -490,11 +490,12 @@ describe('the place of the chart', () => {
     'zoom: 2; transform: scale(0.5)',
   ])('below an ancestor with %s, the pointer marks the bar below it', async (style) => {
     await open(`<div dir="ltr" style="width: 400px; transform-origin: 0 0; ${style}">${tag(shop, MARCH)}</div>`);
-    for (const index of [1, 15, 29]) {
-      const box = await bars().nth(index).boundingBox();
+    const markedAt = async (index: number) => {
+      const box = await bars().nth(index).boundingBox(); // read again each time, because the chart may still be resized
       await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) - 1);
-      expect(await aria('valuenow')).toBe(`${index + 1}`);
-    }
+      return aria('valuenow');
+    };
+    for (const index of [1, 15, 29]) await eventually(() => markedAt(index)).toBe(`${index + 1}`);
   });
 
   const background = () => inChart<string>(`return getComputedStyle(root.querySelector('.card')).borderTopStyle;`);
