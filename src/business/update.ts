@@ -4,9 +4,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod/mini';
 import { ofToday, storeReached } from '../alerts/statements.ts';
 import { Conflict } from '../core/field-errors.ts';
-import { DEFAULT_ALERT_AT } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from '../db/batch.ts';
-import { $call } from '../db/call.ts';
 import { change, decidedId, isDecided } from '../db/change.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { rowValues } from '../db/new-row.ts';
@@ -14,82 +12,22 @@ import { permittedId } from '../db/permission.ts';
 import { LIMITS, type Limit } from '../db/plan.ts';
 import { apiKeys, businessColumns, businesses, codes, type Database, formerLimits } from '../db/schema.ts';
 import { statement, withVerdict } from '../db/statement.ts';
-import { builder, type Placeholders } from '../db/text.ts';
+import { builder } from '../db/text.ts';
 import { claimHome } from '../homes/homes.ts';
 import { ending } from '../keys/statements.ts';
-import { billingMonth, changeBillingDay, hasBillingChanges, latestBillingDay } from '../limits/billing.ts';
+import { changeBillingDay, hasBillingChanges, latestBillingDay } from '../limits/billing.ts';
 import { businessInFull } from '../shown-business/statements.ts';
+import { applied, at, type Fields, given, type Problem, plan } from './limit-change.ts';
 import type { businessUpdateBody } from './operations.ts';
 import { FINITE_RULE, NONE_PENDING_RULE, NUMBER_RULE, otherDateRule } from './rules.ts';
 
 /** The fields to change. Null removes a limit. Without `limits_from`, limits change at once, and with null, the pending change is cancelled. */
 export type BusinessUpdate = z.output<typeof businessUpdateBody>;
-type Fields = Placeholders<'fields'>;
 
 type Column = Exclude<keyof BusinessUpdate, Limit | 'billing_day' | 'limits_from'>;
 /** The columns, except limits, that can change. A new field of the body does not compile until it is a column or a limit. */
 const { id, token, created_at, updated_at, ...columns } = businessColumns;
 const COLUMNS = Object.keys(columns satisfies Record<Column, unknown>) as Column[];
-
-const typeOf = (name: string) => sql`json_type(fields, ${sql.raw(`'$.${name}'`)})`;
-/** A given value, or what is stored. json_type returns the text 'null' for a JSON null, which removes a limit, else NULL for a missing field. */
-const given = (name: string, stored: SQL) =>
-  sql`iif(${typeOf(name)} is not null, fields ->> ${sql.raw(`'$.${name}'`)}, ${stored})`;
-
-/** Today's limits and those after the pending change, before this change (held, planned) and after it (new, later). */
-type Stage = 'held' | 'planned' | 'new' | 'later';
-/** A limit in the row of `plan`. */
-const at = (stage: Stage, limit: Limit) => sql.raw(`${stage}_${limit}`);
-const DEFAULT = sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`);
-/** The thresholds as they apply. */
-const applied = (limit: Limit, value: SQL) => (limit === 'alert_at' ? sql`coalesce(${value}, ${DEFAULT})` : value);
-const differ = (one: Stage, other: Stage) =>
-  sql`(${sql.join(
-    LIMITS.map((limit) => sql`${applied(limit, at(one, limit))} is not ${applied(limit, at(other, limit))}`),
-    sql` or `,
-  )})`;
-const ofEach = (selected: (limit: Limit) => SQL[]) => sql.join(LIMITS.flatMap(selected), sql`, `);
-
-type Problem = 'other_date' | 'nothing_pending' | 'unbounded_by_flag' | 'unbounded_by_number';
-/**
- * Computes what the change does to the limits, once for all conditions and values: a row beside each business. D1 binds at most 100 values,
- * so each is bound once. Limits that change at once pass into a pending limit that is the same as today's.
- */
-const plan = ($: Fields) => {
-  // The clock of another location may be behind that of the last change.
-  const sent = sql`select ${businesses.id} as planned_id, ${$.fields} as fields, max(${$call.today}, coalesce(${businesses.limits_since}, '')) as today
-    from ${businesses} where ${eq(businesses.id, $call.business_id)}`;
-  const isDue = sql`${businesses.next_from} <= today`;
-  const isPending = sql`coalesce(${businesses.next_from} > today, 0)`;
-  const held = (limit: Limit) => sql`iif(${isDue}, ${businesses[`next_${limit}`]}, ${businesses[limit]})`;
-  const before = sql`select planned_id, fields, today, coalesce(${isDue}, 0) as is_due, ${isPending} as is_pending,
-      iif(${isDue}, ${businesses.next_from}, ${businesses.limits_since}) as since, iif(${isPending}, ${businesses.next_from}, null) as pending_from,
-      coalesce(${typeOf('limits_from')} = 'text', 0) as is_later, coalesce(${typeOf('limits_from')} = 'null', 0) as is_cancelled,
-      case fields ->> '$.limits_from' when 'next_month' then date(${billingMonth(businesses, sql`today`).ends_on}, '+1 day')
-        else fields ->> '$.limits_from' end as given_from,
-      ${ofEach((limit) => [
-        sql`${held(limit)} as ${at('held', limit)}`,
-        sql`iif(${isPending}, ${businesses[`next_${limit}`]}, ${held(limit)}) as ${at('planned', limit)}`,
-      ])}
-    from (${sent}) join ${businesses} on ${businesses.id} = planned_id`;
-  const changed = sql`select *, ${ofEach((limit) => [
-    sql`iif(is_later, ${at('held', limit)}, ${given(limit, at('held', limit))}) as ${at('new', limit)}`,
-  ])} from (${before})`;
-  const after = sql`select *, ${ofEach((limit) => [
-    sql`case when is_later then ${given(limit, at('planned', limit))}
-      when is_pending and not is_cancelled and ${applied(limit, at('planned', limit))} is not ${applied(limit, at('held', limit))}
-        then ${at('planned', limit)} else ${at('new', limit)} end as ${at('later', limit)}`,
-  ])} from (${changed})`;
-  const isUnbounded = (stage: 'new' | 'later') =>
-    sql`(${at(stage, 'page_overage')} and ${at(stage, 'overage')} is null)`;
-  return sql`(select *, ${differ('new', 'held')} as changes_today,
-      case when ${differ('later', 'new')} then iif(is_later, given_from, pending_from) end as new_from,
-      case when is_later and is_pending and pending_from <> given_from then 'other_date'
-        when is_cancelled and not is_pending then 'nothing_pending'
-        when ${isUnbounded('new')} or ${isUnbounded('later')}
-          then iif(fields ->> '$.page_overage' = 1, 'unbounded_by_flag', 'unbounded_by_number') end as problem
-    from (${after}))`;
-};
 
 type Planned = Json<{ problem: Problem | null; pending_from: string | null }>;
 const readProblem = statement(['fields'], (permission, $) => {

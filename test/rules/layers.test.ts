@@ -24,7 +24,7 @@ const KINDS: [files: string, values: string, types?: string][] = [
   ['*/operations.ts', 'core/ input.ts operation.ts */rules.ts zod'],
   ['operations.ts', '*/operations.ts', 'operation.ts'],
   [
-    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/list.ts business/update.ts databases/probe.ts
+    `*/statements.ts alerts/outbox.ts business/creation.ts business/deletion.ts business/extra.ts business/limit-change.ts business/list.ts business/update.ts databases/probe.ts
       sessions/console-links.ts shown-business/former-tokens.ts usage/counting.ts usage/history.ts usage/invoices.ts usage/ledger.ts usage/list-limits.ts
       usage/lists.ts usage/lowering.ts usage/recording.ts usage/remembered.ts usage/reports.ts`,
     'core/ db/ limits/ homes/ origins/ sources/ */rules.ts drizzle-orm',
