@@ -125,7 +125,8 @@ test.each(Object.entries(VIEWS))(
     await expectLooks(name, LOOKS);
     if (await dialog().isVisible()) return;
     await page.setViewportSize({ width: 768, height: 900 });
-    await page.clock.runFor(100); // draws the chart at this width
+    await page.clock.runFor(100);
+    await expectFits(page); // until the chart is drawn at this width, because printing does not draw it again
     await page.emulateMedia({ colorScheme: 'light', media: 'print' });
     await expectFits(page);
     await shoot(page, `${name}-print`, { fullPage: true });

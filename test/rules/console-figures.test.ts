@@ -8,7 +8,7 @@ import { rangeName } from '../../src/page/owner/file-name.ts';
 import { changeWords } from '../../src/page/owner/formats.ts';
 import { growthOf } from '../../src/page/owner/list/growth.ts';
 import { daysOf, withCompared } from '../../src/page/owner/loaded-days.ts';
-import { billingMonth } from '../../src/page/owner/periods.ts';
+import { monthOf } from '../../src/page/owner/periods.ts';
 import {
   CHOICE_NAMES,
   COMPARISONS,
@@ -21,8 +21,9 @@ import { withToday } from '../../src/page/owner/source-uses.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { comparedBySource, coveredBy, rowsOf, type SourceRow } from '../../src/page/owner/usage/source-rows.ts';
 import { barsBy, comparedWith, type Day, fullDays, SHOWN_DAYS, summaryOf } from '../../src/page/scale.ts';
-import type { Limits } from '../../src/shown-business/description.ts';
+
 import type { SourceUses } from '../../src/usage/description.ts';
+import { limitsWith } from '../business.ts';
 
 /** Days are numbers: the days since 1970. */
 const DAY = 86_400_000;
@@ -170,8 +171,8 @@ describe('300 histories', () => {
       let starts = today;
       while (partsOf(starts)[2] !== billingDay) starts -= 1;
       const [month_starts, month_ends] = [starts, ends].map((day) => `${textOf(day)}T00:00:00.000000Z`);
-      const limits = { month_starts, month_ends } as Limits;
-      const shown = shownBy(new URLSearchParams(query), now, billingMonth(limits));
+      const limits = limitsWith({ monthly: 1, month_starts, month_ends });
+      const shown = shownBy(new URLSearchParams(query), now, monthOf(limits)?.days ?? null);
       const comparison = COMPARISONS[Math.floor(round / 12) % 2] as 'previous' | 'year';
       const asFar = comparedDays(shown, comparison, now);
       const expected = expectedDays(query, today, billingDay, comparison);

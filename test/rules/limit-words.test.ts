@@ -1,7 +1,7 @@
 // What the console says about limits and billing months.
 import { describe, expect, test } from 'vitest';
 import { monthDetails, type Pace, paceWords } from '../../src/page/owner/pace.ts';
-import { billingMonth, type Period, periodsOf } from '../../src/page/owner/periods.ts';
+import { monthOf, type Period, periodsOf } from '../../src/page/owner/periods.ts';
 import {
   alertWords,
   meterWords,
@@ -24,9 +24,8 @@ const monthly = (limit: number, month: number): Given => ({
 });
 
 test('the billing month is named after its days', () => {
-  expect(billingMonth(limitsWith(monthly(1, 1)))).toEqual({ from: '2026-11-15', to: '2026-12-14' });
-  expect(billingMonth(null)).toBeNull();
-  expect(billingMonth(limitsWith(daily(1, 1)))).toBeNull(); // without a monthly limit
+  expect(monthOf(limitsWith(monthly(1, 1)))?.days).toEqual({ from: '2026-11-15', to: '2026-12-14' });
+  expect(monthOf(limitsWith(daily(1, 1)))).toBeUndefined(); // without a monthly limit
   const periods = periodsOf(limitsWith({ ...daily(1, 1), ...monthly(1, 1) }));
   expect(periods.map(periodName).map((name) => name.replaceAll('\u2009', ' '))).toEqual([
     'Today',

@@ -4,7 +4,7 @@ import type { ListedBusiness } from '../../business/description.ts';
 import { DAY_MS, dayOf } from '../../core/time.ts';
 import { type Day, sum } from '../scale.ts';
 import { aboutWords, monthDays, number } from './formats.ts';
-import { type Period, periodsOf } from './periods.ts';
+import { monthOf, type Period } from './periods.ts';
 
 const WEEK = 7;
 
@@ -58,7 +58,7 @@ export function monthPace(
   days: readonly Day[],
   now: number,
 ): Forecast | null {
-  const month = status === 'active' && periodsOf(limits).find(({ is }) => is === 'month');
+  const month = status === 'active' && monthOf(limits);
   return month ? paceOf(month, days, now) : null;
 }
 

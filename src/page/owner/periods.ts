@@ -12,25 +12,23 @@ const daysBetween = (starts: number, ends: number): Range => ({
 });
 
 /** Returns the periods that are limited, the day first. */
-export function periodsOf(limits: Limits | null): Period[] {
-  if (limits === null) return [];
-  const { daily, today, day_ends, monthly, extra, month, month_ends } = limits;
+export function periodsOf(limits: Limits): Period[] {
+  const { daily, today, day_ends, monthly, extra, month, month_starts, month_ends } = limits;
   const periods: Period[] = [];
   if (daily !== null && day_ends !== null) {
     const ends = Date.parse(day_ends);
     periods.push({ is: 'day', limit: daily, used: today ?? 0, ends, days: daysBetween(ends - DAY_MS, ends) });
   }
-  const days = billingMonth(limits);
-  if (monthly !== null && days !== null)
-    periods.push({ is: 'month', limit: monthly + extra, used: month ?? 0, ends: Date.parse(month_ends), days });
+  if (monthly !== null) {
+    const ends = Date.parse(month_ends);
+    const days = daysBetween(Date.parse(month_starts), ends);
+    periods.push({ is: 'month', limit: monthly + extra, used: month ?? 0, ends, days });
+  }
   return periods;
 }
 
-/** Returns the current billing month, or null without a monthly limit. */
-export const billingMonth = (limits: Limits | null): Range | null =>
-  limits === null || limits.monthly === null
-    ? null
-    : daysBetween(Date.parse(limits.month_starts), Date.parse(limits.month_ends));
+/** The billing month, if it is limited. */
+export const monthOf = (limits: Limits): Period | undefined => periodsOf(limits).find(({ is }) => is === 'month');
 
 /** `left`: how many more uses count, or null for no maximum. `refusing`: the periods that refuse uses now. */
 export type Allowed = { left: number | null; refusing: Period[] };

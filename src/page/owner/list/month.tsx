@@ -5,7 +5,7 @@ import { now } from '../clock.ts';
 import { compact, NONE, number } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { monthDetails, monthPace } from '../pace.ts';
-import { periodsOf } from '../periods.ts';
+import { monthOf, periodsOf } from '../periods.ts';
 
 /** Larger numbers are abbreviated. */
 const MAX_WHOLE = 1_000_000;
@@ -13,16 +13,15 @@ const figure = (count: number): string => (count < MAX_WHOLE ? number : compact)
 
 export function Month({ business }: { business: ListedBusiness }) {
   const { limits, used } = business;
-  const periods = periodsOf(limits);
-  const month = periods.find(({ is }) => is === 'month');
-  const limited = month ?? periods[0];
+  const month = monthOf(limits);
+  const limited = month ?? periodsOf(limits)[0];
   const starts = limits.month_starts.slice(0, 'YYYY-MM-DD'.length);
   const isKnown = (used[0]?.date ?? '') <= starts;
+  const counted = isKnown ? figure(sum(used.filter(({ date }) => date >= starts))) : NONE;
   const words = limited && `${figure(limited.used)} of ${figure(limited.limit)}`;
   return (
     <>
-      {month === undefined && (isKnown ? figure(sum(used.filter(({ date }) => date >= starts))) : NONE)}
-      {month !== undefined && words}
+      {month ? words : counted}
       {limited && (
         <div class={levelOf(limits, limited.limit, limited.used) ?? ''}>
           <progress

@@ -5,7 +5,7 @@ import type { Limits as LimitsData } from '../../../shown-business/description.t
 import { dayWords, plural } from '../formats.ts';
 import { levelOf } from '../limit-status.ts';
 import { PACE_NOTE, type Pace } from '../pace.ts';
-import { type Period, periodsOf } from '../periods.ts';
+import { monthOf, type Period, periodsOf } from '../periods.ts';
 import { alertWords, meterWords, nextWords, periodName, reachedWords, resetWords } from './limit-words.ts';
 
 type Props = {
@@ -21,7 +21,7 @@ type Props = {
 export function Limits({ limits, explains, refusedByLimit, alerts, pace }: Props) {
   const periods = periodsOf(limits);
   if (periods.length === 0 && limits.next_limits === null) return null;
-  const month = periods.find(({ is }) => is === 'month');
+  const month = monthOf(limits);
   const reached = explains && reachedWords(limits, periods);
   const notes = [
     refusedByLimit > 0 &&

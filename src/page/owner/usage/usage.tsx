@@ -1,7 +1,6 @@
 // The Usage tab: the chart and figures of the chosen days, and the limits.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { LISTED_DAYS } from '../../../business/rules.ts';
-import { addDays, dayOf, daysIn } from '../../../core/time.ts';
+import { dayOf, daysIn } from '../../../core/time.ts';
 import type { Limits as LimitsData } from '../../../shown-business/description.ts';
 import type { Data } from '../../report.ts';
 import { type Day, fittingUnits, fullDays, summaryOf, UNITS, type Unit } from '../../scale.ts';
@@ -13,22 +12,11 @@ import { type Drop, dropDetails } from '../drop.ts';
 import { fileName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { limitStatusOf } from '../limit-status.ts';
-import { daysOf, withCompared } from '../loaded-days.ts';
 import type { Forecast } from '../pace.ts';
 import { Button, Loading, Notice } from '../parts.tsx';
-import { billingMonth, periodsOf } from '../periods.ts';
+import { monthOf } from '../periods.ts';
 import { type Query, useQuery } from '../query.ts';
-import {
-  CHOICES,
-  comparedDays,
-  comparisonIn,
-  coversAllDays,
-  DEFAULT_CHOICE,
-  monthsOf,
-  recordedFrom,
-  shownBy,
-  withData,
-} from '../ranges.ts';
+import { CHOICES, comparisonIn, DEFAULT_CHOICE, monthsOf, shownBy } from '../ranges.ts';
 import { businessHref, setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
@@ -37,6 +25,7 @@ import { Limits } from './limits.tsx';
 import { MonthCurve } from './month-curve.tsx';
 import { DrawingChoice, RangeChoice } from './range-choice.tsx';
 import { Refusals } from './refusals.tsx';
+import { useShownDays } from './shown-days.ts';
 import { Sources } from './sources.tsx';
 import { figureWords, NOT_COMPARED, noDataWords, problemWords, totalWords } from './usage-words.ts';
 import { UseLookup } from './use-lookup.tsx';
@@ -67,34 +56,23 @@ export function Usage(props: Props) {
   const { api, readOnly, id, name, created_at, limits, recent, drop, pace, refusedByLimit, isActive, sites } = props;
   const { query, revision, onRead } = props;
   const today = dayOf(new Date(now()));
-  const billing = billingMonth(limits);
-  const month = periodsOf(limits).find(({ is }) => is === 'month');
+  const month = limits && monthOf(limits);
+  const billing = month?.days ?? null;
   const shown = shownBy(query, today, billing);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
-  const earlier = comparedDays(shown, comparison, today);
+  const { isUnused, earlier, compared, source, report, loaded, used, before, since } = useShownDays(
+    props,
+    shown,
+    today,
+  );
   const full = fullDays(range, today);
-  const source = query.get('source');
   const [width, setWidth] = useState(0);
   const units = daysIn(range) < MIN_DAYS_IN_WEEKS ? UNITS.slice(0, 1) : fittingUnits(daysIn(range), width);
   // The chosen unit or, if its bars do not fit, the next that does.
   const by = units.find((unit) => UNITS.indexOf(unit) >= UNITS.indexOf(query.get('by') as Unit)) ?? 'day';
   const daily = source === null ? (limits?.daily ?? null) : null;
-  const wanted = withCompared(range, earlier);
-  // The listed days have been read already. Other days that have been read can contain those that are wanted later, but only for the same
-  // source.
-  const isRecent = source === null && wanted.from >= addDays(today, 1 - LISTED_DAYS) && wanted.to <= today;
-  const other = useQuery(
-    isRecent ? null : source === null ? 'all' : `of ${source}`,
-    `${wanted.from} ${wanted.to} ${revision}`,
-    () => api.report(id, wanted, source),
-  );
-  const report = isRecent ? recent : other;
-  const { data: loaded, failure, busy } = report;
-  const used = loaded && daysOf(loaded, range);
-  const since = created_at !== null && loaded ? recordedFrom(created_at, loaded) : null;
-  const compared = since === null ? null : withData(earlier, since);
-  const before = loaded && compared && daysOf(loaded, compared);
+  const { failure, busy } = report;
   const readAt = used && report.readAt;
   // Memoized because the chart redraws whenever its data is set.
   const data = useMemo(
@@ -102,8 +80,8 @@ export function Usage(props: Props) {
       used && {
         used,
         today,
-        ...(before && { before }),
-        ...(daily && { limit: { count: daily, label: 'Daily limit' } }),
+        before: before ?? undefined,
+        limit: daily ? { count: daily, label: 'Daily limit' } : undefined,
       },
     [loaded, range.from, range.to, compared?.from, compared?.to, today, daily],
   );
@@ -117,15 +95,9 @@ export function Usage(props: Props) {
       fileName(source === null ? name : `${name}: ${source}`, full, compared),
     );
   }
-  const isUnused =
-    since !== null &&
-    coversAllDays(range, since, today) &&
-    source === null &&
-    loaded?.every(({ count }) => count === 0);
   const needsSteps = isUnused && isActive && !readOnly && sites?.length === 0;
-  const status = limits && limitStatusOf(limits);
-  const hasAlerts = status !== null && status.level !== null;
-  const alerts = useQuery(hasAlerts ? 'alerts' : null, revision, () => api.alerts(id));
+  const level = limits && limitStatusOf(limits)?.level;
+  const alerts = useQuery(level ? 'alerts' : null, revision, () => api.alerts(id));
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy, failure }), [readAt, busy, failure]);
