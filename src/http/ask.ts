@@ -9,7 +9,7 @@ import { type Ask, runBatch } from '../db/batch.ts';
 import type { Call } from '../db/call.ts';
 import { parseJson } from '../db/json.ts';
 import { type FormerUse, isNewUse, markFormerToken, markKey } from '../db/last-use.ts';
-import { OPEN } from '../db/permission.ts';
+import { OPEN, type Verdict } from '../db/permission.ts';
 import { TimedOut, withTimeout } from '../db/timeout.ts';
 import type { Bindings, Guarded } from '../env.ts';
 import { recordLimitRefusal } from '../limits/refusals.ts';
@@ -35,20 +35,8 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       throw batchError(cause, batchIsRepeatable);
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
-    const { refusal, unmarked, former_use, time_left, key_user_id } = row;
-    if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
-    if (refusal !== null && refusal !== OPEN) {
-      if (isSpent(refusal)) {
-        const error = new AllowanceSpent(refusal, call.deadline / 1000 - time_left);
-        const { credential, work } = call;
-        if (work && 'lookupValue' in credential) {
-          const user_id = refusal === 'spent_time' ? key_user_id : null; // other keys can have a larger volume left
-          c.get('recentRefusals').add(credential.lookupValue, user_id, work.class, error, databaseClock().getTime());
-        }
-        throw error;
-      }
-      throw isInvalidity(refusal) ? new Unauthenticated(refusal) : refusedCall(refusal, call);
-    }
+    const { refusal, time_left } = row;
+    if (refusal !== null && refusal !== OPEN) throw refused(c, d1, call, { ...row, refusal });
     c.set('isPermitted', true);
     if (time_left <= 0) throw unavailable(new Error('the batch started after its deadline and did nothing'));
     // A step may still have run into the deadline if the database's clock is ahead of ours.
@@ -56,11 +44,42 @@ export function newAsk(c: Context<Guarded>, call: Call, number: number): Ask {
       const late = new TimedOut('no response before the deadline, by the clock of the database');
       throw batchError(late, batchIsRepeatable);
     }
-    if (refusal === OPEN) rememberOrigin(c, d1, call, 1);
-    if (unmarked !== null) afterResponse(c, 'mark_used', () => markKey(d1, unmarked, dayOf(call.now)));
-    if (former_use !== null) rememberUse(c, d1, call, parseJson(former_use));
+    rememberCall(c, d1, call, row);
     return { ...rows, row, bytes };
   };
+}
+
+/** Returns the error for a refused call. Remembers a refused origin for the owner, and a spent allowance for the calls that follow. */
+function refused(
+  c: Context<Guarded>,
+  d1: D1Database,
+  call: Call,
+  { refusal, time_left, key_user_id }: Verdict & { refusal: Exclude<Verdict['refusal'], typeof OPEN | null> },
+): Error {
+  if (!isSpent(refusal)) {
+    if (refusal === 'origin_not_authorized') rememberOrigin(c, d1, call, 0);
+    return isInvalidity(refusal) ? new Unauthenticated(refusal) : refusedCall(refusal, call);
+  }
+  const error = new AllowanceSpent(refusal, call.deadline / 1000 - time_left);
+  const { credential, work } = call;
+  if (work && 'lookupValue' in credential) {
+    const user_id = refusal === 'spent_time' ? key_user_id : null; // other keys can have a larger volume left
+    const now = c.get('databaseClock')().getTime();
+    c.get('recentRefusals').add(credential.lookupValue, user_id, work.class, error, now);
+  }
+  return error;
+}
+
+/** Stores what a permitted call tells the owner: an origin that was let in, and the day on which a key or a former token was used. */
+function rememberCall(
+  c: Context<Guarded>,
+  d1: D1Database,
+  call: Call,
+  { refusal, unmarked, former_use }: Pick<Verdict, 'refusal' | 'unmarked' | 'former_use'>,
+): void {
+  if (refusal === OPEN) rememberOrigin(c, d1, call, 1);
+  if (unmarked !== null) afterResponse(c, 'mark_used', () => markKey(d1, unmarked, dayOf(call.now)));
+  if (former_use !== null) rememberUse(c, d1, call, parseJson(former_use));
 }
 
 function boundDatabase(bindings: Bindings, number: number): D1Database {

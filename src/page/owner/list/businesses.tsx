@@ -2,9 +2,8 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../business/description.ts';
 import { SHOWN_DAYS } from '../../scale.ts';
-import { dayRows } from '../day-rows.ts';
-import { DownloadButton, DownloadNotice, saveRows, useDownload } from '../download.tsx';
-import { fileName, rangeName } from '../file-name.ts';
+import { DownloadButton, DownloadNotice, useDownload } from '../download.tsx';
+import { rangeName } from '../file-name.ts';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
 import type { Listing } from '../listing.ts';
@@ -14,9 +13,11 @@ import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts'
 import { type Memory, ROWS, type Session } from '../session.ts';
 import { useListing } from '../use-listing.ts';
 import { failureWords } from '../words.ts';
-import { FILTER_NAMES, FILTERS, type Filter, filterOf, matchesFilter } from './attention.ts';
+import { filterOf, matchesFilter } from './attention.ts';
 import { BusinessList } from './business-list.tsx';
+import { saveDays } from './daily-file.ts';
 import { lastEnds, monthsCsv } from './ended-months.ts';
+import { Filters } from './filters.tsx';
 import { indexBusinesses, searchBusinesses } from './find.ts';
 import { growthOf } from './growth.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
@@ -111,16 +112,6 @@ export function BusinessesView({ session, query, memory }: Props) {
   function showMore(): void {
     setShown({ href, rows: rows + ROWS, firstNew: rows });
   }
-  function download(): void {
-    const growths = matches.map(growthOf);
-    const [now, before] = [growths[0]?.now, growths.find((growth) => growth.before)?.before ?? null];
-    const tables = growths.map((growth) => dayRows(growth.now.days, before && (growth.before?.days ?? [])));
-    const rows = matches.flatMap(({ id, name }, index) =>
-      (tables[index] ?? []).slice(1).map((row) => [id, name, ...row]),
-    );
-    const columns = ['business_id', 'business', ...(tables[0]?.[0] ?? [])];
-    if (now) saveRows([columns, ...rows], fileName('Businesses', now, before));
-  }
   const months = useDownload(
     () => `Billing months to ${rangeName(lastEnds(matches))}`,
     () => monthsCsv(session.api, matches),
@@ -184,7 +175,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         {/* A file of the businesses that have been read so far would look complete. */}
         {!isHidden && readAt !== null && matches.length > 0 && (
           <div>
-            <Button class="quiet" onClick={download}>
+            <Button class="quiet" onClick={() => saveDays(matches)}>
               CSV by day
             </Button>{' '}
             <DownloadButton {...months} words="CSV of last billing month" />
@@ -230,35 +221,6 @@ export function BusinessesView({ session, query, memory }: Props) {
         </p>
       )}
     </div>
-  );
-}
-
-type FiltersProps = { businesses: readonly ListedBusiness[]; filter: Filter; query: URLSearchParams };
-
-/** Offers only filters that match something. On a phone, they scroll sideways, but not under a pointer. */
-function Filters({ businesses, filter, query }: FiltersProps) {
-  const nav = useRef<HTMLElement>(null);
-  const reveal = (which: string) =>
-    nav.current?.querySelector(which)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  useLayoutEffect(() => reveal('[aria-current]'), [filter]);
-  const offered = FILTERS.map((one) => ({
-    one,
-    count: businesses.filter((business) => matchesFilter(business, one)).length,
-  })).filter(({ one, count }) => count > 0 || one === filter);
-  const hrefOf = (one: Filter) => {
-    const next = new URLSearchParams(query);
-    if (one === 'all') next.delete('show');
-    else next.set('show', one);
-    return next.size > 0 ? `${BUSINESSES}?${next}` : BUSINESSES;
-  };
-  return (
-    <nav class="rooms filters" aria-label="Filter" ref={nav} onFocusIn={() => reveal(':focus-visible')}>
-      {offered.map(({ one, count }) => (
-        <a key={one} href={hrefOf(one)} aria-current={one === filter ? 'true' : undefined}>
-          {FILTER_NAMES[one]} {number(count)}
-        </a>
-      ))}
-    </nav>
   );
 }
 
