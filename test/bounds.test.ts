@@ -31,7 +31,7 @@ beforeAll(async () => {
   business = await newBusiness({ sites: Array.from({ length: SITES }, (_, number) => site(number)) });
   const { id, user_id, key, usage, home } = business;
   for (let count = 1; count < LISTED; count++) await newBusiness({ user_id });
-  for (let count = 1; count < 20; count++) await newKey(business, { role: 'read' });
+  for (let count = 1; count < 50; count++) await newKey(business, { role: 'read' });
   const uses = Array.from({ length: LABELS }, (_, number) => ({
     id: `${number}`,
     label: `${number}`.padStart(64, 'x'),
@@ -60,6 +60,10 @@ beforeAll(async () => {
         json_object('sites', json_array(hex(zeroblob(6000)))) from n`,
       `insert into former_tokens (token, business_id, expires_at) ${numbers(5)} select printf('former-%d', i), ${id}, '2026-03-17T00:00:00.000000Z'
         from n`,
+      // 20 that work, and 200 that no longer do.
+      `insert into api_keys (user_id, business_id, name, hash, last_four, role, created_at, revoked_at, created_by, creator_id) ${numbers(220)}
+        select ${user_id}, ${id}, printf('%0255d', i), printf('%064d', ${user_id}000 + i), '0000', 'read', '${OLD}', iif(i > 20, '${OLD}', null),
+        'key 1 (…abcd)', 1 from n`,
       // Beyond those that a page lists, only for the months that have ended.
       `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
         ${numbers(IN_MONTHS - LISTED)} select ${user_id}, printf('%0255d', i), 'a.example', 'https://a.example', 1, 's',

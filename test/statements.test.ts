@@ -200,6 +200,7 @@ const SAMPLES: Record<string, readonly Bindable[]> = {
   ids: ['["order-1"]'],
   is_free: [1],
   key: [JSON.stringify(newKeyRow), null, JSON.stringify({ ...newKeyRow, business_id: OWN, label: 'new label' })],
+  kept: [0],
   key_id: [keyId('read'), keyId('revoked'), keyId('foreign')],
   label: ['new label', null],
   last: [0],
@@ -270,6 +271,7 @@ async function fill() {
       ends_at: null,
       can_create_keys: null,
       session_of: null,
+      creator_id: null,
     },
     ...{ created_by: given.ends_at === undefined ? 'operator' : null, last_used_on: TODAY, ...given },
   }));
@@ -322,6 +324,10 @@ async function fill() {
         hash: hashOf(5000),
         ends_at: SOON,
         created_by: null,
+      },
+      {
+        ...{ ...spare, id: 301, role: 'read' as const, hash: hashOf(5001) },
+        ...{ revoked_at: OLD, creator_id: keyId('full') },
       },
     ],
     codes: [

@@ -1,11 +1,13 @@
 // Creates, lists and revokes users' API keys. Only the response that creates a key contains the key itself.
 import {
   and,
+  desc,
   eq,
   gte,
   inArray,
   isNotNull,
   isNull,
+  not,
   or,
   type Placeholder,
   type SQL,
@@ -39,6 +41,7 @@ import type { newKeyBody } from './operations.ts';
 import {
   EXCESS_RULES,
   latestExpiryRule,
+  MAX_ENDED_KEYS,
   MAX_KEYS,
   MOST_LABELS_RULE,
   OWN_EXPIRY_RULE,
@@ -168,6 +171,14 @@ const insertKey = userStatement(['key'], (permission, $, shape) => {
     )
     .returning(keyColumns);
 });
+/** Deletes the oldest keys that no longer work and that no operator created, but `kept` of them, if the write before it wrote. */
+const forgetEnded = followingStatement(['kept'], ($) => {
+  const user_id = sql`case when ${previousStepWrote} then ${$.user_id} end`;
+  const isOwn = and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.creator_id));
+  const beyond = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(isOwn, not(isWorking($.today) ?? NULL))}
+    order by ${desc(apiKeys.id)} limit -1 offset cast(${$.kept} as integer))`;
+  return builder.delete(apiKeys).where(inArray(apiKeys.id, beyond));
+});
 /** Runs after the insert and finds the new key by its hash. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
   recordChange(
@@ -206,6 +217,7 @@ export async function createKeyIn(ask: Ask, number: number, key: KeyRequest): Pr
     ...(label !== undefined && { named: nameLabel(values) }),
     created: insertKey(values),
     recorded: recordCreation({ hash, after: JSON.stringify({ key: `…${last_four}`, ...shared }) }),
+    forgotten: forgetEnded({ kept: MAX_ENDED_KEYS }),
   });
   if (created[0] !== undefined) return { api_key, ...created[0] };
   const { obstacle } = row;

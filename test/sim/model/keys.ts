@@ -47,6 +47,15 @@ function requireRoom({ state, now }: Call, creator: Key, expires_on: string | un
     throw invalidField('keys', 'must not exceed 20 created per day (UTC)');
 }
 
+/** Of the keys that no operator created, the last 200 that no longer work are kept. */
+function forgetEnded(state: State, user_id: number, today: string): void {
+  const ended = keysOf(state, user_id).filter(
+    (key) => key.creator_id !== null && (key.revoked_at !== null || (key.expires_on ?? today) < today),
+  );
+  const forgotten = new Set(ended.slice(0, -200));
+  state.keys = state.keys.filter((key) => !forgotten.has(key));
+}
+
 function createKey(call: Call): Answer {
   const user_id = userOf(call);
   const { name, role = 'full', business_id, label, expires_on } = sentIn<NewKey>(call);
@@ -81,6 +90,7 @@ function createKey(call: Call): Answer {
     creator_id: call.key?.id ?? null,
   };
   state.keys.push(key);
+  forgetEnded(state, user_id, dayOf(now));
   const after = {
     key: masked(secret),
     name: key.name,
