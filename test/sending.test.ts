@@ -305,13 +305,13 @@ describe('a run', () => {
     [1, 50, 30],
     [3, 50, 24],
     [10, 50, 24],
-    [11, 1000, 600],
+    [11, 1000, 642],
     [62, 1000, 540],
   ])(
     'with %i databases makes at most %i subrequests, folds what is due and sends %i of many alerts',
     { tags: 'slow' },
     async (count, most, alerts) => {
-      await newEvents(600);
+      await newEvents(700);
       let subrequests = 0;
       type Bound = { bound: D1PreparedStatement };
       const counted = {

@@ -51,14 +51,15 @@ async function record(business) {
     if (insert.run(use).changes === 0) throw errorOf('outbox_full', 'Try again in a few minutes');
   }
 }
-/** Sends waiting uses as one list. What the service refuses as a whole is sent again, use by use. What fails waits. */
+/** Sends waiting uses as one list. What it refuses as a whole is sent again, use by use. Returns false after another failure. */
 async function sendWaiting(business, uses) {
   const remove = ({ id }) => void db.prepare('delete from outbox where business_id = ? and id = ?').run(business, id);
   const failure = await send(business, { uses }, { seconds: 11 }).catch((error) => error);
-  if (failure === undefined) uses.forEach(remove);
-  else if (uses.length > 1 && ['invalid_input', 'limit_reached'].includes(failure.code))
-    for (const use of uses) await sendWaiting(business, [use]);
-  else console.error(`business ${business}: ${uses.length} uses wait`, failure);
+  const isOfUses = !failure || ['invalid_input', 'limit_reached'].includes(failure.code);
+  if (!failure) uses.forEach(remove);
+  else if (uses.length === 1 || !isOfUses) console.error(`business ${business}: ${uses.length} uses wait`, failure);
+  else for (const use of uses) if (!(await sendWaiting(business, [use]))) break;
+  return isOfUses;
 }
 async function respond(request) {
   const business = businessOf(request);

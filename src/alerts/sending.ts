@@ -35,8 +35,9 @@ const GIVE_UP_DAYS = 3;
  * timeout, RFC 9110 §15.5.9), 425 (too early, RFC 8470) and 429 (too many requests, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
-/** A round gives up old alerts, claims others, sends them and stores what became of them. */
-const SUBREQUESTS_PER_ROUND = 2 + ALERTS_PER_CLAIM + 1;
+/** A round gives up old alerts and claims others. If there are any, it sends them and stores what became of them. */
+const subrequestsOf = (claimed: number) => 2 + (claimed === 0 ? 0 : claimed + 1);
+const MAX_PER_ROUND = subrequestsOf(ALERTS_PER_CLAIM);
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secrets: Secret[] };
 type BoundDatabase = { binding: Binding; db: Database };
@@ -71,15 +72,15 @@ export async function runAlerts(
   const queue = [...bound.slice(first), ...bound.slice(0, first)];
   let left = subrequestsWith(bound.length) - used;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    if (left < SUBREQUESTS_PER_ROUND || clock().getTime() + ROUND_MS > end) break;
+    if (left < MAX_PER_ROUND || clock().getTime() + ROUND_MS > end) break;
     const { binding } = next;
     try {
       const { claimed, goesOn } = await sendRound(next, { receiver, clock, log, did });
-      left -= claimed === 0 ? SUBREQUESTS_PER_ROUND - ALERTS_PER_CLAIM - 1 : SUBREQUESTS_PER_ROUND;
+      left -= subrequestsOf(claimed);
       if (!goesOn) break;
       if (claimed === ALERTS_PER_CLAIM) queue.push(next);
     } catch (error) {
-      left -= SUBREQUESTS_PER_ROUND;
+      left -= MAX_PER_ROUND;
       failed.push(binding);
       log.error({ operation: 'send_alerts', database: binding, error: stackOf(error) });
     }

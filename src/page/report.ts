@@ -16,12 +16,13 @@ type Attributes = { [name in 'business' | 'token' | 'from' | 'to']: string | nul
 /** Another server at `base-url` may omit any field. */
 type Body = { data?: { used?: Day[] }; message?: string };
 
-/** Databases can return counts as text, and days as instants. A sum with a text is a text, hence not finite. */
+/** Databases can return counts as text or null, and days as instants. */
 const isDayList = (days: unknown): days is Day[] =>
   Array.isArray(days) &&
   days.length > 0 &&
   days.every(
-    (day) => /^\d{4}-\d\d-\d\d$/.test(day?.date) && Number.isFinite(Date.parse(day.date) + day.count) && day.count >= 0,
+    (day) =>
+      /^\d{4}-\d\d-\d\d$/.test(day?.date) && [Date.parse(day.date), day.count].every(Number.isFinite) && day.count >= 0,
   );
 
 type Period = { from: string; to: string; total: number; used: Day[] };

@@ -38,7 +38,7 @@ export const isBeyondCount = (error: unknown): boolean =>
 export const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
 
-/** Selects the business if the statement directly before this one counted uses or stored their ids. Otherwise null. */
+/** Selects the business if the last write before this statement counted uses or stored their ids. Otherwise null. */
 export const countedId = sql`case when ${previousStepWrote} then ${$call.business_id} end`;
 
 /** The number of a use's source: of its label if it has one, else of its key or the site that let its page in. */
@@ -57,7 +57,7 @@ export const ledgerRow = (
     forget_on: sql`${numberOfDay(today)} + ${sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)] + 1}`)}`,
     source: caller === 'token' ? NULL : source, // uses of tokens cannot be lowered
   });
-/** A row if the step directly before counted. The permission is joined only for the source. */
+/** A row if the write before counted. The permission is joined only for the source. */
 export const ifPreviousCounted = (permission: Permission, { caller }: CallShape) => {
   const counted = sql`(select 1 where ${previousStepWrote})`;
   return caller === 'token' ? counted : sql`${counted} cross join ${permission}`;

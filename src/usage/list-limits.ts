@@ -17,7 +17,7 @@ export const listedQuantity = sql.raw('value ->> 2');
 const listedIsDated = sql.raw('value ->> 3');
 export const listedLabel = sql.raw('value ->> 4');
 
-/** Tests whether a limit can refuse uses with ids. Those of an operator's single use, even one with a time, it can. */
+/** Tests whether a limit can refuse uses with ids. It can refuse an operator's single use, even one with a time. */
 const canRefuse = (
   { daily_limit, monthly_limit, allowed_overage, has_other_limits }: Permission,
   { caller, rule }: CallShape,

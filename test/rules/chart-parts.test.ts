@@ -219,9 +219,12 @@ test.each([
   [[DAY, null]],
   [[{ ...DAY, count: '12' }]],
   [[{ ...DAY, count: -1 }]],
+  [[{ ...DAY, count: null }]],
+  [[{ ...DAY, count: true }]],
+  [[{ ...DAY, count: 12n }]],
   [[{ ...DAY, count: Number.POSITIVE_INFINITY }]],
   [[{ ...DAY, date: '2026-03-01T00:00:00Z' }]],
-])('data that is not a list of days is rejected: %j', (used) => {
+])('data that is not a list of days is rejected: %o', (used) => {
   const message = 'data: used and before must be lists of { date, count }';
   expect(() => report.periodOf(used)).toThrow(expect.objectContaining({ status: 0, message, reason: 'attributes' }));
 });

@@ -21,7 +21,6 @@ import { withToday } from '../../src/page/owner/source-uses.ts';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import { comparedBySource, coveredBy, rowsOf, type SourceRow } from '../../src/page/owner/usage/source-rows.ts';
 import { barsBy, comparedWith, type Day, fullDays, SHOWN_DAYS, summaryOf } from '../../src/page/scale.ts';
-
 import type { SourceUses } from '../../src/usage/description.ts';
 import { limitsWith } from '../business.ts';
 

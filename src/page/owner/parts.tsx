@@ -49,8 +49,8 @@ type NoticeProps = RenderableProps<{
 }>;
 
 /**
- * Must always be rendered, even without a message, in which case it has no children. Screen readers announce changes only in existing live
- * regions. Only a `problem` may be rendered with its message: alerts are announced when they are inserted, too.
+ * Must be rendered before it has a message, without children, because screen readers announce only changes in existing live regions. What a
+ * view says from its start is read with the view, and alerts (`problem`) are announced when they are inserted, too.
  */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;

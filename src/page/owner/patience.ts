@@ -4,8 +4,10 @@ import { Failure } from './api.ts';
 /** Longer waits, and more of them, are left to the owner. */
 const [MAX_WAIT_SECONDS, MAX_WAITS] = [5, 60];
 
-/** Reads a page, and first waits while the owner's allowance is used up: thousands of businesses are more pages than it permits at once. */
-export async function patiently<T>(read: () => Promise<T>): Promise<T> {
+/**
+ * Reads a page, again after each wait while the owner's allowance is used up: thousands of businesses are more pages than it permits at once.
+ */
+export async function patiently<T>(read: () => Promise<T>, isWanted = () => true): Promise<T> {
   for (let waits = 0; ; waits++)
     try {
       return await read();
@@ -13,5 +15,6 @@ export async function patiently<T>(read: () => Promise<T>): Promise<T> {
       const seconds = (error instanceof Failure && error.status === 429 && error.seconds) || Number.POSITIVE_INFINITY;
       if (seconds > MAX_WAIT_SECONDS || waits === MAX_WAITS) throw error;
       await new Promise((done) => setTimeout(done, seconds * 1000));
+      if (!isWanted()) throw error;
     }
 }

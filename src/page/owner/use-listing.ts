@@ -26,7 +26,7 @@ export function useListing(api: Api, memory: ListMemory, revision: number | null
     try {
       for (let listing = start; listing.after !== null; ) {
         const { after } = listing;
-        const page = await patiently(() => api.businesses(after));
+        const page = await patiently(() => api.businesses(after), isLatest);
         if (!isLatest()) return;
         listing = withPage(listing, page, now());
         memory.listing = listing;

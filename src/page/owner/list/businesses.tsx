@@ -127,7 +127,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <h1 ref={title} tabIndex={-1}>
           Businesses
         </h1>
-        <Refresh readAt={readAt} isBusy={busy} failure={failure} refresh={refresh} />
+        <Refresh readAt={readAt} isBusy={busy} failure={failure} refresh={failure ? resume : refresh} />
       </div>
       <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: resume, busy }}>
         {failure && readAt === null && `${failureWords(failure)} ${incompleteWords(listing)}`}

@@ -1,5 +1,5 @@
 // The sign-in form. The field is uncontrolled, so the key never becomes an attribute.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { SESSION_HOURS } from '../../../sessions/rules.ts';
 import { Failure } from '../api.ts';
 import { Field, Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
@@ -17,7 +17,7 @@ export function SignIn({ notice, signIn }: Props) {
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Sign in');
   // Does not focus the field if a session has just ended, because the owner may be typing something else.
-  useEffect(() => (paragraph.current ?? field.current)?.focus(), []);
+  useLayoutEffect(() => (paragraph.current ?? field.current)?.focus(), []);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
