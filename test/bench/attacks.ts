@@ -91,6 +91,11 @@ export const ATTACKS: Attack[] = [
   { name: 'reports of 1,830 days', user: LARGE, request: () => ({ method: 'GET', path: report(1830) }) },
   { name: '50 businesses × 56 days, 100 a second', user: DAYS, rate: 100, request: page(50) },
   { name: 'five additions of 100 long sites, one removal', user: DAYS, request: addAndRemove },
+  {
+    name: 'additions of a site beyond 1,000',
+    user: LARGE,
+    request: () => ({ method: 'POST', path: `/api/v1/business/${FIRST[LARGE]}/access`, body: sites(1) }),
+  },
   { name: 'lists of a `record` key, 4 a second', user: LISTS, credentials: [RECORD_KEY], rate: 4, request: list },
 ];
 

@@ -169,8 +169,8 @@ describe('300 histories', () => {
       while (partsOf(ends)[2] !== billingDay) ends += 1;
       let starts = today;
       while (partsOf(starts)[2] !== billingDay) starts -= 1;
-      const [month_starts, month_ends] = [starts, ends].map((day) => `${textOf(day)}T00:00:00.000000Z`);
-      const limits = limitsWith({ monthly: 1, month_starts, month_ends });
+      const startOf = (day: number) => `${textOf(day)}T00:00:00.000000Z`;
+      const limits = limitsWith({ monthly: 1, month_starts: startOf(starts), month_ends: startOf(ends) });
       const shown = shownBy(new URLSearchParams(query), now, monthOf(limits)?.days ?? null);
       const comparison = COMPARISONS[Math.floor(round / 12) % 2] as 'previous' | 'year';
       const asFar = comparedDays(shown, comparison, now);
