@@ -1,6 +1,6 @@
 // A business's view: its name, its warnings, and its tabs.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { LISTED_DAYS } from '../../business/rules.ts';
 import { addDays, dayOf } from '../../core/time.ts';
 import type { Business } from '../../shown-business/description.ts';
@@ -45,7 +45,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
 
   // When the owner switches tabs, focuses the title of the tab, or of the part that the URL names. When the view opens, the business's
   // title keeps the focus.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;
     const titles = [...(content.current?.querySelectorAll<HTMLElement>('h2, #limits-title') ?? [])];

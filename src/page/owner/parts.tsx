@@ -1,6 +1,6 @@
 // Components and hooks that several views share.
 import type { ComponentChildren, RenderableProps } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { createCopier } from '../copy.ts';
 import type { Failure } from './api.ts';
 import { SERVICE_NAME } from './service-name.ts';
@@ -15,7 +15,7 @@ export const useDocumentTitle = (name: string): void =>
 export function Title({ name, part }: { name: string; part?: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useDocumentTitle(part === undefined ? name : `${part} · ${name}`);
-  useEffect(() => title.current?.focus(), []);
+  useLayoutEffect(() => title.current?.focus(), []);
   return (
     <h1 ref={title} tabIndex={-1}>
       {name}

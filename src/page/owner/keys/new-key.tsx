@@ -1,5 +1,5 @@
 // Shows a new key once, and what it can do.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { NewKey } from '../../../keys/description.ts';
 import { Button, CopyButton, Section } from '../parts.tsx';
 import { abilityWords } from './key-words.ts';
@@ -8,7 +8,7 @@ type Props = { created: NewKey; business: string | null; hide: () => void };
 
 export function NewKeyCard({ created, business, hide }: Props) {
   const root = useRef<HTMLDivElement>(null);
-  useEffect(() => root.current?.querySelector('h2')?.focus(), []);
+  useLayoutEffect(() => root.current?.querySelector('h2')?.focus(), []);
   return (
     <div ref={root}>
       <Section id="new-key" title={`The new key “${created.name}”`} note="Copy the key now: it is never shown again.">

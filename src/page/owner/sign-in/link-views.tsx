@@ -1,5 +1,5 @@
 // The views for owners who follow a console link.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, useDocumentTitle, whole } from '../parts.tsx';
 import type { StoredSession } from '../storage.ts';
 import { credentialWords } from '../words.ts';
@@ -54,7 +54,7 @@ type ViewProps = {
 export function LinkView({ notice, retry, earlier, stay, useKey }: ViewProps) {
   const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Not signed in');
-  useEffect(() => paragraph.current?.focus(), []);
+  useLayoutEffect(() => paragraph.current?.focus(), []);
   return (
     <section class="sign-in" aria-labelledby="link-title">
       <h1 id="link-title">You are not signed in</h1>
