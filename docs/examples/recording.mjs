@@ -51,7 +51,7 @@ async function record(business) {
     if (insert.run(use).changes === 0) throw errorOf('outbox_full', 'Try again in a few minutes');
   }
 }
-/** Sends waiting uses as one list. What it refuses as a whole is sent again, use by use. Returns false after another failure. */
+/** Sends uses as one list, or one by one if the service refuses it because of a use. Returns false after any other failure. */
 async function sendWaiting(business, uses) {
   const remove = ({ id }) => void db.prepare('delete from outbox where business_id = ? and id = ?').run(business, id);
   const failure = await send(business, { uses }, { seconds: 11 }).catch((error) => error);

@@ -15,5 +15,5 @@ export const ACTIONS = [
   'lower_uses',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
-/** Those that name a key, which only its owner may see. */
+/** Those whose values name a key. Only the key's owner may see the name. */
 export const KEY_ACTIONS = ['create_key', 'revoke_key'] as const satisfies Action[];
