@@ -1,7 +1,7 @@
 // Waits for the owner's allowance.
 import { Failure } from './api.ts';
 
-/** Longer waits, and more of them, are left to the owner. */
+/** Longer waits, and more of them, are failures, as are all others. */
 const [MAX_WAIT_SECONDS, MAX_WAITS] = [5, 60];
 
 /**
